@@ -1,0 +1,135 @@
+"""Checks of what users pass in. An error names the argument, the rule, the value and the remedy."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+Seed = int | np.random.SeedSequence | np.random.Generator
+
+#: Integers up to here are all float64 numbers; beyond it a conversion may change the value.
+LARGEST_EXACT_INTEGER = 2**53
+
+
+def exact_array(value: Any, argument: str) -> NDArray[Any]:
+    """Return ``value`` as a new float64 or complex128 array with exactly the same entries.
+
+    Anything that is not a rectangular array of finite numbers, or whose numbers float64 cannot
+    hold, is refused with an error that names ``argument``.
+    """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"`{argument}` has masked entries; fill them first, e.g. with .filled(0).")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(
+            f"`{argument}` must be a rectangular array of numbers, got rows of unequal length; "
+            f"build it with numpy.array first. ({error})"
+        ) from None
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"`{argument}` must hold real or complex numbers, got an array of dtype "
+            f"{array.dtype}; convert it first, e.g. numpy.asarray({argument}, dtype=float)."
+        )
+    complex_valued = array.dtype.kind == "c"
+    exact = np.array(array, dtype=np.complex128 if complex_valued else np.float64)
+    require_finite(exact, argument)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        _require_small_integers(array, argument)
+    elif array.dtype.itemsize > exact.dtype.itemsize and not np.array_equal(array, exact):
+        raise ValueError(
+            f"`{argument}` is {array.dtype} and holds numbers float64 cannot represent; round it "
+            f"first, e.g. {argument}.astype(float), so that the stored numbers are the ones meant."
+        )
+    return exact
+
+
+def require_finite(array: NDArray[Any], argument: str) -> None:
+    """Raise a ValueError naming the first entry of ``array`` that is NaN or infinite."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    where = tuple(int(i) for i in np.argwhere(~finite)[0])
+    raise ValueError(
+        f"`{argument}` must be finite, got {array[where]} at index {list(where)} "
+        f"({int((~finite).sum())} such entries); remove or replace them."
+    )
+
+
+def _require_small_integers(array: NDArray[Any], argument: str) -> None:
+    largest = max(abs(int(array.max(initial=0))), abs(int(array.min(initial=0))))
+    if largest > LARGEST_EXACT_INTEGER:
+        raise ValueError(
+            f"`{argument}` holds the integer {largest} beyond 2**53, which float64 cannot "
+            f"represent; divide by a common factor or convert to float yourself."
+        )
+
+
+def require_number(
+    value: Any, argument: str, rule: str, holds: Callable[[float], bool] = math.isfinite
+) -> float:
+    """Return ``value`` as a float if it is a finite real number for which ``holds`` is true."""
+    numeric = isinstance(value, int | float | np.integer | np.floating)
+    if not numeric or isinstance(value, bool) or not math.isfinite(value) or not holds(value):
+        raise ValueError(f"`{argument}` must be a finite number {rule}; got {value!r}.")
+    return float(value)
+
+
+def require_size(size: Any, argument: str = "size") -> int:
+    """Return ``size`` as an int if it is a positive integer."""
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+        raise ValueError(f"`{argument}` must be a positive integer, got {size!r}; give e.g. 100.")
+    return int(size)
+
+
+def require_density(density: Any) -> float:
+    """Return ``density`` as a float if it lies in (0, 1]."""
+    return require_number(
+        density, "density", "above 0 and at most 1, the share of non-zeros", lambda d: 0 < d <= 1
+    )
+
+
+def generator(seed: Seed) -> np.random.Generator:
+    """Return the generator that ``seed`` stands for; None is refused, so that draws repeat."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, np.random.SeedSequence):
+        # a fresh copy: spawning from the caller's own would change what it gives next time
+        seed = np.random.SeedSequence(
+            seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size
+        )
+        return np.random.default_rng(seed)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise TypeError(
+            f"`seed` must be an int, a numpy.random.SeedSequence or a numpy.random.Generator, "
+            f"got {seed!r}; random networks and masks need an explicit seed, e.g. seed=1."
+        )
+    if seed < 0:
+        raise ValueError(f"`seed` must not be negative, got {seed!r}; take e.g. seed=1.")
+    return np.random.default_rng(int(seed))
+
+
+def table_entry(table: Mapping[str, T], name: Any, kind: str) -> T:
+    """Return ``table[name]``, or raise a ValueError that lists the names there are."""
+    if not isinstance(name, str) or name not in table:
+        raise ValueError(f"`{kind}` must be one of {', '.join(table)}; got {name!r}.")
+    return table[name]
+
+
+def require_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise a TypeError if ``options`` has some ``function`` does not take, or lacks a required."""
+    taken = {n: p for n, p in inspect.signature(function).parameters.items() if n != "size"}
+    unknown = [f"`{option}`" for option in options if option not in taken]
+    if unknown:
+        raise TypeError(
+            f"{function.__name__} does not take {', '.join(unknown)}; it takes {', '.join(taken)}."
+        )
+    missing = [f"`{n}`" for n, p in taken.items() if p.default is p.empty and n not in options]
+    if missing:
+        raise TypeError(f"{function.__name__} needs {', '.join(missing)}, e.g. seed=1.")

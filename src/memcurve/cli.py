@@ -1,0 +1,194 @@
+"""The command ``memcurve``. Imports what it needs when it needs it, so that help is instant."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+if TYPE_CHECKING:
+    from memcurve.curve import MemoryCurve
+    from memcurve.network import LinearNetwork
+
+Ensemble = Literal[
+    "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
+    "permutation", "cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt", "lru_ring",
+]  # fmt: skip
+Method = Literal["exact", "certified"]
+
+app = App(
+    name="memcurve",
+    help="How much a recurrent network remembers, computed right.",
+    help_format="plaintext",
+    version=lambda: _version(),
+)
+"""Lags shown in the table, besides the horizons."""
+_SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
+
+
+@app.command
+def curve(
+    file: Path | None = None,
+    *,
+    ensemble: Ensemble = "normal",
+    size: int = 100,
+    spectral_radius: float | None = None,
+    density: float | None = None,
+    seed: int = 1,
+    mask: str | None = None,
+    matrix: str | None = None,
+    method: Method = "exact",
+    lags: int | None = None,
+    plot: Path | None = None,
+    save: Path | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Memory curve of a network from a file or of a built-in ensemble.
+
+    Examples
+    --------
+      memcurve curve --plot memory.png
+      memcurve curve --ensemble orthogonal --size 200 --spectral-radius 0.95
+      memcurve curve network.mat --lags 50
+      memcurve curve weights.npy --mask ones --method certified
+      memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
+
+    Parameters
+    ----------
+    file
+        Network to read: .npz, .mat or .safetensors holding A and C (or W and Win); .npy, .csv or
+        .mtx holding A (with --mask) or [A | C]. Without a file, a built-in ensemble is used.
+    ensemble
+        Built-in ensemble.
+    size
+        Number of nodes of the ensemble.
+    spectral_radius
+        Spectral radius of the ensemble (0.9 where it has one).
+    density
+        Share of non-zero weights of a sparse ensemble (default 0.1).
+    seed
+        Seed of everything drawn at random.
+    mask
+        Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
+        the name of an array in it or another file. Default: the file's, or the ensemble's own.
+    matrix
+        Name of the connectivity in FILE, where it is not A or W.
+    method
+        exact: rounding accuracy in milliseconds; certified: proven bounds.
+    lags
+        Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory.
+    plot
+        Draw the curve to this file (.png, .pdf, .svg).
+    save
+        Write the whole result to this .json file.
+    json
+        Print the result as JSON instead of a table.
+    verbose
+        Show the full traceback of an error.
+    """
+    import warnings
+
+    from memcurve import memory_curve
+    from memcurve.methods.exact import RankWarning
+
+    network = (
+        _ensemble_network(ensemble, size, spectral_radius, density, seed, mask)
+        if file is None
+        else _file_network(file, matrix, mask, seed)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)  # it is among the notes
+        result = memory_curve(network, lags, method=method)
+    if save is not None:
+        result.save(save)
+    if plot is not None:
+        _draw(result, plot)
+    if json:
+        print(result.to_json())
+    else:
+        _print_table(result)
+    for kind, path in (("picture", plot), ("result", save)):
+        if path is not None:
+            print(f"{kind} written to {path}", file=sys.stderr)
+    return 0
+
+
+def main() -> None:
+    """Entry point: user errors end in one line on stderr and exit code 1, not in a traceback."""
+    from memcurve.errors import UncertainResultError
+
+    try:
+        app.meta()
+    except (ValueError, TypeError, OSError, ImportError, UncertainResultError) as error:
+        if "--verbose" in sys.argv:
+            raise
+        sys.exit(f"memcurve: error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+@app.meta.default
+def _launch(*tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]) -> Any:
+    return app(tokens)
+
+
+def _version() -> str:
+    from memcurve import __version__
+
+    return __version__
+
+
+def _ensemble_network(
+    ensemble: str,
+    size: int,
+    spectral_radius: float | None,
+    density: float | None,
+    seed: int,
+    mask: str | None,
+) -> LinearNetwork:
+    from memcurve import ensembles
+
+    given = {"spectral_radius": spectral_radius, "density": density}
+    options = {name: value for name, value in given.items() if value is not None}
+    return ensembles.make(ensemble, size, seed=seed, mask=mask, **options)
+
+
+def _file_network(file: Path, matrix: str | None, mask: str | None, seed: int) -> LinearNetwork:
+    from memcurve import load_network
+
+    return load_network(file, matrix=matrix, mask=mask)
+
+
+def _draw(result: MemoryCurve, path: Path) -> None:
+    from memcurve import plot
+
+    plot.save(plot.curves(result), path)
+
+
+def _print_table(result: MemoryCurve) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    for name, text in result.summary():
+        console.print(f"[bold]{name:>14}[/]  {text}", soft_wrap=True)
+    table = Table("lag", "memory", "± error", "1 − memory", box=None, padding=(0, 2))
+    for column in table.columns:
+        column.justify = "right"
+    horizons = {level: result.horizon(level) for level in (0.5, 0.1)}
+    shown = sorted({*_SHOWN_LAGS, *(h for h in horizons.values() if h is not None)})
+    last = int(result.lags[-1])
+    for lag in [s for s in shown if s < last] + [last]:
+        mark = "".join(f"  < {level:g}" for level, h in horizons.items() if h == lag)
+        table.add_row(
+            str(lag),
+            f"{result.values[lag]:.15f}",
+            f"{result.error[lag]:.1e}",
+            f"{result.loss[lag]:.3e}{mark}",
+        )
+    console.print(table)
+    for note in result.notes:
+        console.print(f"[yellow]note:[/] {note}", soft_wrap=True)

@@ -1,0 +1,251 @@
+"""MemoryCurve: the one result type."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+FORMAT = "memcurve.MemoryCurve/1"
+
+
+@functools.cache
+def installed_versions() -> Mapping[str, str]:
+    """Versions of what the numbers depend on."""
+    import platform
+
+    import flint
+    import scipy
+
+    import memcurve
+
+    return {
+        "memcurve": memcurve.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "python-flint": flint.__version__,
+    }
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MemoryCurve:
+    """Memory of a network lag by lag, with the error of every number.
+
+    Attributes
+    ----------
+    lags : (m,) int array
+        The lags τ; lag 0 is the input at the same time step as the state.
+    values : (m,) array
+        MC_τ, the share of the variance of the input τ steps ago that the states hold linearly.
+    error : (m,) array
+        Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
+        exact method, proven for the certified one.
+    loss : (m,) array
+        1 − MC_τ, accurate also where ``values`` rounds to 1.
+    total : float
+        Memory over *all* lags, not only those listed.
+    rank : int or None
+        Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers.
+    channels : (m, d) array
+        Memory of each input channel; its rows sum to ``values``.
+    notes : tuple of str
+        Everything one should know before quoting the numbers.
+    method, options, seed
+        How the curve was made.
+    diagnostics : dict
+        Further figures of the method, e.g. ``rank_robust``, ``margin``, ``reachable``.
+    network : str
+        The network's name, or its size.
+    versions : dict
+        Versions of Python and the packages the numbers depend on.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> curve = memcurve.memory_curve(memcurve.ensembles.delay_line(3), lags=5)
+    >>> curve.values
+    array([1., 1., 1., 0., 0.])
+    >>> curve[1:4].values
+    array([1., 1., 0.])
+    >>> curve.total
+    3.0
+    """
+
+    lags: NDArray[np.int64]
+    values: Floats
+    error: Floats
+    loss: Floats
+    total: float
+    rank: int | None
+    channels: Floats
+    method: str
+    notes: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    network: str = ""
+    versions: Mapping[str, str] = field(default_factory=installed_versions)
+
+    def __post_init__(self) -> None:
+        for name in ("lags", "values", "error", "loss", "channels"):
+            array = np.asarray(getattr(self, name)).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __len__(self) -> int:
+        return len(self.lags)
+
+    def __getitem__(self, lag: int | slice) -> Any:
+        """``curve[τ]`` is the memory at lag τ; ``curve[a:b]`` the curve at lags a … b − 1."""
+        if isinstance(lag, slice):
+            return self._at(_selected(self.lags, lag))
+        found = np.flatnonzero(self.lags == lag)
+        if len(found) == 0:
+            raise IndexError(
+                f"lag {lag!r} is not on this curve, which has lags {self.lags[0]} to "
+                f"{self.lags[-1]}; compute it with a larger `lags`."
+            )
+        return float(self.values[found[0]])
+
+    def _at(self, chosen: NDArray[np.bool_]) -> MemoryCurve:
+        parts = {
+            n: getattr(self, n)[chosen] for n in ("lags", "values", "error", "loss", "channels")
+        }
+        return dataclasses.replace(self, **parts)
+
+    def horizon(self, level: float = 0.5) -> int | None:
+        """First lag at which the memory is below ``level``; None if it never is on this curve."""
+        below = np.flatnonzero(self.values < level)
+        return int(self.lags[below[0]]) if len(below) else None
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame indexed by lag, with the columns values, error and loss."""
+        import pandas as pd
+
+        columns: dict[str, Floats] = {"values": self.values, "error": self.error, "loss": self.loss}
+        if self.channels.shape[1] > 1:
+            columns |= {f"channel_{k}": c for k, c in enumerate(self.channels.T)}
+        frame = pd.DataFrame(columns, index=pd.Index(self.lags, name="lag"))
+        frame.attrs.update(total=self.total, rank=self.rank, method=self.method)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over lag and channel, with total, rank and notes as attributes."""
+        import xarray as xr
+
+        data = {n: ("lag", getattr(self, n)) for n in ("values", "error", "loss")}
+        channels = {"channels": (("lag", "channel"), self.channels)}
+        attributes = {
+            "total": self.total,
+            "rank": -1 if self.rank is None else self.rank,
+            "method": self.method,
+            "network": self.network,
+            "notes": "\n".join(self.notes),
+        }
+        return xr.Dataset(data | channels, coords={"lag": self.lags}, attrs=attributes)
+
+    def to_json(self) -> str:
+        """The whole result as JSON; floats keep every digit."""
+        content: dict[str, Any] = {"format": FORMAT}
+        for item in dataclasses.fields(self):
+            content[item.name] = _plain(getattr(self, item.name))
+        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> MemoryCurve:
+        """Read back what :meth:`to_json` wrote."""
+        try:
+            content = json.loads(text)
+            if content.pop("format") != FORMAT:
+                raise ValueError(f"the `format` entry is not {FORMAT!r}")
+            for name in ("values", "error", "loss", "channels"):
+                content[name] = np.array(content[name], dtype=float)
+            content["lags"] = np.array(content["lags"], dtype=np.int64)
+            content["channels"] = content["channels"].reshape(len(content["lags"]), -1)
+            content["total"] = float(content["total"])
+            content["notes"] = tuple(content["notes"])
+            return cls(**content)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"`text` must be the JSON of a memory curve written by MemoryCurve.save: {error}."
+            ) from error
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a JSON file; :meth:`load` gives it back to the last bit."""
+        path = Path(path)
+        unfinished = path.with_name(path.name + ".part")
+        unfinished.write_text(self.to_json(), encoding="utf-8")
+        unfinished.replace(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> MemoryCurve:
+        """Read a result written by :meth:`save`."""
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{os.fspath(path)} is not a saved memory curve: {error}.") from error
+
+    def summary(self) -> list[tuple[str, str]]:
+        """The main figures as (name, text) rows, for tables."""
+        rows = [
+            ("network", self.network),
+            ("method", self.method),
+            ("total memory", f"{self.total:.10g} (all lags)"),
+            ("rank", "unknown" if self.rank is None else str(self.rank)),
+            ("lags", f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none"),
+        ]
+        if len(self):
+            rows.append(("largest error", f"{self.error.max():.1e}"))
+        return rows
+
+    def __repr__(self) -> str:
+        body = ", ".join(f"{name}: {text}" for name, text in self.summary() if text)
+        notes = "".join(f"\n  note: {note}" for note in self.notes)
+        return f"<MemoryCurve {body}>{notes}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(text)}</td></tr>"
+            for name, text in self.summary()
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<table>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
+    start = 0 if wanted.start is None else wanted.start
+    stop = np.inf if wanted.stop is None else wanted.stop
+    step = 1 if wanted.step is None else wanted.step
+    if start < 0 or stop < 0 or step < 1:
+        raise IndexError(
+            f"a curve is sliced by lag, from 0 on and forwards; got [{start}:{wanted.stop}:{step}]."
+        )
+    return np.asarray((lags >= start) & (lags < stop) & ((lags - start) % step == 0))
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN or infinity: they become strings that ``float`` reads."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(v) for v in value]
+    return value

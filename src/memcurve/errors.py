@@ -1,0 +1,9 @@
+"""What can stop a computation besides wrong arguments (those are ValueError and TypeError)."""
+
+
+class UnstableNetworkError(ValueError):
+    """The network's spectral radius is at least one: its states have no stationary law."""
+
+
+class UncertainResultError(ArithmeticError):
+    """No number whose error is known can be given; the message says why and what would help."""

@@ -1,0 +1,256 @@
+"""LinearNetwork: a linear recurrent network, validated once and never changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memcurve.arguments import exact_array, require_finite
+from memcurve.graph import eigenvalues
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearNetwork:
+    """A linear recurrent network ``x_t = A x_{t-1} + C z_t + shift``.
+
+    Parameters
+    ----------
+    A : (N, N) array or scipy sparse array
+        Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. The entries
+        are kept as stored: single precision, integers and booleans convert exactly to float64.
+    C : (N,) or (N, d) array
+        Input mask, one column an input.
+    shift : (N,) array, optional
+        Constant added at each step. It moves the mean of the states only, never the memory.
+    readout : sequence of int or boolean mask, optional
+        The nodes that can be read (default all). It restricts the states, not A.
+    name : str, optional
+        A label for tables and plots.
+
+    Notes
+    -----
+    The states of a complex network are read through their real and imaginary parts, so every
+    complex node counts as two states. See :meth:`real_pair`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.LinearNetwork([[0.5, 0.0], [1.0, 0.2]], [1.0, 0.0])
+    >>> network
+    LinearNetwork(size=2, inputs=1)
+    >>> network.spectral_radius
+    0.5
+    """
+
+    A: Any
+    C: NDArray[Any]
+    _: dataclasses.KW_ONLY
+    shift: NDArray[Any] | None = None
+    readout: NDArray[np.intp] | None = None
+    name: str | None = None
+
+    def __init__(
+        self,
+        A: Any,
+        C: ArrayLike,
+        *,
+        shift: ArrayLike | None = None,
+        readout: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> None:
+        matrix = _validated_matrix(A)
+        size = matrix.shape[0]
+        fields = {
+            "A": matrix,
+            "C": _validated_mask(C, size),
+            "shift": None if shift is None else _validated_shift(shift, size),
+            "readout": None if readout is None else _validated_readout(readout, size),
+            "name": _validated_name(name),
+        }
+        for field, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, field, value)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes N."""
+        return int(self.A.shape[0])
+
+    @property
+    def inputs(self) -> int:
+        """Number of input channels d."""
+        return 1 if self.C.ndim == 1 else int(self.C.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether A is stored as a scipy sparse array."""
+        return not isinstance(self.A, np.ndarray)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether A, C or the shift are complex, so that every node counts as two states."""
+        return any(np.iscomplexobj(part) for part in (self.A, self.C, self.shift))
+
+    @cached_property
+    def spectral_radius(self) -> float:
+        """Largest modulus of an eigenvalue of A, as LAPACK computes it.
+
+        Rounding can move it far for very non-normal A; :func:`memcurve.memory_curve` decides
+        stability more carefully.
+        """
+        return float(np.abs(eigenvalues(self.A)).max())
+
+    def real_pair(self) -> tuple[Any, NDArray[np.float64]]:
+        """Return the real (A, C) whose states are the ones read; C has shape (states, d).
+
+        A real network is returned as it is. A complex one becomes
+        ``[[Re A, -Im A], [Im A, Re A]]``, ``[Re C; Im C]``, without rounding.
+        """
+        C = self.C.reshape(self.size, -1)
+        if not self.is_complex:
+            return self.A, C
+        C = np.concatenate([C.real, C.imag])
+        if self.is_sparse:
+            from scipy.sparse import block_array
+
+            A = block_array([[self.A.real, -self.A.imag], [self.A.imag, self.A.real]], format="csr")
+            A.eliminate_zeros()
+            return A, C
+        return np.block([[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]), C
+
+    def simulate(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
+        """Drive the network from rest and return the states that can be read.
+
+        Parameters
+        ----------
+        inputs : (T,) or (T, d) array
+            One row a time step.
+        washout : int
+            How many of the first steps to leave out of the result.
+
+        Returns
+        -------
+        (T - washout, states) array
+            Row t holds the states already driven by ``inputs[washout + t]``; complex networks give
+            all real parts, then all imaginary parts.
+        """
+        z = exact_array(inputs, "inputs")
+        z = z.reshape(len(z), -1) if z.ndim in (1, 2) else z
+        if z.ndim != 2 or z.shape[1] != self.inputs:
+            raise ValueError(
+                f"`inputs` must have shape (T,) or (T, {self.inputs}) for this network of "
+                f"{self.inputs} input(s), got {np.shape(inputs)}; one row a time step."
+            )
+        if not isinstance(washout, int | np.integer) or not 0 <= washout < len(z):
+            raise ValueError(
+                f"`washout` must be an integer from 0 to T - 1 = {len(z) - 1}, got {washout!r}; "
+                f"give a longer input or a shorter washout."
+            )
+        drive = z @ self.C.reshape(self.size, -1).T
+        if self.shift is not None:
+            drive = drive + self.shift
+        states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A, drive))
+        x = np.zeros(self.size, dtype=states.dtype)
+        for t, push in enumerate(drive):
+            x = self.A @ x + push
+            if t >= washout:
+                states[t - washout] = x
+        if self.readout is not None:
+            states = states[:, self.readout]
+        return np.hstack([states.real, states.imag]) if self.is_complex else states
+
+    def replace(self, **changes: Any) -> LinearNetwork:
+        """Return a new network with some of its parts exchanged, e.g. ``replace(C=other_mask)``."""
+        parts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        unknown = set(changes) - set(parts)
+        if unknown:
+            raise TypeError(
+                f"`replace` knows the parts {', '.join(parts)}; got {', '.join(sorted(unknown))}."
+            )
+        return LinearNetwork(**(parts | changes))
+
+    def __repr__(self) -> str:
+        parts = [f"size={self.size}", f"inputs={self.inputs}"]
+        if self.name:
+            parts.insert(0, repr(self.name))
+        if self.is_complex:
+            parts.append("complex")
+        if self.is_sparse:
+            parts.append("sparse")
+        if self.readout is not None:
+            parts.append(f"readout={len(self.readout)} nodes")
+        return f"LinearNetwork({', '.join(parts)})"
+
+
+def _validated_matrix(A: Any) -> Any:
+    from scipy import sparse
+
+    if sparse.issparse(A):
+        matrix = sparse.csr_array(A)
+        entries = exact_array(matrix.data, "A")
+        matrix = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+        matrix.sum_duplicates()
+        require_finite(matrix.data, "A")
+        matrix.eliminate_zeros()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+    else:
+        matrix = exact_array(A, "A")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"`A` must be a square matrix, got shape {tuple(matrix.shape)}; "
+            f"A[i, j] is the weight from node j to node i."
+        )
+    if matrix.shape[0] == 0:
+        raise ValueError("`A` must have at least one node, got shape (0, 0).")
+    return matrix
+
+
+def _validated_mask(C: Any, size: int) -> NDArray[Any]:
+    mask = exact_array(C.toarray() if hasattr(C, "toarray") else C, "C")
+    if mask.ndim not in (1, 2) or mask.shape[0] != size or mask.size == 0:
+        hint = "; transpose it" if mask.ndim == 2 and mask.shape[1] == size else ""
+        raise ValueError(
+            f"`C` must have shape ({size},) or ({size}, d) to fit `A` of {size} nodes, "
+            f"got {mask.shape}{hint}."
+        )
+    return mask
+
+
+def _validated_shift(shift: Any, size: int) -> NDArray[Any]:
+    vector = exact_array(shift, "shift")
+    if vector.shape != (size,):
+        raise ValueError(f"`shift` must have shape ({size},), got {vector.shape}.")
+    return vector
+
+
+def _validated_readout(readout: Any, size: int) -> NDArray[np.intp]:
+    nodes = np.asarray(readout)
+    if nodes.dtype == bool and nodes.shape == (size,):
+        nodes = np.flatnonzero(nodes)
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or len(nodes) == 0:
+        raise ValueError(
+            f"`readout` must list at least one node by its index, or be a boolean mask of length "
+            f"{size}; got {readout!r}."
+        )
+    outside = nodes[(nodes < 0) | (nodes >= size)]
+    if len(outside):
+        raise ValueError(
+            f"`readout` must hold indices from 0 to {size - 1}, got {int(outside[0])}."
+        )
+    unique = np.unique(nodes).astype(np.intp)
+    if len(unique) < len(nodes):
+        raise ValueError(f"`readout` must name each node once, got {nodes.tolist()}.")
+    return nodes.astype(np.intp)
+
+
+def _validated_name(name: Any) -> str | None:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"`name` must be a string, got {name!r}.")
+    return name

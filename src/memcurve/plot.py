@@ -1,0 +1,107 @@
+"""Pictures of results, on matplotlib axes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memcurve.curve import MemoryCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Okabe and Ito's colours, which most colour-blind readers can tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Up to this many lags each one gets a marker.
+MOST_MARKERS = 60
+
+
+def curves(
+    *results: MemoryCurve,
+    labels: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    log: bool = False,
+) -> Axes:
+    """Draw memory curves with their errors.
+
+    Parameters
+    ----------
+    *results : MemoryCurve
+        One or several curves.
+    labels : sequence of str, optional
+        One name a curve; by default the network and the total memory.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+    log : bool
+        Logarithmic memory axis, which shows the tail.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
+    >>> ax = memcurve.plot.curves(memcurve.memory_curve(network))
+    >>> ax.figure.savefig("memory.png")  # doctest: +SKIP
+    """
+    if not results:
+        raise ValueError("`results` must hold at least one MemoryCurve, got none.")
+    for result in results:
+        if not isinstance(result, MemoryCurve):
+            raise TypeError(f"`results` must be MemoryCurves, got {type(result).__name__}.")
+    if labels is not None and len(labels) != len(results):
+        raise ValueError(
+            f"`labels` must name each of the {len(results)} curves, got {len(labels)} names."
+        )
+    if ax is None:
+        ax = _new_axes()
+    names = labels or [_label(result) for result in results]
+    for k, (result, name) in enumerate(zip(results, names, strict=True)):
+        colour = COLOURS[k % len(COLOURS)]
+        marker = "o" if len(result) <= MOST_MARKERS else ""
+        ax.plot(result.lags, result.values, color=colour, marker=marker, ms=3.5, lw=1.8, label=name)
+        low = np.maximum(result.values - result.error, 0)
+        ax.fill_between(
+            result.lags, low, result.values + result.error, color=colour, alpha=0.2, lw=0
+        )
+    ax.set_xlabel("lag τ (time steps)")
+    ax.set_ylabel("memory $MC_τ$")
+    if log:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(0, 1.04)
+    ax.set_xlim(left=0)
+    ax.grid(alpha=0.25)
+    # under a falling curve the upper right is free
+    ax.legend(loc="lower left" if log else "upper right", frameon=False)
+    return ax
+
+
+def save(ax: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
+    figure: Any = ax.figure
+    allowed = sorted(figure.canvas.get_supported_filetypes())
+    ending = os.fspath(path).rpartition(".")[2].lower()
+    if ending not in allowed:
+        raise ValueError(
+            f"`path` must end in one of {', '.join('.' + e for e in allowed)}, got "
+            f"{os.fspath(path)!r}."
+        )
+    figure.savefig(path, dpi=150)
+
+
+def _new_axes() -> Axes:
+    from matplotlib.figure import Figure
+
+    # not through pyplot: no global state, no display needed
+    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    return figure.add_subplot()
+
+
+def _label(result: MemoryCurve) -> str:
+    return f"{result.network}\ntotal memory {result.total:.6g} ({result.method})"

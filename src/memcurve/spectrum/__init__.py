@@ -1,0 +1,6 @@
+"""Network → controllable spectrum: which eigenvalues count, and how well they are known."""
+
+from memcurve.spectrum.controllable import Spectrum, controllable_spectrum
+from memcurve.spectrum.sensitivity import curve_error
+
+__all__ = ["Spectrum", "controllable_spectrum", "curve_error"]

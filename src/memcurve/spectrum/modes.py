@@ -1,0 +1,264 @@
+"""Which modes the mask excites, in floating point: the Popov–Belevitch–Hautus (PBH) test.
+
+A mode λ with unit left eigenvector w (w*A = λw*) is driven if w*C ≠ 0; |w*C| / ‖C‖ is its
+*excitation*, the relative change of the mask that would silence it. Rounding blurs it by::
+
+    |δ(w_k*C)| ≤ ‖δA‖ Σ_{j≠k} κ_j |w_j*C| / |λ_k − λ_j|,      κ_j = ‖w_j‖‖v_j‖ / |w_j*v_j|
+
+to first order, v_j the right eigenvectors. Modes that rounding cannot tell apart form a cluster,
+which is judged as a whole by a small staircase on its invariant subspace.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.graph import separate_parts, submatrix
+from memcurve.spectrum.sensitivity import EPS
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+#: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
+DISC = 10 * EPS
+#: An isolated mode surely counts when its excitation exceeds its blur by this factor.
+CLEAR = 100.0
+#: An isolated mode excited more than this counts without a closer look.
+WELL_EXCITED = 1e-6
+#: No quantity above this, relative to its scale, is taken for rounding.
+LARGEST_ROUNDING = 1e-8
+
+
+class Screening(NamedTuple):
+    """Outcome of the first, cheap look at all modes."""
+
+    values: Complexes
+    excitation: Floats
+    all_count: bool
+    unstable_radius: float | None
+
+
+def screen(A: Any, C: Floats) -> Screening:
+    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
+    scale = float(np.linalg.norm(C))
+    values, excitation, blur, radius = [], [], [], []
+    for nodes in separate_parts(A):
+        part = _left_modes(submatrix(A, nodes), C[nodes] / scale)
+        for collected, new in zip((values, excitation, blur, radius), part, strict=True):
+            collected.append(new)
+    lam, excited, blurred, disc = map(np.concatenate, (values, excitation, blur, radius))
+    clear = excited > CLEAR * (blurred + EPS)
+    outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
+    return Screening(
+        lam,
+        excited,
+        bool(clear.all()) and _all_isolated(lam, disc),
+        float(outside.max()) if len(outside) else None,
+    )
+
+
+def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats]:
+    """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty."""
+    from scipy.linalg import lapack
+
+    size = len(A)
+    if size == 1:
+        return A.ravel().astype(complex), np.abs(C), np.zeros(1), np.zeros(1)
+    norm = float(np.linalg.norm(A))
+    if np.array_equal(A, A.T):
+        real_values, W = np.linalg.eigh(A)
+        values, excitation = real_values.astype(complex), np.abs(W.T @ C)
+        condition = np.ones(size)
+    else:
+        lwork = int(lapack.dgeev_lwork(size, compute_vl=1, compute_vr=0)[0])
+        re, im, W, _, info = lapack.dgeev(
+            np.asfortranarray(A), compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1
+        )
+        if info != 0:
+            unknown = np.full(size, np.inf)
+            return re + 1j * im, np.zeros(size), unknown, unknown
+        values = re + 1j * im
+        # LAPACK packs a pair of vectors a ± ib into the columns a, b
+        first = np.flatnonzero(im > 0)
+        excitation = np.abs(W.T @ C)
+        excitation[first] = excitation[first + 1] = np.hypot(
+            excitation[first], excitation[first + 1]
+        )
+        condition = _conditions(W, first)
+    blur = np.empty(size)
+    weight = condition * excitation
+    for rows in np.array_split(np.arange(size), max(1, size**2 // 2**21)):
+        gap = np.abs(values[rows, None] - values)
+        gap[np.arange(len(rows)), rows] = np.inf
+        with np.errstate(divide="ignore", invalid="ignore"):
+            blur[rows] = np.where(gap > 0, weight / gap, np.inf).sum(axis=1)
+    return values, excitation, EPS * norm * blur, np.minimum(DISC * norm * condition, norm)
+
+
+def _conditions(W: Floats, first: NDArray[np.intp]) -> Floats:
+    """κ of each eigenvalue from the packed unit left eigenvectors, which are overwritten.
+
+    The rows α, β of W⁻¹ that belong to a pair give its right eigenvector (α + iβ)/2.
+    """
+    from scipy.linalg import lapack
+
+    size = len(W)
+    factors, pivots, info = lapack.dgetrf(W, overwrite_a=1)
+    if info != 0:
+        return np.full(size, np.inf)
+    lwork = int(lapack.dgetri_lwork(size)[0])
+    inverse, _ = lapack.dgetri(factors, pivots, lwork=lwork, overwrite_lu=1)
+    condition = np.sqrt(np.einsum("ij,ij->i", inverse, inverse))
+    condition[first] = condition[first + 1] = np.hypot(condition[first], condition[first + 1]) / 2
+    return np.where(np.isfinite(condition), condition, np.inf)
+
+
+def _all_isolated(values: Complexes, radius: Floats) -> bool:
+    if not np.isfinite(radius).all():
+        return False
+    for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
+        touching = np.abs(values[rows, None] - values) <= radius[rows, None] + radius
+        if np.count_nonzero(touching) > len(rows):
+            return False
+    return True
+
+
+class RobustModes(NamedTuple):
+    """The modes that count up to rounding, from the closer look.
+
+    ``projector_norm`` belongs to the clusters that lost modes: it is how much more than rounding
+    the separation of lost and counted modes can move the latter.
+    """
+
+    values: Complexes
+    margin: float
+    projector_norm: float
+
+
+def robust_modes(A: Floats, C: Floats) -> RobustModes:
+    """Judge every mode, cluster by cluster, after scaling the states to about unit variance."""
+    from scipy.linalg import schur
+
+    A, C = _unit_variance(A, C)
+    size, norm, scale = len(A), float(np.linalg.norm(A)), float(np.linalg.norm(C))
+    if norm == 0:
+        return RobustModes(np.zeros(1, complex), 1.0, 1.0)
+    # left invariant subspaces of A are right ones of Aᵀ
+    S, Z = schur(A.T.astype(complex), output="complex")
+    values = np.diag(S).conj()
+    excitation, radius = _triangular_modes(S, Z.conj().T @ C / scale, norm)
+    kept, margin, reduced = [], np.inf, np.zeros(size, bool)
+    for cluster in _clusters(values, radius):
+        if len(cluster) == 1 and excitation[cluster[0]] > WELL_EXCITED:
+            kept.append(values[cluster])
+            margin = min(margin, float(excitation[cluster[0]]))
+            continue
+        block, c, tolerance_c, tolerance_block = _invariant_pair(S, Z, cluster, C, norm, scale)
+        rank, block, least = _small_staircase(block, c, tolerance_c, tolerance_block)
+        kept.append(np.linalg.eigvals(block))
+        reduced[cluster] = rank < len(cluster)
+        if rank:
+            margin = min(margin, least / scale)
+    return RobustModes(np.concatenate(kept), margin, _projector_norm(S, Z, reduced))
+
+
+def _unit_variance(A: Floats, C: Floats) -> tuple[Floats, Floats]:
+    """Scale states by powers of two (no rounding) to variances of order one."""
+    x = C.copy()
+    variance = x**2
+    for _ in range(max(len(A), 50)):
+        x = A @ x
+        variance += x**2
+        if not x.any():
+            break
+    deviation = np.sqrt(variance)
+    usable = (deviation > 0) & np.isfinite(deviation)
+    d = np.ldexp(1.0, np.rint(np.log2(np.where(usable, deviation, 1.0))).astype(int))
+    return A * (d[None, :] / d[:, None]), C / d
+
+
+def _triangular_modes(S: Complexes, c: Complexes, norm: float) -> tuple[Floats, Floats]:
+    """Excitations and uncertainty discs from the triangular Schur factor of Aᵀ."""
+    from scipy.linalg import eig
+
+    _, left, right = eig(S, left=True, right=True)
+    overlap = np.abs(np.einsum("ij,ij->j", left.conj(), right))
+    condition = 1 / np.maximum(overlap, np.finfo(float).tiny)
+    return np.abs(right.conj().T @ c), np.minimum(DISC * norm * condition, norm / 2)
+
+
+def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
+    from scipy.sparse import csr_array
+
+    touching = np.abs(values[:, None] - values) <= radius[:, None] + radius
+    return separate_parts(csr_array(touching.astype(float)))
+
+
+def _invariant_pair(
+    S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float, scale: float
+) -> tuple[Complexes, Complexes, float, float]:
+    """A and C compressed to the left invariant subspace of a cluster, with their uncertainties."""
+    from scipy.linalg.lapack import ztrsen
+
+    size, count = len(S), len(cluster)
+    separation, overlap = norm, 1.0
+    if count < size:
+        chosen = np.zeros(size, np.int32)
+        chosen[cluster] = 1
+        S, Z, _, _, overlap, separation, _ = ztrsen(
+            chosen, S, Z, job=b"B", lwork=max(1, 2 * count * (size - count))
+        )
+    tiny = float(np.finfo(float).tiny)
+    tolerance_c = min(DISC * max(norm / max(separation, tiny), size**0.5), LARGEST_ROUNDING)
+    tolerance_block = min(DISC * size / max(overlap, tiny), LARGEST_ROUNDING)
+    basis = Z[:, :count]
+    return (
+        S[:count, :count].conj().T,
+        basis.conj().T @ C,
+        tolerance_c * scale,
+        tolerance_block * norm,
+    )
+
+
+def _small_staircase(
+    M: Complexes, c: Complexes, tolerance_c: float, tolerance_block: float
+) -> tuple[int, Complexes, float]:
+    """Krylov staircase of a small pair: rank, compressed matrix, |c| where it is driven.
+
+    In the Hessenberg form that starts at c the sub-diagonal tells how far each step leads out of
+    the space so far. One that shrinks gradually is decay, not loss: only a sudden drop below the
+    tolerance ends the staircase.
+    """
+    from scipy.linalg import hessenberg
+
+    sudden = 1e-4
+    length = float(np.linalg.norm(c))
+    if length <= tolerance_c:
+        return 0, M[:0, :0], length
+    # Householder reflection that turns c into a multiple of the first unit vector
+    h = c / length
+    h[0] += h[0] / abs(h[0]) if h[0] != 0 else 1.0
+    h /= np.linalg.norm(h)
+    M = M - 2 * np.outer(h, h.conj() @ M)
+    M = M - 2 * np.outer(M @ h, h.conj())
+    H = hessenberg(M) if len(M) > 2 else M
+    steps = np.abs(np.diag(H, -1))
+    before = np.concatenate([[np.inf], steps])[: len(steps)]
+    ends = np.flatnonzero((steps <= tolerance_block) & ~(steps > sudden * before))
+    rank = int(ends[0]) + 1 if len(ends) else len(M)
+    return rank, H[:rank, :rank], length
+
+
+def _projector_norm(S: Complexes, Z: Complexes, chosen: NDArray[np.bool_]) -> float:
+    """Norm of the spectral projector on the chosen modes, and so of the one on all others."""
+    from scipy.linalg.lapack import ztrsen
+
+    count = int(chosen.sum())
+    if count in (0, len(S)):
+        return 1.0
+    lwork = max(1, 2 * count * (len(S) - count))
+    overlap = ztrsen(chosen.astype(np.int32), S, Z, job=b"E", lwork=lwork)[4]
+    return float(1 / max(overlap, np.finfo(float).tiny))
