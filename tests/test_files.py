@@ -160,11 +160,20 @@ def test_row_masks_become_vectors_in_matlab_only(archive):
         refused(path, "`C`", "(1, 5)", "transpose")
 
 
-def test_complex_and_small_types(archive):
-    path = archive({"A": COMPLEX, "C": C2.astype(np.float32)})
-    same(load_network(path), COMPLEX, C2.astype(np.float32))
+def test_complex(archive):
+    try:
+        path = archive({"A": COMPLEX, "C": C2})
+    except Exception as error:
+        if type(error).__name__ != "SafetensorError":
+            raise
+        pytest.skip("this version of safetensors has no complex numbers")
+    same(load_network(path), COMPLEX, C2)
+
+
+def test_small_types(archive):
     whole = np.arange(-12, 13, dtype=np.int32).reshape(5, 5)
-    same(load_network(archive({"A": whole, "C": C2})), whole.astype(float), C2)
+    single = C2.astype(np.float32)
+    same(load_network(archive({"A": whole, "C": single})), whole.astype(float), single)
 
 
 def test_single_arrays(single, tmp_path):
@@ -202,24 +211,24 @@ def test_matrix_market_stays_sparse(tmp_path):
     same(load_network(path, mask=[1, 0]), sparse.csr_array([[1.0, 1], [1, 0]]), np.array([1.0, 0]))
 
 
-@pytest.mark.parametrize("field", ["real", "integer", "complex", "pattern"])
-@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
-@pytest.mark.parametrize("form", [sparse.coo_array, np.array])
+MARKET = [
+    (form, symmetry, field)
+    for form in (sparse.coo_array, np.array)
+    for symmetry in ("general", "symmetric", "skew-symmetric", "hermitian")
+    for field in ("real", "integer", "complex", "pattern")
+    if field != "pattern" or (form is sparse.coo_array and symmetry in ("general", "symmetric"))
+]
+
+
+@pytest.mark.parametrize(("form", "symmetry", "field"), MARKET)
 def test_matrix_market_against_scipy(tmp_path, form, symmetry, field):
-    if field == "pattern" and (form is np.array or symmetry not in ("general", "symmetric")):
-        pytest.skip("no such files")
-    array = np.round(A * 9) if field in ("integer", "pattern") else A.astype(COMPLEX.dtype)
-    array = COMPLEX if field == "complex" else array.real.astype(float)
+    whole = np.round(9 * A).astype(int)
+    array = {"real": A, "complex": COMPLEX}.get(field, whole)
     mirror = {"symmetric": array.T, "skew-symmetric": -array.T, "hermitian": array.conj().T}
     array = array + mirror.get(symmetry, 0)
-    array = array.astype(int) if field in ("integer", "pattern") else array
     path = tmp_path / "m.mtx"
     io.mmwrite(path, form(array), "two\nlines", field, precision=17, symmetry=symmetry)
-    assert io.mminfo(path)[3:] == (
-        "array" if form is np.array else "coordinate",
-        field,
-        symmetry,
-    )
+    assert io.mminfo(path)[4:] == (field, symmetry)
     expected = io.mmread(path)
     same(load_network(path, mask=C), form(expected), C)
     if field != "pattern":
@@ -489,6 +498,9 @@ def test_sparse_indices_out_of_range_are_refused(tmp_path):
         broken[1] = value
         np.savez(path, **{**parts, key: broken})
         refused(path, "cannot be read", "damaged")
+    empty = {"A_data": [], "A_indices": np.zeros(0, int), "A_indptr": [0, 9, 0, 9, 0, 0]}
+    np.savez(path, **{**parts, **empty})
+    refused(path, "cannot be read", "damaged")
 
 
 # ---- pickles
@@ -592,9 +604,30 @@ def test_corrupt_archives_give_no_foreign_error(archive):
             load_network(path)
 
 
+@pytest.mark.parametrize("matrix", [A, COMPLEX, SPARSE.tocsc()], ids=["real", "complex", "sparse"])
+def test_matlab_type_codes_are_checked(tmp_path, matrix):
+    """scipy.io.loadmat ends Python with a segmentation fault on each of these."""
+    path = tmp_path / "m.mat"
+    io.savemat(path, {"A": matrix, "C": C2})
+    whole = bytearray(path.read_bytes())
+    for place, value in ((176, 0), (176, 19), (176, 128), (177, 50), (145, 255)):
+        broken = whole.copy()
+        broken[place] = value
+        path.write_bytes(broken)
+        if place == 145 and matrix is COMPLEX:  # sets flags that do not matter
+            same(load_network(path), COMPLEX, C2)
+        else:
+            refused(path, "cannot be read as .mat", "damaged")
+
+
+def test_matlab_before_version_5(tmp_path):
+    io.savemat(tmp_path / "m.mat", {"A": A, "C": C}, format="4", oned_as="row")
+    same(load_network(tmp_path / "m.mat"), A, C)
+
+
 def test_other_contents_under_each_ending(tmp_path):
     for ending in ("npz", "npy", "mat", "mtx", "safetensors"):
-        for contents in (b"hello, world\n" * 100, b"PK\x03\x04" + bytes(50), bytes(1000)):
+        for contents in (b"hello, world\n" * 100, b"PK\x03\x04" + bytes(50), b"\xff" * 1000):
             path = tmp_path / f"x.{ending}"
             path.write_bytes(contents)
             refused(path, f"cannot be read as .{ending}", "damaged", "write or download it again")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from memcurve.version import __version__
+
 if TYPE_CHECKING:
     from memcurve import ensembles, masks, plot
     from memcurve.curve import MemoryCurve
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from memcurve.methods.exact import RankWarning
     from memcurve.network import LinearNetwork
     from memcurve.spectrum import controllable_spectrum
-
-__version__ = "0.1.0"
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
 _HOMES = {
@@ -39,6 +39,7 @@ __all__ = [
     "RankWarning",
     "UncertainResultError",
     "UnstableNetworkError",
+    "__version__",
     "controllable_spectrum",
     "ensembles",
     "load_network",

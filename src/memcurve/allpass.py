@@ -1,4 +1,4 @@
-"""Poles → memory curve: the tail energy of an all-pass filter, by a unitary lattice.
+"""Poles → memory curve: the tail energy of an all-pass filter, by an orthogonal lattice.
 
 With B(z) = Π_k (z − λ̄_k)/(1 − λ_k z) = Σ_j b_j z^j, the all-pass filter whose poles are the
 network's controllable eigenvalues, the memory of the network driven by white input is::
@@ -8,12 +8,14 @@ network's controllable eigenvalues, the memory of the network driven by white in
 because the rows of the infinite Krylov matrix span the model space H² ⊖ B·H². Summed over all lags
 it gives Σ_j j|b_j|², the winding number of B, which is the number of poles.
 
-The filter runs as a cascade of unitary sections, s_k = √(1 − |λ_k|²)::
+The filter runs as a cascade of orthogonal sections, each with its own states x (one for a real
+pole, two for a conjugate pair) and the signal u passing through::
 
-    x_k ← λ_k x_k + s_k u,    u ← s_k x_k(before) − λ̄_k u,    u = 1, 0, 0, … into the first section
+    [x; u] ← M [x; u],    M orthogonal,    u = 1, 0, 0, … into the first section
 
-whose states hold exactly the energy that has not left yet: MC_τ = ‖x‖² and 1 − MC_τ = Σ|u_out|².
-Both are sums of squares: nothing cancels, nothing is truncated, and both keep *relative* accuracy.
+so that the cascade holds exactly the energy that has not left yet: MC_τ = Σ‖x‖² and
+1 − MC_τ = Σ u_out². Both are sums of squares: nothing cancels, nothing is truncated, and both keep
+*relative* accuracy.
 """
 
 from __future__ import annotations
@@ -67,54 +69,62 @@ def enough_lags(memory: Floats, first: int = 0) -> int | None:
     return int(lags[small[0]]) if len(small) else None
 
 
+def sections_of(poles: NDArray[np.complex128]) -> Floats:
+    """Orthogonal matrices (sections, 3, 3) that map (u, x₁, x₂) to (x₁, x₂, u), by modulus.
+
+    A real pole λ, with s = √(1 − λ²)::
+
+        x₁ ← λ x₁ + s u,    u ← s x₁ − λ u        (x₂ stays zero)
+
+    A pair λ, λ̄ with r = |λ| is a normalised lattice of two rotations, cosines
+    k₁ = −2 Re λ/(1 + r²) and k₂ = r², sines c₁ = |1 − λ²|/(1 + r²) and c₂ = √(1 − r⁴)::
+
+        x₁ ← −k₁ x₁ − c₁k₂ x₂ + c₁c₂ u,    x₂ ← c₁ x₁ − k₁k₂ x₂ + k₁c₂ u,    u ← c₂ x₂ + k₂ u
+    """
+    real, upper = poles.real[poles.imag == 0], poles[poles.imag > 0]
+    if len(real) + 2 * len(upper) != len(poles):
+        raise ValueError("`poles` must come in conjugate pairs, as those of a real network do.")
+    s, zero = np.sqrt((1 - real) * (1 + real)), np.zeros_like(real)
+    single = [[s, real, zero], [zero, zero, zero], [-real, s, zero]]
+    r, zero = np.abs(upper), np.zeros(len(upper))
+    k1, k2 = -2 * upper.real / (1 + r**2), r**2
+    c1 = np.abs(1 - upper) * np.abs(1 + upper) / (1 + r**2)
+    c2 = np.sqrt((1 - r) * (1 + r) * (1 + r**2))
+    double = [[c1 * c2, -k1, -c1 * k2], [k1 * c2, c1, -k1 * k2], [k2, zero, c2]]
+    sections = np.concatenate([single, double], axis=2).transpose(2, 0, 1)
+    order = np.argsort(np.concatenate([np.abs(real), r]), kind="stable")
+    return np.ascontiguousarray(sections[order])
+
+
 def _lattice_blocks(poles: NDArray[np.complex128]) -> Iterator[tuple[Floats, Floats]]:
     """Yield (MC, 1 − MC) for consecutive lags, block by block, without end.
 
-    Section k handles time τ in wave k + τ, so that a wave is one vector operation on all sections.
+    Section k handles time τ in wave k + τ, so that a wave is one operation on all sections. The
+    energy that has not left yet is then in the states and in the signals under way.
     """
-    # ascending modulus, conjugate pairs side by side
-    order = np.lexsort((poles.imag, poles.real, np.abs(poles)))
-    sections = poles[order] if np.any(poles.imag) else poles[order].real
-    size = len(sections)
-    modulus = np.abs(sections)
-    s = np.sqrt((1 - modulus) * (1 + modulus))
-    section = np.array([[sections, s], [s, -sections.conj()]])
-
-    waves = int(np.clip(size, 128, 1024))
-    # row w: states x_k, one gap, then the signals u_k entering section k and the one leaving last
-    history = np.zeros((waves + 1, 2, size + 1), dtype=sections.dtype)
-    history[0, 1, 0] = 1.0
-    before = history[:-1, :, :size]
-    row, _, cell = history.strides
-    after = np.lib.stride_tricks.as_strided(
-        history[1:], (waves, 2, size), (row, (size + 2) * cell, cell)
+    sections = sections_of(poles)
+    count = len(sections)
+    waves = int(np.clip(count, 64, 1024))
+    # A row holds (u, x₁, x₂) section by section, and the signal that leaves the last one. What
+    # leaves section k enters section k + 1, so that the next row is written one place further.
+    rows = np.zeros((waves + 1, 3 * count + 1))
+    rows[0, 0] = 1.0
+    steps = list(
+        zip(
+            rows[:-1, :-1].reshape(waves, count, 3, 1),
+            rows[1:, 1:].reshape(waves, count, 3, 1),
+            strict=True,
+        )
     )
-    product = np.empty((2, 2, size), dtype=sections.dtype)
-    left, right = product[:, 0], product[:, 1]
-    # shear[w, w − k + size − 1] = |x_k|² in wave w, so that a column collects one lag
-    shear = np.zeros((waves, waves + size))
-    row, cell = shear.strides
-    sheared = np.lib.stride_tricks.as_strided(shear, (waves, size), (row + cell, cell))
-
-    unfinished = np.zeros(size - 1)
     lost = 0.0
-    skip = size - 1  # the first lag leaves the cascade in wave size − 1
+    skip = count - 1  # lag 0 leaves the cascade in wave count − 1
     while True:
-        for inside, outside in zip(before, after, strict=True):
-            np.multiply(section, inside, out=product)
-            np.add(left, right, out=outside)
-        sheared[:] = _energy(history[1:, 0, size - 1 :: -1] if size > 1 else history[1:, 0, :1])
-        held = shear.sum(axis=0)
-        held[: size - 1] += unfinished
-        unfinished = held[waves : waves + size - 1].copy()
-        loss = lost + np.cumsum(_energy(history[1:, 1, size]))
+        for before, after in steps:
+            np.matmul(sections, before, after)
+        held = np.einsum("ij,ij->i", rows[1:, :-1], rows[1:, :-1])
+        loss = lost + np.cumsum(rows[1:, -1] ** 2)
         lost = float(loss[-1])
-        history[0] = history[-1]
-        history[0, 1, 0] = 0.0
+        rows[0] = rows[-1]
         if skip < waves:
-            yield held[skip:waves], loss[skip:]
+            yield held[skip:], loss[skip:]
         skip = max(0, skip - waves)
-
-
-def _energy(signal: NDArray[np.complex128] | Floats) -> Floats:
-    return np.asarray(signal.real**2 + signal.imag**2 if np.iscomplexobj(signal) else signal**2)

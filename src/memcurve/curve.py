@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.version import __version__
+
 Floats = NDArray[np.float64]
 
 FORMAT = "memcurve.MemoryCurve/1"
@@ -27,10 +29,8 @@ def installed_versions() -> Mapping[str, str]:
     import flint
     import scipy
 
-    import memcurve
-
     return {
-        "memcurve": memcurve.__version__,
+        "memcurve": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,

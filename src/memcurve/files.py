@@ -6,10 +6,11 @@ import importlib
 import os
 import re
 import secrets
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +94,7 @@ def load_network(
         parts = _from_single(file, given)
     try:
         return LinearNetwork(**parts, name=file.stem if name is None else name)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, MemoryError) as error:
         aside = f" (with the mask {mask})" if isinstance(mask, str | os.PathLike) else ""
         remedy = " Name `matrix` and `mask` to read these two alone." if len(parts) > 2 else ""
         raise NetworkFileError(f"{file}{aside}: {error}{remedy}") from error
@@ -330,12 +331,21 @@ def _from_archive(
                 f"{', '.join(listed) or 'nothing'}. Name the arrays with matrix='...' and "
                 f"mask='...', or give the mask as a file, mask='C.npy'."
             )
-        A = fetch(wanted[0])
-        if hasattr(A, "check_format"):
-            A.check_format(full_check=True)  # scipy would follow indices out of range
-        C = _as_mask(fetch(wanted[1]), kind == ".mat") if given is None else _as_mask(given)
+        A = _checked(fetch(wanted[0]))
+        C = _as_mask(_checked(fetch(wanted[1])), kind == ".mat") if given is None else given
         extras = ("shift", "readout") if kind == ".npz" and matrix is mask is None else ()
-        return {"A": A, "C": C} | {part: fetch(part) for part in extras if part in present}
+        return {"A": A, "C": _as_mask(C)} | {
+            part: fetch(part) for part in extras if part in present
+        }
+
+
+def _checked(array: Any) -> Any:
+    """Check the indices of a sparse array, which scipy would follow out of range."""
+    if hasattr(array, "check_format"):
+        array.check_format(full_check=True)
+        if (np.diff(array.indptr) < 0).any():  # not looked at where no entry is stored
+            raise ValueError("the rows of the sparse array overlap")
+    return array
 
 
 @contextmanager
@@ -384,6 +394,8 @@ def _open_mat(file: Path) -> Iterator[Archive]:
         with _open_hdf5(file) as archive:
             yield archive
         return
+    if 0 not in head[:4]:  # a zero there marks version 4
+        _check_mat5(memoryview(file.read_bytes()))
     classes = {key: (shape, kind) for key, shape, kind in whosmat(str(file), appendmat=False)}
 
     def fetch(key: str) -> Any:
@@ -391,6 +403,39 @@ def _open_mat(file: Path) -> Iterator[Archive]:
         return loadmat(str(file), appendmat=False, variable_names=[key])[key]
 
     yield {key: f"{shape} {kind}" for key, (shape, kind) in classes.items()}, fetch
+
+
+def _check_mat5(contents: memoryview) -> None:
+    """Check the type code of each element: scipy.io.loadmat crashes Python on a wrong one."""
+    order: Literal["little", "big"] = "little" if bytes(contents[126:128]) == b"IM" else "big"
+    for code, body in _mat5_elements(contents[128:], order):
+        if code == 15:  # compressed
+            code, body = next(_mat5_elements(memoryview(zlib.decompress(body)), order))
+        elements = list(_mat5_elements(body, order)) if code == 14 else []
+        if len(elements) < 3:
+            raise ValueError(f"element of type {code} is no array")
+        flags = int.from_bytes(elements[0][1][:4], order)
+        kind, parts = flags & 0xFF, 1 + (flags >> 11 & 1)  # real, imaginary
+        codes = [code for code, _ in elements[3:]]
+        if kind == 5:  # sparse: rows and column starts come first
+            parts += 2
+        if 5 <= kind <= 15 and (len(codes) != parts or not {*codes} <= {*range(1, 8), 9, 12, 13}):
+            raise ValueError(f"array of class {kind} has parts of types {codes}")
+
+
+def _mat5_elements(
+    data: memoryview, order: Literal["little", "big"]
+) -> Iterator[tuple[int, memoryview]]:
+    at = 0
+    while at < len(data):
+        code = int.from_bytes(data[at : at + 4], order)
+        size, start = int.from_bytes(data[at + 4 : at + 8], order), at + 8
+        if code >> 16:  # up to four bytes are stored within the tag
+            code, size, start = code & 0xFFFF, code >> 16, at + 4
+        if start + size > len(data):
+            raise ValueError("the file ends within an array")
+        yield code, data[start : start + size]
+        at = start + size if code == 15 else -(-(start + size) // 8) * 8
 
 
 def _require_numbers(file: Path, key: str, kind: str) -> None:

@@ -5,7 +5,7 @@ A network's graph has an edge j → i wherever ``A[i, j] != 0``: node j drives n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ def _pattern(A: Any) -> Any:
     return csr_array((pattern.data != 0, pattern.indices, pattern.indptr), shape=A.shape)
 
 
-def _components(A: Any, connection: str) -> list[Indices]:
+def _components(A: Any, connection: Literal["weak", "strong"]) -> list[Indices]:
     from scipy.sparse.csgraph import connected_components
 
     if has_no_zeros(A):

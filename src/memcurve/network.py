@@ -95,7 +95,7 @@ class LinearNetwork:
     @property
     def is_complex(self) -> bool:
         """Whether A, C or the shift are complex, so that every node counts as two states."""
-        return any(np.iscomplexobj(part) for part in (self.A, self.C, self.shift))
+        return any(p is not None and p.dtype.kind == "c" for p in (self.A, self.C, self.shift))
 
     @cached_property
     def spectral_radius(self) -> float:
@@ -192,9 +192,11 @@ def _validated_matrix(A: Any) -> Any:
     from scipy import sparse
 
     if sparse.issparse(A):
-        matrix = sparse.csr_array(A)
+        matrix: Any = sparse.csr_array(A)  # type: ignore[call-overload]
         entries = exact_array(matrix.data, "A")
-        matrix = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+        # copies: sorting in place below must not reach the caller's arrays
+        places = (matrix.indices.copy(), matrix.indptr.copy())
+        matrix = sparse.csr_array((entries, *places), shape=matrix.shape)
         matrix.sum_duplicates()
         require_finite(matrix.data, "A")
         matrix.eliminate_zeros()

@@ -40,6 +40,8 @@ Complexes = NDArray[np.complex128]
 
 #: Singular values below this, relative to the largest, are taken for zero when deflating zeros.
 ZERO_SINGULAR_VALUE = 1e-12
+#: Poles of clusters whose imaginary part is at most this are taken as real.
+REAL_POLE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +133,20 @@ def _closer_look(A: Any, C: Floats, nodes: Indices, exact: MinimalDegree) -> Spe
             poles = np.concatenate([non_zero, np.zeros(exact.zeros)])
         elif len(robust.values) == exact.degree:
             amplification = 4 * robust.projector_norm
-            poles = robust.values[np.argsort(-np.abs(robust.values), kind="stable")]
-            poles[exact.degree - exact.zeros :] = 0
+            poles = _in_conjugate_pairs(robust.values, exact.zeros)
     sensitivity = amplification * pole_sensitivity(A) if poles is not None else np.inf
     return Spectrum(poles, exact.degree, rank_robust, nodes, robust.margin, sensitivity)
+
+
+def _in_conjugate_pairs(values: Complexes, zeros: int) -> Complexes | None:
+    """Poles of a real network from values that rounding has moved off the symmetry."""
+    values = values[np.argsort(-np.abs(values), kind="stable")][: len(values) - zeros]
+    # a pair this close to the real axis is as good as a double pole: p(z) moves by the square
+    real = np.abs(values.imag) <= REAL_POLE
+    upper = values[~real & (values.imag > 0)]
+    if 2 * len(upper) != np.count_nonzero(~real):
+        return None
+    return np.concatenate([values[real].real, upper, upper.conj(), np.zeros(zeros)])
 
 
 def _nonzero_eigenvalues(A: Any) -> Complexes:
@@ -151,5 +163,5 @@ def _nonzero_eigenvalues(A: Any) -> Complexes:
         parts.append(
             np.linalg.eigvals(B).astype(complex) if len(B) > 1 else B.ravel().astype(complex)
         )
-    values = np.concatenate(parts)
-    return values[values != 0]
+    values: Complexes = np.concatenate(parts)
+    return np.asarray(values[values != 0])

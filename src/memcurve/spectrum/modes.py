@@ -44,12 +44,8 @@ class Screening(NamedTuple):
 def screen(A: Any, C: Floats) -> Screening:
     """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
     scale = float(np.linalg.norm(C))
-    values, excitation, blur, radius = [], [], [], []
-    for nodes in separate_parts(A):
-        part = _left_modes(submatrix(A, nodes), C[nodes] / scale)
-        for collected, new in zip((values, excitation, blur, radius), part, strict=True):
-            collected.append(new)
-    lam, excited, blurred, disc = map(np.concatenate, (values, excitation, blur, radius))
+    parts = [_left_modes(submatrix(A, n), C[n] / scale) for n in separate_parts(A)]
+    lam, excited, blurred, disc = (np.concatenate(part) for part in zip(*parts, strict=True))
     clear = excited > CLEAR * (blurred + EPS)
     outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
     return Screening(
@@ -63,11 +59,12 @@ def screen(A: Any, C: Floats) -> Screening:
 def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats]:
     """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty."""
     from scipy.linalg import lapack
+    from scipy.linalg.blas import dgemv
 
     size = len(A)
     if size == 1:
         return A.ravel().astype(complex), np.abs(C), np.zeros(1), np.zeros(1)
-    norm = float(np.linalg.norm(A))
+    norm = float(np.sqrt((A**2).sum()))
     if np.array_equal(A, A.T):
         real_values, W = np.linalg.eigh(A)
         values, excitation = real_values.astype(complex), np.abs(W.T @ C)
@@ -83,7 +80,7 @@ def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats
         values = re + 1j * im
         # LAPACK packs a pair of vectors a ± ib into the columns a, b
         first = np.flatnonzero(im > 0)
-        excitation = np.abs(W.T @ C)
+        excitation = np.abs(dgemv(1.0, W, C, trans=True))
         excitation[first] = excitation[first + 1] = np.hypot(
             excitation[first], excitation[first + 1]
         )
@@ -184,7 +181,8 @@ def _triangular_modes(S: Complexes, c: Complexes, norm: float) -> tuple[Floats, 
     """Excitations and uncertainty discs from the triangular Schur factor of Aᵀ."""
     from scipy.linalg import eig
 
-    _, left, right = eig(S, left=True, right=True)
+    decomposition: Any = eig(S, left=True, right=True)
+    _, left, right = decomposition
     overlap = np.abs(np.einsum("ij,ij->j", left.conj(), right))
     condition = 1 / np.maximum(overlap, np.finfo(float).tiny)
     return np.abs(right.conj().T @ c), np.minimum(DISC * norm * condition, norm / 2)
@@ -244,7 +242,7 @@ def _small_staircase(
     h /= np.linalg.norm(h)
     M = M - 2 * np.outer(h, h.conj() @ M)
     M = M - 2 * np.outer(M @ h, h.conj())
-    H = hessenberg(M) if len(M) > 2 else M
+    H: Complexes = np.asarray(hessenberg(M) if len(M) > 2 else M, dtype=complex)
     steps = np.abs(np.diag(H, -1))
     before = np.concatenate([[np.inf], steps])[: len(steps)]
     ends = np.flatnonzero((steps <= tolerance_block) & ~(steps > sudden * before))

@@ -71,7 +71,7 @@ def _dense_sequence(
     for _ in range(steps):
         A = centred(A @ A, prime)
     right = _powers_times(A, v, -(-terms // 2**steps), prime)
-    return centred(right.T @ left, prime).ravel()[:terms]
+    return np.ravel(centred(right.T @ left, prime))[:terms]
 
 
 def _powers_times(A: Any, v: NDArray[np.float64], count: int, prime: int) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ def residues(x: NDArray[np.float64], prime: int) -> NDArray[np.float64]:
     exponents, position = np.unique(exponent - 53, return_inverse=True)
     powers = np.array([pow(2, int(e), prime) for e in exponents], dtype=np.int64)
     product = integer * powers[position].reshape(integer.shape) % prime
-    return centred(product.astype(float), prime)
+    return np.asarray(centred(product.astype(float), prime))
 
 
 def _primes(size: int) -> list[int]:

@@ -1,0 +1,235 @@
+"""The exact method against high-precision truth, closed forms and invariances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import gramian_memory
+from tolerances import CLOSED_FORM, EPS, LAST_DIGIT, WHOLE_SUM, well_conditioned
+
+import memcurve
+from memcurve import LinearNetwork, ensembles, memory_curve
+
+TRUTH_NETWORKS = [
+    ensembles.normal(100, seed=1),
+    ensembles.normal(60, seed=2, spectral_radius=0.5),
+    ensembles.normal(40, seed=3, spectral_radius=0.99),
+    ensembles.uniform(100, seed=4),
+    ensembles.uniform(30, seed=5, mask="ones"),
+    ensembles.sparse_normal(100, seed=6),
+    ensembles.sparse_normal(50, seed=7, mask="sparse_normal"),
+    ensembles.sparse_uniform(60, seed=8),
+    ensembles.orthogonal(100, seed=9),
+    ensembles.orthogonal(25, seed=10, spectral_radius=0.999),
+    ensembles.cyclic(60),
+    ensembles.symmetric(60, seed=11),
+    ensembles.symmetric(25, seed=12, mask="ones"),
+    ensembles.sp_c(100, seed=13),
+]
+
+
+@pytest.mark.parametrize("network", TRUTH_NETWORKS, ids=lambda n: n.name)
+def test_agrees_with_the_gramian_in_high_precision(network: LinearNetwork) -> None:
+    truth = gramian_memory(network.A, network.C, 2 * network.size)
+    curve = memory_curve(network, 2 * network.size)
+    error = np.abs(curve.values - truth)
+    print(f"{network.name}: off by {error.max():.1e}, reported {curve.error.max():.1e}")
+    assert curve.rank == network.size
+    assert error.max() <= well_conditioned(network.size)
+    assert np.all(error <= curve.error)
+
+
+@pytest.mark.parametrize("size", [1, 2, 50])
+def test_delay_line_is_exact(size: int) -> None:
+    curve = memory_curve(ensembles.delay_line(size), 2 * size)
+    assert np.array_equal(curve.values, np.repeat([1.0, 0.0], size))
+    assert curve.total == size
+
+
+@pytest.mark.parametrize(("size", "loop"), [(2, 0.5), (15, 0.5), (15, -0.75), (40, 0.9)])
+def test_jordan_block(size: int, loop: float) -> None:
+    network = ensembles.chain(size, loop=loop)
+    truth = gramian_memory(network.A, network.C, 3 * size)
+    assert np.abs(memory_curve(network, 3 * size).values - truth).max() <= 4 * EPS
+
+
+def test_nilpotent_jordan_block_with_gain_1e10() -> None:
+    """A chain with ρ = 0 whose powers grow to 1e10 and beyond remembers like a delay line."""
+    for gain in (10.0, 1e10 ** (1 / 19)):
+        network = ensembles.chain(20, loop=0.0, gain=gain)
+        curve = memory_curve(network, 30)
+        assert np.array_equal(curve.values, np.r_[np.ones(20), np.zeros(10)])
+
+
+def test_cyclic_closed_form() -> None:
+    """MC_τ = (1 − ρ^{2N}) ρ^{2N⌊τ/N⌋}."""
+    curve = memory_curve(ensembles.cyclic(7, spectral_radius=0.8), 50)
+    truth = (1 - 0.8**14) * 0.8 ** (14 * (curve.lags // 7))
+    assert np.abs(curve.values - truth).max() <= CLOSED_FORM
+
+
+def test_single_node_closed_form() -> None:
+    """MC_τ = (1 − a²) a^{2τ}."""
+    curve = memory_curve(LinearNetwork([[0.9]], [2.0]))
+    assert np.allclose(curve.values, 0.19 * 0.81**curve.lags, rtol=1e-13, atol=0)
+
+
+def test_complex_diagonal_counts_two_states_a_mode() -> None:
+    """One complex pole λ is the real pair λ, λ̄: MC_0 = 1 − |λ|⁴."""
+    pole = 0.9 * np.exp(0.7j)
+    curve = memory_curve(LinearNetwork([[pole]], [1.0 + 2j]))
+    assert curve.total == 2
+    assert curve.values[0] == pytest.approx(1 - 0.9**4, abs=CLOSED_FORM)
+    ring = ensembles.lru_ring(40, seed=1, radius_max=0.99)
+    assert memory_curve(ring).total == 80
+    # a real pole moves in one direction only
+    assert memory_curve(LinearNetwork(np.diag([0.5 + 0j, 0.6j]), [1, 1])).total == 3
+
+
+def test_stable_toeplitz_network_with_eigenvalues_outside_the_disc() -> None:
+    """LAPACK finds eigenvalues at 1.13 though the spectral radius is 0.59."""
+    size = 200
+    A = 0.07 * np.eye(size, k=1) + 1.25 * np.eye(size, k=-1)
+    assert np.abs(np.linalg.eigvals(A)).max() > 1
+    true_radius = 2 * np.sqrt(0.07 * 1.25)  # the matrix is similar to a symmetric one
+    assert true_radius < 0.6
+    C = np.random.default_rng(1).standard_normal(size)
+    curve = memory_curve(LinearNetwork(A, C), 260)
+    similar = 0.5 * true_radius * (np.eye(size, k=1) + np.eye(size, k=-1))
+    truth = memory_curve(LinearNetwork(similar, C), 260)
+    assert curve.diagnostics["arithmetic"] == "ball"
+    assert any("ball arithmetic" in note for note in curve.notes)
+    assert np.all(np.abs(curve.values - truth.values) <= 1e-13)
+    with pytest.raises(memcurve.UncertainResultError, match="certify_up_to"):
+        memory_curve(LinearNetwork(A, C), 260, certify_up_to=100)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        ensembles.normal(30, spectral_radius=1.1, seed=1),
+        ensembles.cyclic(10, spectral_radius=1.0),
+        LinearNetwork(np.eye(3), [1, 2, 3]),
+        LinearNetwork([[1.0, 1.0], [0.0, 1.0]], [0, 1]),
+    ],
+    ids=["1.1", "ring of weight 1", "identity", "Jordan block at 1"],
+)
+def test_unstable_networks_raise(network: LinearNetwork) -> None:
+    with pytest.raises(memcurve.UnstableNetworkError, match="unstable"):
+        memory_curve(network)
+
+
+def test_zero_mask_and_zero_matrix() -> None:
+    nothing = memory_curve(LinearNetwork(np.eye(3) / 2, np.zeros(3)), 4)
+    assert nothing.total == 0
+    assert not nothing.values.any()
+    assert "mask is zero" in nothing.notes[0]
+    memoryless = memory_curve(LinearNetwork(np.zeros((5, 5)), np.ones(5)), 3)
+    assert np.array_equal(memoryless.values, [1, 0, 0])
+
+
+def test_default_lags_hold_all_but_1e12() -> None:
+    for network in (ensembles.normal(80, seed=1), ensembles.orthogonal(20, seed=1)):
+        curve = memory_curve(network)
+        assert abs(curve.values.sum() - curve.total) <= WHOLE_SUM
+        shorter = curve[: len(curve) * 3 // 4]
+        assert shorter.values.sum() < curve.total - WHOLE_SUM
+
+
+def test_default_lags_are_capped_with_a_note() -> None:
+    curve = memory_curve(LinearNetwork([[1 - 1e-7]], [1.0]))
+    assert len(curve) == 100_000
+    assert "lags stop at 100000" in curve.notes[0]
+    assert curve.total == 1
+
+
+def test_small_memory_and_small_loss_keep_relative_accuracy() -> None:
+    """A ring of N nodes forgets ρ^{2N} at lag 0 and holds (1 − ρ^{2N}) ρ^{2Nk} at lag kN."""
+    curve = memory_curve(ensembles.cyclic(40, spectral_radius=0.25), 161)
+    for lag, power in ((0, 80), (39, 80)):
+        assert curve.loss[lag] == pytest.approx(0.25**power, rel=1e-11)
+    for lag, power in ((40, 80), (120, 240)):
+        assert curve.values[lag] == pytest.approx(0.25**power, rel=1e-11)
+
+
+def test_rank_up_to_rounding_warns() -> None:
+    network = ensembles.symmetric(30, seed=1)
+    vectors = np.linalg.eigh(network.A)[1]
+    silent = network.replace(C=vectors[:, 10:] @ np.ones(20))
+    with pytest.warns(memcurve.RankWarning, match="up to rounding it is 20"):
+        curve = memory_curve(silent)
+    assert curve.rank == 30
+    assert curve.diagnostics["rank_robust"] == 20
+
+
+# -- invariances --------------------------------------------------------------------------------
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(1, 25)
+
+
+def drawn(size: int, seed: int) -> LinearNetwork:
+    return ensembles.normal(size, seed=seed, spectral_radius=0.85)
+
+
+def assert_same(one: memcurve.MemoryCurve, other: memcurve.MemoryCurve) -> None:
+    assert one.rank == other.rank
+    assert np.all(np.abs(one.values - other.values) <= one.error + other.error)
+
+
+@settings(max_examples=40, deadline=None)
+@given(size=sizes, seed=seeds)
+def test_monotone_bounded_and_complete(size: int, seed: int) -> None:
+    curve = memory_curve(drawn(size, seed))
+    assert np.all(np.diff(curve.values) <= LAST_DIGIT)
+    assert np.all((curve.values >= 0) & (curve.values <= 1))
+    assert np.abs(curve.values + curve.loss - 1).max() <= LAST_DIGIT
+    assert abs(curve.values.sum() - curve.rank) <= WHOLE_SUM
+    assert np.isfinite(curve.error).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(size=sizes, seed=seeds, scale=st.floats(1e-100, 1e100))
+def test_scale_of_the_mask_shift_and_mask_itself_change_nothing(
+    size: int, seed: int, scale: float
+) -> None:
+    network = drawn(size, seed)
+    plain = memory_curve(network, 60)
+    assert_same(plain, memory_curve(network.replace(C=scale * network.C), 60))
+    assert_same(plain, memory_curve(network.replace(shift=np.full(size, scale)), 60))
+    assert_same(plain, memory_curve(network.replace(C=network.C[::-1]), 60))
+
+
+@settings(max_examples=40, deadline=None)
+@given(size=sizes, seed=seeds)
+def test_permutation_of_nodes_changes_nothing(size: int, seed: int) -> None:
+    network = drawn(size, seed)
+    order = np.random.default_rng(seed).permutation(size)
+    moved = LinearNetwork(network.A[np.ix_(order, order)], network.C[order])
+    assert_same(memory_curve(network, 60), memory_curve(moved, 60))
+
+
+@settings(max_examples=40, deadline=None)
+@given(size=sizes, seed=seeds)
+def test_rotation_and_similarity_change_nothing_but_rounding(size: int, seed: int) -> None:
+    """T A T⁻¹ rounds the entries, by eps·‖A‖·κ(T): its curve is that of a nearby network."""
+    network = drawn(size, seed)
+    plain = memory_curve(network, 60)
+    rng = np.random.default_rng(seed)
+    Q = ensembles.orthogonal(size, seed=rng, spectral_radius=1.0).A
+    T = Q * np.exp(rng.uniform(-1, 1, size))
+    for change, inverse in ((Q, Q.T), (T, np.linalg.inv(T))):
+        moved = LinearNetwork(change @ network.A @ inverse, change @ network.C)
+        other = memory_curve(moved, 60)
+        assert other.rank == plain.rank
+        slack = 100 * np.linalg.cond(change)
+        assert np.all(np.abs(plain.values - other.values) <= slack * (plain.error + other.error))
+
+
+def test_sparse_storage_changes_nothing() -> None:
+    from scipy.sparse import csr_array
+
+    dense = ensembles.sparse_normal(70, seed=3, density=0.03)
+    assert_same(memory_curve(dense), memory_curve(dense.replace(A=csr_array(dense.A))))
