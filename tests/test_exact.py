@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import gramian_memory
-from tolerances import CLOSED_FORM, EPS, LAST_DIGIT, WHOLE_SUM, well_conditioned
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, memory_curve
+from oracle import gramian_memory
+from tolerances import CLOSED_FORM, EPS, LAST_DIGIT, WHOLE_SUM, well_conditioned
 
 TRUTH_NETWORKS = [
     ensembles.normal(100, seed=1),
@@ -88,6 +88,7 @@ def test_complex_diagonal_counts_two_states_a_mode() -> None:
     assert memory_curve(LinearNetwork(np.diag([0.5 + 0j, 0.6j]), [1, 1])).total == 3
 
 
+@pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
 def test_stable_toeplitz_network_with_eigenvalues_outside_the_disc() -> None:
     """LAPACK finds eigenvalues at 1.13 though the spectral radius is 0.59."""
     size = 200

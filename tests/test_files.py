@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from memcurve.files import NetworkFileError, load_network, save_network
+from memcurve.files import NetworkFileError, load_matrix, load_network, save_network
 from memcurve.network import LinearNetwork
 
 rng = np.random.default_rng(20240607)
@@ -33,9 +33,9 @@ def same(network, A, C):
     np.testing.assert_array_equal(network.C, C)
 
 
-def refused(path, *parts, error=ValueError, **options):
+def refused(path, *parts, error=ValueError, load=load_network, **options):
     with pytest.raises(error) as caught:
-        load_network(path, **options)
+        load(path, **options)
     message = str(caught.value)
     for part in (str(path), *parts):
         assert part in message, message
@@ -310,7 +310,7 @@ def test_text_complex_as_matlab_writes_it(tmp_path):
         LinearNetwork(A, C),
         LinearNetwork(COMPLEX, C2, shift=C, readout=[3, 0]),
         LinearNetwork(np.asfortranarray(A), C2, readout=[4]),
-        LinearNetwork(SPARSE.copy(), C, shift=C2[:, 0]),
+        LinearNetwork(SPARSE, C, shift=C2[:, 0]),
         LinearNetwork(sparse.csr_array((5, 5)), C),
     ],
 )
@@ -356,6 +356,75 @@ def test_save_errors(tmp_path):
     with pytest.raises(OSError, match=r"folder\.npz: cannot be written"):
         save_network(network, tmp_path / "folder.npz")
     assert os.listdir(tmp_path) == ["folder.npz"]
+
+
+# ---- the connectivity alone
+
+
+def same_matrix(loaded, expected):
+    same(LinearNetwork(loaded, C), expected, C)
+    assert loaded.dtype in (np.float64, np.complex128)
+    assert not (loaded.data if sparse.issparse(loaded) else loaded).flags.writeable
+
+
+def test_matrix_of_archives(archive):
+    same_matrix(load_matrix(archive({"W": 2 * A, "A": A, "hh": 3 * A, "C": C2[:2]})), A)
+    path = archive({"W": A, "hh": 3 * A})
+    same_matrix(load_matrix(path), A)
+    same_matrix(load_matrix(str(path), matrix="hh"), 3 * A)
+    refused(path, "no A;", "W (5, 5)", "hh (5, 5)", "matrix='...'", load=load_matrix, matrix="A")
+    path = archive({"hh": A, "C": C2})
+    message = refused(path, "no A, or W; it holds", "hh (5, 5)", "C (5, 2)", load=load_matrix)
+    assert "mask" not in message
+    refused(path, "`A` must be a square matrix", "(5, 2)", load=load_matrix, matrix="C")
+
+
+def test_matrix_of_single_arrays(single):
+    same_matrix(load_matrix(single(A)), A)
+    whole = COMPLEX.astype(complex)  # scipy.io.mmwrite cuts long complex64 numbers
+    same_matrix(load_matrix(single(whole)), whole)
+    both = np.hstack([A, C2])
+    refused(single(both), "a square A, got shape (5, 7)", "with load_network", load=load_matrix)
+    refused(single(A[:, :3]), "a square A, got shape (5, 3); reshape it", load=load_matrix)
+    path = single(A)
+    refused(path, "one array without a name", "matrix='A'", load=load_matrix, matrix="A")
+
+
+def test_matrix_stays_sparse(tmp_path):
+    io.mmwrite(tmp_path / "s.mtx", SPARSE, precision=17)
+    io.savemat(tmp_path / "s.mat", {"W": SPARSE})
+    sparse.save_npz(tmp_path / "s.npz", SPARSE)
+    save_network(LinearNetwork(SPARSE, C, readout=[1]), tmp_path / "saved.npz")
+    for file in ("s.mtx", "s.mat", "s.npz", "saved.npz"):
+        same_matrix(load_matrix(tmp_path / file), SPARSE)
+
+
+def test_matrix_ignores_a_wrong_mask_and_readout(tmp_path):
+    np.savez(tmp_path / "n.npz", A=A, C=["a"], readout=A)
+    same_matrix(load_matrix(tmp_path / "n.npz"), A)
+
+
+def test_matrix_refused(tmp_path):
+    refused(tmp_path / "none.npz", "no such file", load=load_matrix, error=FileNotFoundError)
+    (tmp_path / "x.txt").write_text("1")
+    refused(tmp_path / "x.txt", "unknown kind", "Convert it", load=load_matrix)
+    (tmp_path / "x.npy").write_bytes(b"")
+    refused(tmp_path / "x.npy", "is empty", load=load_matrix)
+    for ending in ("npy", "npz", "mat", "mtx", "safetensors"):
+        (tmp_path / f"x.{ending}").write_bytes(b"hello, world\n" * 100)
+        refused(tmp_path / f"x.{ending}", "cannot be read", "damaged", load=load_matrix)
+    for array, part in (
+        (np.where(A > 0.3, np.nan, A), "`A` must be finite"),
+        (np.array([["a"]]), "`A` must hold real or complex numbers"),
+        (np.array([[None]]), "Python objects (a pickle)"),
+    ):
+        np.save(tmp_path / "x.npy", array)
+        np.savez(tmp_path / "x.npz", A=array)
+        refused(tmp_path / "x.npy", part, load=load_matrix)
+        refused(tmp_path / "x.npz", part, load=load_matrix)
+    for array in (C, np.zeros((0, 0))):
+        np.save(tmp_path / "x.npy", array)
+        refused(tmp_path / "x.npy", "a square A", str(array.shape), load=load_matrix)
 
 
 # ---- what is refused
@@ -491,7 +560,7 @@ def test_matlab_73_structs_and_foreign_hdf5_are_refused(tmp_path):
 
 def test_sparse_indices_out_of_range_are_refused(tmp_path):
     path = tmp_path / "s.npz"
-    save_network(LinearNetwork(SPARSE.copy(), C), path)
+    save_network(LinearNetwork(SPARSE, C), path)
     parts = dict(np.load(path))
     for key, value in (("A_indices", 10**6), ("A_indices", -7), ("A_indptr", 10**6)):
         broken = parts[key].copy()
@@ -576,7 +645,7 @@ def test_truncated_archives(archive):
 
 def test_truncated_sparse_and_saved(tmp_path):
     path = tmp_path / "s.npz"
-    save_network(LinearNetwork(SPARSE.copy(), C), path)
+    save_network(LinearNetwork(SPARSE, C), path)
     whole = path.read_bytes()
     for cut in cuts(whole):
         path.write_bytes(whole[:cut])
@@ -651,7 +720,13 @@ def test_missing_bfloat16_is_named(tmp_path, monkeypatch):
     header = json.dumps({"A": tensor}).encode()
     path.write_bytes(len(header).to_bytes(8, "little") + header + b"\x80\x3e")
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
-    refused(path, "pip install ml_dtypes", mask=[1.0], error=ModuleNotFoundError)
+    refused(
+        path,
+        "needs ml_dtypes",
+        "pip install memcurve[files]",
+        mask=[1.0],
+        error=ModuleNotFoundError,
+    )
 
 
 def test_import_stays_light():

@@ -10,10 +10,9 @@ from memcurve.version import __version__
 if TYPE_CHECKING:
     from memcurve import ensembles, masks, plot
     from memcurve.curve import MemoryCurve
-    from memcurve.errors import UncertainResultError, UnstableNetworkError
+    from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
     from memcurve.files import load_network, save_network
     from memcurve.memory import memory_curve
-    from memcurve.methods.exact import RankWarning
     from memcurve.network import LinearNetwork
     from memcurve.spectrum import controllable_spectrum
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "LinearNetwork": "memcurve.network",
     "MemoryCurve": "memcurve.curve",
-    "RankWarning": "memcurve.methods.exact",
+    "RankWarning": "memcurve.errors",
     "UncertainResultError": "memcurve.errors",
     "UnstableNetworkError": "memcurve.errors",
     "controllable_spectrum": "memcurve.spectrum",

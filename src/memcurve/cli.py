@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
@@ -24,7 +24,7 @@ app = App(
     help_format="plaintext",
     version=lambda: _version(),
 )
-"""Lags shown in the table, besides the horizons."""
+# lags shown in the table, besides the horizons
 _SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
 
@@ -91,8 +91,7 @@ def curve(
     """
     import warnings
 
-    from memcurve import memory_curve
-    from memcurve.methods.exact import RankWarning
+    from memcurve import RankWarning, memory_curve
 
     network = (
         _ensemble_network(ensemble, size, spectral_radius, density, seed, mask)
@@ -121,18 +120,13 @@ def main() -> None:
     from memcurve.errors import UncertainResultError
 
     try:
-        app.meta()
+        app()
     except (ValueError, TypeError, OSError, ImportError, UncertainResultError) as error:
         if "--verbose" in sys.argv:
             raise
         sys.exit(f"memcurve: error: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-@app.meta.default
-def _launch(*tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)]) -> Any:
-    return app(tokens)
 
 
 def _version() -> str:
@@ -157,9 +151,13 @@ def _ensemble_network(
 
 
 def _file_network(file: Path, matrix: str | None, mask: str | None, seed: int) -> LinearNetwork:
-    from memcurve import load_network
+    from memcurve import LinearNetwork, load_network, masks
+    from memcurve.files import load_matrix
 
-    return load_network(file, matrix=matrix, mask=mask)
+    if mask not in masks.MASKS:
+        return load_network(file, matrix=matrix, mask=mask)
+    A = load_matrix(file, matrix=matrix)
+    return LinearNetwork(A, masks.make(mask, A.shape[0], seed=seed), name=file.stem)
 
 
 def _draw(result: MemoryCurve, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What can stop a computation besides wrong arguments (those are ValueError and TypeError)."""
+"""What can stop or mislead besides wrong arguments (those are ValueError and TypeError)."""
 
 
 class UnstableNetworkError(ValueError):
@@ -7,3 +7,7 @@ class UnstableNetworkError(ValueError):
 
 class UncertainResultError(ArithmeticError):
     """No number whose error is known can be given; the message says why and what would help."""
+
+
+class RankWarning(UserWarning):
+    """The rank of the stored numbers and the rank up to rounding differ."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from memcurve.allpass import MOST_DEFAULT_LAGS, memory_of_poles
 from memcurve.curve import MemoryCurve
-from memcurve.errors import UncertainResultError
+from memcurve.errors import RankWarning, UncertainResultError
 from memcurve.graph import submatrix
 from memcurve.methods.certified import enclose
 from memcurve.methods.result import single_channel_curve
@@ -23,10 +23,6 @@ from memcurve.spectrum import Spectrum, controllable_spectrum, curve_error
 
 #: An error estimate above this is not given out: ball arithmetic takes over.
 LARGEST_ERROR = 1e-6
-
-
-class RankWarning(UserWarning):
-    """The rank of the stored numbers and the rank up to rounding differ."""
 
 
 def exact(network: LinearNetwork, lags: int | None, *, certify_up_to: int = 300) -> MemoryCurve:

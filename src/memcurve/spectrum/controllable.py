@@ -61,7 +61,8 @@ class Spectrum:
         States that the input reaches along the edges of the network.
     margin : float
         Smallest excitation |w*C|/‖C‖ among the modes: the relative change of the mask that would
-        silence one. NaN for an empty spectrum.
+        silence one. NaN for an empty spectrum, and where the numbers in A and C differ so much in
+        size that float64 cannot tell (``rank_robust`` is then the rank).
     sensitivity : float
         Bound on |δMC_τ| / √(min(MC_τ, 1 − MC_τ)) due to rounding in the poles.
     """
@@ -86,6 +87,12 @@ def controllable_spectrum(network: LinearNetwork) -> Spectrum:
     >>> controllable_spectrum(LinearNetwork(ring, [1, 0, 0, 1, 0, 0])).rank
     3
     """
+    # overflow ends in infinite errors, which are dealt with; it need not be announced
+    with np.errstate(all="ignore"):
+        return _controllable_spectrum(network)
+
+
+def _controllable_spectrum(network: LinearNetwork) -> Spectrum:
     A, mask = network.real_pair()
     if mask.shape[1] != 1:
         raise ValueError(
@@ -114,13 +121,13 @@ def controllable_spectrum(network: LinearNetwork) -> Spectrum:
         margin = float(first_look.excitation.min())
         return Spectrum(poles, count, count, nodes, margin, pole_sensitivity(A))
 
-    exact = minimal_degree(A, C)
-    return _closer_look(A, C, nodes, exact)
+    return _closer_look(A, C, nodes, minimal_degree(A, C))
 
 
 def _closer_look(A: Any, C: Floats, nodes: Indices, exact: MinimalDegree) -> Spectrum:
     robust = robust_modes(submatrix(A, np.arange(len(C), dtype=np.intp)), C)
-    rank_robust = min(len(robust.values), exact.degree)
+    margin = np.nan if robust is None else robust.margin
+    rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
     poles: Complexes | None = None
     amplification = 1.0
     if exact.degree == len(C):
@@ -131,11 +138,11 @@ def _closer_look(A: Any, C: Floats, nodes: Indices, exact: MinimalDegree) -> Spe
             # backward stable: the deflated spectrum is that of a nearby A with the same zeros
             amplification = 4.0
             poles = np.concatenate([non_zero, np.zeros(exact.zeros)])
-        elif len(robust.values) == exact.degree:
+        elif robust is not None and len(robust.values) == exact.degree:
             amplification = 4 * robust.projector_norm
             poles = _in_conjugate_pairs(robust.values, exact.zeros)
     sensitivity = amplification * pole_sensitivity(A) if poles is not None else np.inf
-    return Spectrum(poles, exact.degree, rank_robust, nodes, robust.margin, sensitivity)
+    return Spectrum(poles, exact.degree, rank_robust, nodes, margin, sensitivity)
 
 
 def _in_conjugate_pairs(values: Complexes, zeros: int) -> Complexes | None:

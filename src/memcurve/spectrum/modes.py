@@ -26,8 +26,6 @@ Complexes = NDArray[np.complex128]
 DISC = 10 * EPS
 #: An isolated mode surely counts when its excitation exceeds its blur by this factor.
 CLEAR = 100.0
-#: An isolated mode excited more than this counts without a closer look.
-WELL_EXCITED = 1e-6
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8
 
@@ -43,8 +41,8 @@ class Screening(NamedTuple):
 
 def screen(A: Any, C: Floats) -> Screening:
     """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
-    scale = float(np.linalg.norm(C))
-    parts = [_left_modes(submatrix(A, n), C[n] / scale) for n in separate_parts(A)]
+    C = _unit_norm(C)
+    parts = [_left_modes(submatrix(A, n), C[n]) for n in separate_parts(A)]
     lam, excited, blurred, disc = (np.concatenate(part) for part in zip(*parts, strict=True))
     clear = excited > CLEAR * (blurred + EPS)
     outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
@@ -85,14 +83,18 @@ def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats
             excitation[first], excitation[first + 1]
         )
         condition = _conditions(W, first)
-    blur = np.empty(size)
-    weight = condition * excitation
-    for rows in np.array_split(np.arange(size), max(1, size**2 // 2**21)):
+    blur = EPS * norm * _blur(values, condition * excitation)
+    return values, excitation, blur, np.minimum(DISC * norm * condition, norm)
+
+
+def _blur(values: Complexes, weight: Floats) -> Floats:
+    """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
+    blur = np.empty(len(values))
+    for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
         gap = np.abs(values[rows, None] - values)
         gap[np.arange(len(rows)), rows] = np.inf
-        with np.errstate(divide="ignore", invalid="ignore"):
-            blur[rows] = np.where(gap > 0, weight / gap, np.inf).sum(axis=1)
-    return values, excitation, EPS * norm * blur, np.minimum(DISC * norm * condition, norm)
+        blur[rows] = (weight / gap).sum(axis=1)
+    return np.where(np.isfinite(blur), blur, np.inf)
 
 
 def _conditions(W: Floats, first: NDArray[np.intp]) -> Floats:
@@ -135,57 +137,70 @@ class RobustModes(NamedTuple):
     projector_norm: float
 
 
-def robust_modes(A: Floats, C: Floats) -> RobustModes:
-    """Judge every mode, cluster by cluster, after scaling the states to about unit variance."""
+def robust_modes(A: Floats, C: Floats) -> RobustModes | None:
+    """Judge every mode, cluster by cluster, after scaling the states to about unit size.
+
+    None where numbers of very different size leave the range of float64.
+    """
     from scipy.linalg import schur
 
-    A, C = _unit_variance(A, C)
-    size, norm, scale = len(A), float(np.linalg.norm(A)), float(np.linalg.norm(C))
+    A, C = _unit_size(A, C)
+    norm, scale = float(np.sqrt((A**2).sum())), float(np.sqrt((C**2).sum()))
+    if not np.isfinite(norm) or not np.isfinite(scale):
+        return None
     if norm == 0:
         return RobustModes(np.zeros(1, complex), 1.0, 1.0)
     # left invariant subspaces of A are right ones of Aᵀ
     S, Z = schur(A.T.astype(complex), output="complex")
     values = np.diag(S).conj()
-    excitation, radius = _triangular_modes(S, Z.conj().T @ C / scale, norm)
-    kept, margin, reduced = [], np.inf, np.zeros(size, bool)
+    excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C / scale, norm)
+    tolerance = np.minimum(DISC * len(A) ** 0.5 + 10 * blur, LARGEST_ROUNDING)
+    kept, margin, reduced = [], np.inf, np.zeros(len(A), bool)
     for cluster in _clusters(values, radius):
-        if len(cluster) == 1 and excitation[cluster[0]] > WELL_EXCITED:
-            kept.append(values[cluster])
-            margin = min(margin, float(excitation[cluster[0]]))
-            continue
-        block, c, tolerance_c, tolerance_block = _invariant_pair(S, Z, cluster, C, norm, scale)
-        rank, block, least = _small_staircase(block, c, tolerance_c, tolerance_block)
-        kept.append(np.linalg.eigvals(block))
+        if len(cluster) == 1:
+            excited = float(excitation[cluster[0]])
+            rank, found = int(excited > tolerance[cluster[0]]), values[cluster]
+        else:
+            pair = _invariant_pair(S, Z, cluster, C / scale, norm)
+            rank, block, excited = _small_staircase(*pair)
+            found = np.linalg.eigvals(block)
+        kept.append(found[:rank])
         reduced[cluster] = rank < len(cluster)
         if rank:
-            margin = min(margin, least / scale)
+            margin = min(margin, excited)
     return RobustModes(np.concatenate(kept), margin, _projector_norm(S, Z, reduced))
 
 
-def _unit_variance(A: Floats, C: Floats) -> tuple[Floats, Floats]:
-    """Scale states by powers of two (no rounding) to variances of order one."""
-    x = C.copy()
-    variance = x**2
+def _unit_norm(C: Floats) -> Floats:
+    C = C / np.abs(C).max()  # first, so that no square overflows
+    return C / float(np.sqrt((C**2).sum()))
+
+
+def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
+    """Scale the states by powers of two (no rounding) so that impulse responses peak near 1."""
+    x = C
+    peak = np.abs(x)
     for _ in range(max(len(A), 50)):
         x = A @ x
-        variance += x**2
+        peak = np.maximum(peak, np.abs(x))
         if not x.any():
             break
-    deviation = np.sqrt(variance)
-    usable = (deviation > 0) & np.isfinite(deviation)
-    d = np.ldexp(1.0, np.rint(np.log2(np.where(usable, deviation, 1.0))).astype(int))
+    usable = (peak > 0) & np.isfinite(peak)
+    d = np.ldexp(1.0, np.rint(np.log2(np.where(usable, peak, 1.0))).astype(int))
     return A * (d[None, :] / d[:, None]), C / d
 
 
-def _triangular_modes(S: Complexes, c: Complexes, norm: float) -> tuple[Floats, Floats]:
-    """Excitations and uncertainty discs from the triangular Schur factor of Aᵀ."""
+def _triangular_modes(S: Complexes, c: Complexes, norm: float) -> tuple[Floats, Floats, Floats]:
+    """Excitations, their blur, and uncertainty discs from the triangular Schur factor of Aᵀ."""
     from scipy.linalg import eig
 
     decomposition: Any = eig(S, left=True, right=True)
     _, left, right = decomposition
     overlap = np.abs(np.einsum("ij,ij->j", left.conj(), right))
     condition = 1 / np.maximum(overlap, np.finfo(float).tiny)
-    return np.abs(right.conj().T @ c), np.minimum(DISC * norm * condition, norm / 2)
+    excitation = np.abs(right.conj().T @ c)
+    blur = EPS * norm * _blur(np.diag(S), condition * excitation)
+    return excitation, blur, np.minimum(DISC * norm * condition, norm / 2)
 
 
 def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
@@ -196,9 +211,9 @@ def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
 
 
 def _invariant_pair(
-    S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float, scale: float
+    S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float
 ) -> tuple[Complexes, Complexes, float, float]:
-    """A and C compressed to the left invariant subspace of a cluster, with their uncertainties."""
+    """A and unit C compressed to the left invariant subspace of a cluster, and their errors."""
     from scipy.linalg.lapack import ztrsen
 
     size, count = len(S), len(cluster)
@@ -210,21 +225,15 @@ def _invariant_pair(
             chosen, S, Z, job=b"B", lwork=max(1, 2 * count * (size - count))
         )
     tiny = float(np.finfo(float).tiny)
-    tolerance_c = min(DISC * max(norm / max(separation, tiny), size**0.5), LARGEST_ROUNDING)
-    tolerance_block = min(DISC * size / max(overlap, tiny), LARGEST_ROUNDING)
-    basis = Z[:, :count]
-    return (
-        S[:count, :count].conj().T,
-        basis.conj().T @ C,
-        tolerance_c * scale,
-        tolerance_block * norm,
-    )
+    error_c = min(DISC * max(norm / max(separation, tiny), size**0.5), LARGEST_ROUNDING)
+    error_block = norm * min(DISC * size / max(overlap, tiny), LARGEST_ROUNDING)
+    return S[:count, :count].conj().T, Z[:, :count].conj().T @ C, error_c, error_block
 
 
 def _small_staircase(
     M: Complexes, c: Complexes, tolerance_c: float, tolerance_block: float
 ) -> tuple[int, Complexes, float]:
-    """Krylov staircase of a small pair: rank, compressed matrix, |c| where it is driven.
+    """Krylov staircase of a small pair: rank, compressed matrix, and |c|.
 
     In the Hessenberg form that starts at c the sub-diagonal tells how far each step leads out of
     the space so far. One that shrinks gradually is decay, not loss: only a sudden drop below the

@@ -36,13 +36,13 @@ def pole_sensitivity(A: Any) -> float:
     Summed over strongly connected components, as the eigenvalues are computed one component at a
     time; nodes on no cycle have exact eigenvalues.
     """
-    from scipy.linalg import matrix_balance
+    from scipy.linalg.lapack import dgebal
 
     total = 0.0
     for nodes in strong_components(A):
         if len(nodes) > 1:
             block = np.asfortranarray(submatrix(A, nodes))
-            block = matrix_balance(block, permute=False, overwrite_a=True)[0]
+            block = dgebal(block, scale=True, permute=False, overwrite_a=True)[0]
             total += 4 * np.sqrt((block**2).sum() * power_energy(block))
     return float(BACKWARD_ERROR * total)
 
@@ -59,11 +59,8 @@ def curve_error(memory: Floats, loss: Floats, sensitivity: float, size: int) -> 
 def power_energy(A: Floats) -> float:
     """Σ_{k≥0} ‖Aᵏ‖_F², or infinity where the sum does not settle."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if len(A) >= PROBES_FROM_SIZE:
-            energy = _probed_energy(A)
-            if energy is not None:
-                return energy
-        return _doubled_energy(A)
+        energy = _probed_energy(A) if len(A) >= PROBES_FROM_SIZE else None
+        return _doubled_energy(A) if energy is None else energy
 
 
 # SciPy's BLAS, as LAPACK is called through SciPy too: NumPy's has threads of its own, and the two

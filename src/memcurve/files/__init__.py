@@ -1,0 +1,179 @@
+"""Matrix files of other programs → LinearNetwork, and LinearNetwork → .npz. Runs no pickles."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memcurve.files.archives import ARCHIVES, SPARSE_PARTS, archive_matrix, archive_parts
+from memcurve.files.reading import NetworkFileError, readable
+from memcurve.files.single import SINGLE, read_single, single_matrix, single_parts
+from memcurve.network import LinearNetwork
+
+__all__ = ["NetworkFileError", "load_matrix", "load_network", "save_network"]
+
+
+def load_network(
+    path: str | os.PathLike[str],
+    *,
+    matrix: str | None = None,
+    mask: str | os.PathLike[str] | ArrayLike | None = None,
+    name: str | None = None,
+) -> LinearNetwork:
+    """Read a network from a matrix file.
+
+    Parameters
+    ----------
+    path : path
+        ``.npz``, ``.mat`` and ``.safetensors`` hold arrays by name: A and C, or else W and Win.
+        ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or, without
+        ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line;
+        commas, semicolons or blanks separate its numbers.
+    matrix : str, optional
+        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``.
+    mask : str, path or array, optional
+        The input mask: the name of an array in the archive, a file ending in ``.npy``, ``.csv`` or
+        ``.mtx``, or the numbers themselves.
+    name : str, optional
+        A label (default: the file's name without its ending).
+
+    Returns
+    -------
+    LinearNetwork
+        Sparse matrices (``.mtx``, MATLAB, ``scipy.sparse.save_npz``) stay sparse. A mask of one
+        column, in MATLAB also of one row, becomes a vector. ``shift`` and ``readout`` are read from
+        ``.npz`` files too, unless ``matrix`` or ``mask`` name the arrays to take.
+
+    Raises
+    ------
+    ValueError
+        The file is empty, damaged, of an unknown kind or holds no network.
+    FileNotFoundError, IsADirectoryError, PermissionError
+        There is no file to read.
+    ModuleNotFoundError
+        MATLAB 7.3 needs h5py; ``.safetensors`` needs safetensors, for bfloat16 also ml_dtypes: all
+        three come with ``pip install memcurve[files]``.
+    """
+    file, kind = _known(path)
+    mask_name, given = _name_or_values(mask)
+    if kind in ARCHIVES:
+        parts = archive_parts(file, kind, matrix, mask_name, given)
+    elif matrix is not None or mask_name is not None:
+        raise NetworkFileError(
+            f"{file}: a {kind} file holds one array without a name, got matrix={matrix!r}, "
+            f"mask={mask!r}; leave `matrix` out and give `mask` as a {', '.join(SINGLE)} file."
+        )
+    else:
+        parts = single_parts(file, given)
+    try:
+        return LinearNetwork(**parts, name=file.stem if name is None else name)
+    except (ValueError, TypeError, MemoryError) as error:
+        aside = f" (with the mask {mask})" if isinstance(mask, str | os.PathLike) else ""
+        remedy = " Name `matrix` and `mask` to read these two alone." if len(parts) > 2 else ""
+        raise NetworkFileError(f"{file}{aside}: {error}{remedy}") from error
+
+
+def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> Any:
+    """Read a connectivity alone, e.g. to try it with several input masks.
+
+    Parameters
+    ----------
+    path : path
+        A file of a kind :func:`load_network` knows: an archive that holds A, or else W, or a file
+        of one array, which must be square.
+    matrix : str, optional
+        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``.
+
+    Returns
+    -------
+    (N, N) array or scipy sparse array
+        The same numbers that ``load_network(...).A`` would hold, checked alike; they cannot be
+        written to, so take a ``.copy()`` to change them.
+
+    Raises
+    ------
+    ValueError
+        The file is empty, damaged, of an unknown kind or holds no square matrix of finite numbers.
+    FileNotFoundError, IsADirectoryError, PermissionError
+        There is no file to read.
+    ModuleNotFoundError
+        As for :func:`load_network`.
+    """
+    file, kind = _known(path)
+    if kind in ARCHIVES:
+        A = archive_matrix(file, kind, matrix)
+    elif matrix is not None:
+        raise NetworkFileError(
+            f"{file}: a {kind} file holds one array without a name, got matrix={matrix!r}; "
+            f"leave `matrix` out."
+        )
+    else:
+        A = single_matrix(file)
+    try:
+        return LinearNetwork(A, np.zeros(A.shape[:1])).A  # the one place that checks matrices
+    except (ValueError, TypeError, MemoryError) as error:
+        raise NetworkFileError(f"{file}: {error}") from error
+
+
+def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
+    """Write a network to an ``.npz`` file that :func:`load_network` reads back exactly.
+
+    The arrays are A, C and, where the network has them, shift and readout; a sparse A is stored as
+    A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name takes its
+    place. A file of that name is replaced in one step, so that no half-written one is ever seen.
+    """
+    file = Path(path)
+    if not isinstance(network, LinearNetwork):
+        raise TypeError(f"`network` must be a LinearNetwork, got {type(network).__name__}.")
+    if file.suffix.lower() != ".npz":
+        raise ValueError(f"{file}: networks are written as .npz; give a path that ends so.")
+    arrays: dict[str, Any] = {"C": network.C}
+    if network.is_sparse:
+        arrays |= {f"A_{part}": getattr(network.A, part) for part in SPARSE_PARTS}
+    else:
+        arrays["A"] = network.A
+    for extra in ("shift", "readout"):
+        if getattr(network, extra) is not None:
+            arrays[extra] = getattr(network, extra)
+    draft = file.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb") as stream:
+            np.savez(stream, **arrays)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(file)
+    except OSError as error:
+        raise type(error)(
+            f"{file}: cannot be written ({error.strerror}); check that its folder exists, may be "
+            f"written to and has room, and that no folder has this name."
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _known(path: str | os.PathLike[str]) -> tuple[Path, str]:
+    """Return the path of a readable file and its ending, which is in one of the tables."""
+    file = readable(path)
+    kind = file.suffix.lower()
+    if kind not in SINGLE and kind not in ARCHIVES:
+        raise NetworkFileError(
+            f"{file}: unknown kind of file {kind or '(no ending)'!r}; known are "
+            f"{', '.join([*ARCHIVES, *SINGLE])}. Convert it, or build LinearNetwork(A, C)."
+        )
+    return file, kind
+
+
+def _name_or_values(mask: Any) -> tuple[str | None, Any]:
+    """Return the name of the mask in an archive, or the mask's values, and None for the other."""
+    if not isinstance(mask, str | os.PathLike):
+        return None, mask
+    if Path(mask).suffix.lower() in SINGLE:
+        return None, read_single(readable(mask))
+    if isinstance(mask, str):
+        return mask, None
+    raise NetworkFileError(f"{mask}: a mask is read from {', '.join(SINGLE)}; convert it.")

@@ -1,0 +1,74 @@
+"""The entry point: the contract every method keeps, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve
+from memcurve.methods import METHODS
+
+NETWORKS = [
+    ensembles.normal(12, seed=1),
+    ensembles.delay_line(6),
+    ensembles.lru_ring(5, seed=1, radius_max=0.95),
+    ensembles.sparse_normal(30, seed=4, density=0.05, sparse=True),
+    LinearNetwork(0.9 * np.eye(3), [1, 2, 3], name="derogatory"),
+    LinearNetwork([[0.5]], [0.0], name="no input"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
+def test_contract_of_every_method(method: str, network: LinearNetwork) -> None:
+    curve = memory_curve(network, 15, method=method)
+    assert isinstance(curve, MemoryCurve)
+    assert curve.method == method
+    assert np.array_equal(curve.lags, np.arange(15))
+    assert curve.values.shape == curve.error.shape == curve.loss.shape == (15,)
+    assert np.array_equal(curve.channels, curve.values[:, None])
+    assert np.all((curve.values >= 0) & (curve.values <= 1) & (curve.error >= 0))
+    assert curve.total == curve.rank
+    assert curve.network == network.name
+    assert {"memcurve", "numpy", "scipy", "python", "python-flint"} <= set(curve.versions)
+    assert curve.seed is None
+    assert memory_curve(network, 15, method=method, seed=7).seed == 7
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
+def test_methods_agree(network: LinearNetwork) -> None:
+    curves = [memory_curve(network, 40, method=method) for method in METHODS]
+    for curve in curves[1:]:
+        assert curve.rank == curves[0].rank
+        assert np.all(np.abs(curve.values - curves[0].values) <= curve.error + curves[0].error)
+
+
+@pytest.mark.parametrize("lags", [0, -1, 1.5, "10", True, [1, 2]])
+def test_bad_lags(lags: object) -> None:
+    with pytest.raises(ValueError, match="`lags` must be a positive integer or None, got"):
+        memory_curve(NETWORKS[0], lags)
+
+
+def test_bad_arguments() -> None:
+    network = NETWORKS[0]
+    with pytest.raises(ValueError, match="`method` must be one of 'exact', 'certified', got 'osm'"):
+        memory_curve(network, method="osm")
+    with pytest.raises(TypeError, match=r"`network` must be a memcurve\.LinearNetwork, got"):
+        memory_curve(network.A)
+    with pytest.raises(TypeError, match="takes the options certify_up_to; got masks"):
+        memory_curve(network, masks=3)
+    with pytest.raises(ValueError, match="`noise` must be None"):
+        memory_curve(network, noise=0.1)
+    with pytest.raises(ValueError, match="`input` must be None"):
+        memory_curve(network, input="ar")
+    with pytest.raises(ValueError, match="must have one input, got 2"):
+        memory_curve(network.replace(C=np.ones((12, 2))))
+    with pytest.raises(ValueError, match="readout subsets are not available"):
+        memory_curve(network.replace(readout=[0, 1]))
+    assert memory_curve(network, np.int64(3)).lags[-1] == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_options_are_recorded(method: str) -> None:
+    option = {"exact": "certify_up_to", "certified": "max_size"}[method]
+    assert memory_curve(NETWORKS[0], 3, method=method, **{option: 77}).options == {option: 77}
