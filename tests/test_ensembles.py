@@ -31,6 +31,10 @@ MOMENTS = {
 }
 
 
+#: Ensembles that draw neither connectivity nor, by default, mask: their names tell no seed.
+NOTHING_DRAWN = {"cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt"}
+
+
 def dense(network):
     return network.A.toarray() if network.is_sparse else network.A
 
@@ -42,7 +46,7 @@ class TestEveryEnsemble:
         assert isinstance(network, LinearNetwork)
         assert (network.size, network.inputs) == (12, 1)
         assert "N=12" in network.name
-        assert network.name.endswith("seed 7")
+        assert network.name.endswith("seed 7") == (name not in NOTHING_DRAWN)
 
     def test_same_seed_same_network(self, name):
         sequence = np.random.SeedSequence(7)
@@ -399,3 +403,8 @@ def test_unknown_names_and_options_list_the_known():
         TypeError, match=r"cyclic does not take `density`; it takes spectral_radius, mask, seed\."
     ):
         ensembles.make("cyclic", 10, density=0.1)
+
+
+def test_names_tell_the_mask_and_its_seed():
+    assert ensembles.cyclic(4, mask="ones", seed=3).name == "cyclic, N=4, ρ=0.9, mask ones"
+    assert ensembles.cyclic(4, mask="normal", seed=3).name.endswith("mask normal, seed 3")

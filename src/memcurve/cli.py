@@ -48,8 +48,8 @@ def curve(
 ) -> int:
     """Memory curve of a network from a file or of a built-in ensemble.
 
-    Examples
-    --------
+    For example:
+
       memcurve curve --plot memory.png
       memcurve curve --ensemble orthogonal --size 200 --spectral-radius 0.95
       memcurve curve network.mat --lags 50
@@ -173,19 +173,19 @@ def _print_table(result: MemoryCurve) -> None:
     console = Console(highlight=False)
     for name, text in result.summary():
         console.print(f"[bold]{name:>14}[/]  {text}", soft_wrap=True)
-    table = Table("lag", "memory", "± error", "1 − memory", box=None, padding=(0, 2))
-    for column in table.columns:
+    table = Table("lag", "memory", "± error", "", box=None, padding=(0, 2))
+    for column in table.columns[:3]:
         column.justify = "right"
     horizons = {level: result.horizon(level) for level in (0.5, 0.1)}
     shown = sorted({*_SHOWN_LAGS, *(h for h in horizons.values() if h is not None)})
     last = int(result.lags[-1])
     for lag in [s for s in shown if s < last] + [last]:
-        mark = "".join(f"  < {level:g}" for level, h in horizons.items() if h == lag)
+        firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
         table.add_row(
             str(lag),
             f"{result.values[lag]:.15f}",
             f"{result.error[lag]:.1e}",
-            f"{result.loss[lag]:.3e}{mark}",
+            f"first below {firsts}" if firsts else "",
         )
     console.print(table)
     for note in result.notes:

@@ -52,7 +52,7 @@ class MemoryCurve:
         Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
         exact method, proven for the certified one.
     loss : (m,) array
-        1 − MC_τ, accurate also where ``values`` rounds to 1.
+        1 − MC_τ, also where ``values`` rounds to 1. ``error`` bounds its error too.
     total : float
         Memory over *all* lags, not only those listed.
     rank : int or None
@@ -172,7 +172,8 @@ class MemoryCurve:
             for name in ("values", "error", "loss", "channels"):
                 content[name] = np.array(content[name], dtype=float)
             content["lags"] = np.array(content["lags"], dtype=np.int64)
-            content["channels"] = content["channels"].reshape(len(content["lags"]), -1)
+            if content["channels"].ndim != 2:  # no lags, and so no rows to tell the channels
+                content["channels"] = content["channels"].reshape(0, 1)
             content["total"] = float(content["total"])
             content["notes"] = tuple(content["notes"])
             return cls(**content)

@@ -123,6 +123,11 @@ MASKS: dict[str, Callable[..., Floats]] = {
 }
 
 
+def is_random(name: str) -> bool:
+    """Whether the mask called ``name`` is drawn, and so needs a seed."""
+    return "seed" in inspect.signature(MASKS[name]).parameters
+
+
 def make(name: str, size: int, *, seed: Seed | None = None, **options: Any) -> Floats:
     """Return the mask called ``name``, one of :data:`MASKS`.
 
@@ -136,7 +141,7 @@ def make(name: str, size: int, *, seed: Seed | None = None, **options: Any) -> F
     array([0.5, 0.5, 0.5, 0.5])
     """
     mask = table_entry(MASKS, name, "mask")
-    if "seed" in inspect.signature(mask).parameters:
+    if is_random(name):
         options["seed"] = seed
     require_options(mask, options)
     return mask(size, **options)

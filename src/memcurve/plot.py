@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 #: Okabe and Ito's colours, which most colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-#: Up to this many lags each one gets a marker.
+#: If no curve has more lags than this, each one gets a marker.
 MOST_MARKERS = 60
+#: Memory below this cannot be seen on a linear axis, which ends there.
+INVISIBLE = 1e-3
 
 
 def curves(
@@ -54,6 +56,8 @@ def curves(
     for result in results:
         if not isinstance(result, MemoryCurve):
             raise TypeError(f"`results` must be MemoryCurves, got {type(result).__name__}.")
+        if len(result) == 0:
+            raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
     if labels is not None and len(labels) != len(results):
         raise ValueError(
             f"`labels` must name each of the {len(results)} curves, got {len(labels)} names."
@@ -61,9 +65,10 @@ def curves(
     if ax is None:
         ax = _new_axes()
     names = labels or [_label(result) for result in results]
+    longest = max(len(result) for result in results)
     for k, (result, name) in enumerate(zip(results, names, strict=True)):
         colour = COLOURS[k % len(COLOURS)]
-        marker = "o" if len(result) <= MOST_MARKERS else ""
+        marker = "o" if longest <= MOST_MARKERS else ""
         ax.plot(result.lags, result.values, color=colour, marker=marker, ms=3.5, lw=1.8, label=name)
         low = np.maximum(result.values - result.error, 0)
         ax.fill_between(
@@ -75,10 +80,12 @@ def curves(
         ax.set_yscale("log")
     else:
         ax.set_ylim(0, 1.04)
-    ax.set_xlim(left=0)
+        # what is left beyond is invisible on a linear axis
+        ends = [result.horizon(INVISIBLE) or int(result.lags[-1]) for result in results]
+        ax.set_xlim(0, max(1.1 * max(ends), 1))
     ax.grid(alpha=0.25)
-    # under a falling curve the upper right is free
-    ax.legend(loc="lower left" if log else "upper right", frameon=False)
+    # above the axes, where it cannot cover a curve
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
     return ax
 
 
@@ -104,4 +111,4 @@ def _new_axes() -> Axes:
 
 
 def _label(result: MemoryCurve) -> str:
-    return f"{result.network}\ntotal memory {result.total:.6g} ({result.method})"
+    return f"{result.network}: total memory {result.total:.6g} ({result.method})"

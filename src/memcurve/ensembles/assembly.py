@@ -23,7 +23,10 @@ def assembled(
     kind: str,
     details: str,
     seed: Any,
+    *,
+    drawn: bool = True,
 ) -> LinearNetwork:
+    """Join connectivity and mask; the label names the seed only if something was ``drawn``."""
     size = A.shape[0]
     chosen = own_mask if mask is None else mask
     if isinstance(chosen, str):
@@ -36,19 +39,25 @@ def assembled(
                 f"{C.shape}; or name one of {', '.join(masks.MASKS)}."
             )
     label = [kind, f"N={size}", details]
-    if isinstance(seed, int | np.integer):
+    if isinstance(mask, str):
+        label.append(f"mask {mask}")
+        drawn = drawn or masks.is_random(mask)
+    if drawn and isinstance(seed, int | np.integer):
         label.append(f"seed {seed}")
     return LinearNetwork(A, C, name=", ".join(label))
 
 
 def require_radius(spectral_radius: Any) -> float:
+    """Return ``spectral_radius`` as a float if it is finite and not negative."""
     return require_number(spectral_radius, "spectral_radius", "at least 0", lambda r: r >= 0)
 
 
 def streams(seed: Seed) -> tuple[np.random.Generator, np.random.Generator]:
+    """Return independent streams for the connectivity and the mask."""
     matrix_rng, mask_rng = generator(seed).spawn(2)
     return matrix_rng, mask_rng
 
 
 def mask_stream(seed: Seed | None) -> np.random.Generator | None:
+    """Return the stream of the mask alone, None without a seed."""
     return None if seed is None else streams(seed)[1]

@@ -114,7 +114,7 @@ def _state_space(
         )
     discrete, own_mask = _DISCRETISATIONS[discretisation](step * A, step * B)
     details = f"step {step:g}, {discretisation}"
-    return assembled(discrete, mask, own_mask, mask_stream(seed), kind, details, seed)
+    return assembled(discrete, mask, own_mask, mask_stream(seed), kind, details, seed, drawn=False)
 
 
 def _bilinear(A: Floats, B: Floats) -> tuple[Floats, Floats]:

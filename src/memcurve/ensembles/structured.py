@@ -55,7 +55,9 @@ def cyclic(
     """
     size, radius = require_size(size), require_radius(spectral_radius)
     A = radius * np.roll(np.eye(size), 1, axis=0)
-    return assembled(A, mask, "basis", mask_stream(seed), "cyclic", f"ρ={radius:g}", seed)
+    return assembled(
+        A, mask, "basis", mask_stream(seed), "cyclic", f"ρ={radius:g}", seed, drawn=False
+    )
 
 
 def delay_line(
@@ -68,7 +70,9 @@ def delay_line(
     """
     gain = require_number(gain, "gain", "of any size")
     A = gain * np.eye(require_size(size), k=-1)
-    return assembled(A, mask, "basis", mask_stream(seed), "delay line", f"gain {gain:g}", seed)
+    return assembled(
+        A, mask, "basis", mask_stream(seed), "delay line", f"gain {gain:g}", seed, drawn=False
+    )
 
 
 def chain(
@@ -92,4 +96,4 @@ def chain(
         )
     A = np.diag(np.broadcast_to(loops, size)) + gain * np.eye(size, k=-1)
     details = f"gain {gain:g}" if loops.ndim else f"loop {loops[()]:g}, gain {gain:g}"
-    return assembled(A, mask, "basis", mask_stream(seed), "chain", details, seed)
+    return assembled(A, mask, "basis", mask_stream(seed), "chain", details, seed, drawn=False)

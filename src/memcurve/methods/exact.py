@@ -68,7 +68,7 @@ def exact(network: LinearNetwork, lags: int | None, *, certify_up_to: int = 300)
         diagnostics={
             "reachable": len(spectrum.reachable),
             "rank_robust": spectrum.rank_robust,
-            "margin": spectrum.margin,
+            "margin": None if np.isnan(spectrum.margin) else spectrum.margin,
             "arithmetic": "ball" if reason else "float64",
         },
     )
