@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve
 from memcurve.methods import METHODS
+
+#: The methods that know the truth; the others have tests of their own.
+RIGHT = ("exact", "certified")
 
 NETWORKS = [
     ensembles.normal(12, seed=1),
@@ -19,25 +23,37 @@ NETWORKS = [
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
-def test_contract_of_every_method(method: str, network: LinearNetwork) -> None:
-    curve = memory_curve(network, 15, method=method)
+def test_contract_of_every_method(method: str) -> None:
+    network = NETWORKS[0]
+    curve = memory_curve(network, 15, method=method, seed=7)
     assert isinstance(curve, MemoryCurve)
     assert curve.method == method
     assert np.array_equal(curve.lags, np.arange(15))
     assert curve.values.shape == curve.error.shape == curve.loss.shape == (15,)
     assert np.array_equal(curve.channels, curve.values[:, None])
-    assert np.all((curve.values >= 0) & (curve.values <= 1) & (curve.error >= 0))
-    assert curve.total == curve.rank
     assert curve.network == network.name
     assert {"memcurve", "numpy", "scipy", "python", "python-flint"} <= set(curve.versions)
+    assert curve.seed == 7
+    assert len(memory_curve(network, method=method, seed=7)) >= network.size
+    again = MemoryCurve.from_json(curve.to_json())
+    assert np.array_equal(again.values, curve.values)
+    assert np.array_equal(again.error, curve.error, equal_nan=True)
+    sparse = memory_curve(network.replace(A=csr_array(network.A)), 15, method=method, seed=7)
+    assert np.allclose(sparse.values, curve.values, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", RIGHT)
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
+def test_contract_of_the_right_methods(method: str, network: LinearNetwork) -> None:
+    curve = memory_curve(network, 15, method=method)
+    assert np.all((curve.values >= 0) & (curve.values <= 1) & (curve.error >= 0))
+    assert curve.total == curve.rank
     assert curve.seed is None
-    assert memory_curve(network, 15, method=method, seed=7).seed == 7
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
 def test_methods_agree(network: LinearNetwork) -> None:
-    curves = [memory_curve(network, 40, method=method) for method in METHODS]
+    curves = [memory_curve(network, 40, method=method) for method in RIGHT]
     for curve in curves[1:]:
         assert curve.rank == curves[0].rank
         assert np.all(np.abs(curve.values - curves[0].values) <= curve.error + curves[0].error)
@@ -51,8 +67,8 @@ def test_bad_lags(lags: object) -> None:
 
 def test_bad_arguments() -> None:
     network = NETWORKS[0]
-    with pytest.raises(ValueError, match="`method` must be one of 'exact', 'certified', got 'osm'"):
-        memory_curve(network, method="osm")
+    with pytest.raises(ValueError, match=r"`method` must be one of 'exact', .* got 'magic'"):
+        memory_curve(network, method="magic")
     with pytest.raises(TypeError, match=r"`network` must be a memcurve\.LinearNetwork, got"):
         memory_curve(network.A)
     with pytest.raises(TypeError, match="takes the options certify_up_to; got masks"):
@@ -68,7 +84,7 @@ def test_bad_arguments() -> None:
     assert memory_curve(network, np.int64(3)).lags[-1] == 2
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RIGHT)
 def test_options_are_recorded(method: str) -> None:
     option = {"exact": "certify_up_to", "certified": "max_size"}[method]
     assert memory_curve(NETWORKS[0], 3, method=method, **{option: 77}).options == {option: 77}

@@ -9,6 +9,7 @@ from memcurve.version import __version__
 
 if TYPE_CHECKING:
     from memcurve import ensembles, masks, plot
+    from memcurve.comparison import Comparison, compare
     from memcurve.curve import MemoryCurve
     from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
     from memcurve.files import load_network, save_network
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
 _HOMES = {
+    "Comparison": "memcurve.comparison",
     "LinearNetwork": "memcurve.network",
     "MemoryCurve": "memcurve.curve",
     "RankWarning": "memcurve.errors",
     "UncertainResultError": "memcurve.errors",
     "UnstableNetworkError": "memcurve.errors",
+    "compare": "memcurve.comparison",
     "controllable_spectrum": "memcurve.spectrum",
     "ensembles": "memcurve",
     "load_network": "memcurve.files",
@@ -33,12 +36,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Comparison",
     "LinearNetwork",
     "MemoryCurve",
     "RankWarning",
     "UncertainResultError",
     "UnstableNetworkError",
     "__version__",
+    "compare",
     "controllable_spectrum",
     "ensembles",
     "load_network",

@@ -96,6 +96,27 @@ def sections_of(poles: NDArray[np.complex128]) -> Floats:
     return np.ascontiguousarray(sections[order])
 
 
+def input_normal(poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
+    """Real (A', C') with the given poles whose states are white: A'A'ᵀ + C'C'ᵀ = I.
+
+    The cascade written as one state space. What enters section k is row·ξ_{t−1} + d·z_t, from the
+    states ξ of the sections before it and the input z; row and d start at 0 and 1.
+    """
+    A, C = np.zeros((len(poles), len(poles))), np.zeros(len(poles))
+    row, d, start = np.zeros(len(poles)), 1.0, 0
+    for section in sections_of(poles):
+        order = 2 if section[1].any() else 1  # a real pole has one state
+        own = slice(start, start + order)
+        from_u, from_x = section[:, 0], section[:, 1 : 1 + order]
+        A[own] = np.outer(from_u[:order], row)
+        A[own, own] += from_x[:order]
+        C[own] = from_u[:order] * d
+        row, d = from_u[2] * row, from_u[2] * d
+        row[own] += from_x[2]
+        start += order
+    return A, C
+
+
 def _lattice_blocks(poles: NDArray[np.complex128]) -> Iterator[tuple[Floats, Floats]]:
     """Yield (MC, 1 − MC) for consecutive lags, block by block, without end.
 

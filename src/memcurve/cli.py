@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import App, Parameter
 
 if TYPE_CHECKING:
+    from memcurve.comparison import Comparison
     from memcurve.curve import MemoryCurve
     from memcurve.network import LinearNetwork
 
@@ -16,7 +18,9 @@ Ensemble = Literal[
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
     "permutation", "cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt", "lru_ring",
 ]  # fmt: skip
-Method = Literal["exact", "certified"]
+Method = Literal[
+    "exact", "certified", "naive", "neutral", "osm", "osm_plus", "arnoldi", "montecarlo",
+]  # fmt: skip
 
 app = App(
     name="memcurve",
@@ -77,7 +81,8 @@ def curve(
     matrix
         Name of the connectivity in FILE, where it is not A or W.
     method
-        exact: rounding accuracy in milliseconds; certified: proven bounds.
+        exact: rounding accuracy in milliseconds; certified: proven bounds; the others are the
+        paper's, without an error bound.
     lags
         Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory.
     plot
@@ -93,14 +98,10 @@ def curve(
 
     from memcurve import RankWarning, memory_curve
 
-    network = (
-        _ensemble_network(ensemble, size, spectral_radius, density, seed, mask)
-        if file is None
-        else _file_network(file, matrix, mask, seed)
-    )
+    network = _network(file, ensemble, size, spectral_radius, density, seed, mask, matrix)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # it is among the notes
-        result = memory_curve(network, lags, method=method)
+        result = memory_curve(network, lags, method=method, seed=seed)
     if save is not None:
         result.save(save)
     if plot is not None:
@@ -112,6 +113,86 @@ def curve(
     for kind, path in (("picture", plot), ("result", save)):
         if path is not None:
             print(f"{kind} written to {path}", file=sys.stderr)
+    return 0
+
+
+@app.command
+def compare(
+    file: Path | None = None,
+    *,
+    methods: Annotated[list[Method] | None, Parameter(consume_multiple=True)] = None,
+    ensemble: Ensemble = "sparse_normal",
+    size: int = 100,
+    spectral_radius: float | None = None,
+    density: float | None = None,
+    seed: int = 1,
+    mask: str | None = None,
+    matrix: str | None = None,
+    lags: int | None = None,
+    masks: int = 100,
+    samples: int = 10_000,
+    plot: Path | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Several methods on one network, measured against the exact curve.
+
+    For example:
+
+      memcurve compare --plot compare.png
+      memcurve compare --ensemble orthogonal --methods naive osm
+      memcurve compare network.mat --masks 1000
+
+    Parameters
+    ----------
+    file
+        Network to read, as for `memcurve curve`; without one, a built-in ensemble is used.
+    methods
+        Methods to compare with the exact one. Default: naive neutral osm osm_plus montecarlo.
+    ensemble
+        Built-in ensemble.
+    size
+        Number of nodes of the ensemble.
+    spectral_radius
+        Spectral radius of the ensemble (0.9 where it has one).
+    density
+        Share of non-zero weights of a sparse ensemble (default 0.1).
+    seed
+        Seed of everything drawn at random.
+    mask
+        Input mask, as for `memcurve curve`.
+    matrix
+        Name of the connectivity in FILE, where it is not A or W.
+    lags
+        Number of lags compared, from 0 on. Default: twice the number of states.
+    masks
+        Number of random masks of osm_plus.
+    samples
+        Number of samples of montecarlo.
+    plot
+        Draw all curves to this file (.png, .pdf, .svg).
+    json
+        Print the rows as JSON instead of a table.
+    verbose
+        Show the full traceback of an error.
+    """
+    from memcurve.comparison import DEFAULT_METHODS
+    from memcurve.comparison import compare as run
+
+    network = _network(file, ensemble, size, spectral_radius, density, seed, mask, matrix)
+    options = {"osm_plus": {"masks": masks}, "montecarlo": {"samples": samples}}
+    comparison = run(network, methods or DEFAULT_METHODS, lags=lags, seed=seed, options=options)
+    if plot is not None:
+        from memcurve import plot as pictures
+
+        labels = [f"{row.method}: total {row.total:.4g}" for row in comparison.rows if row.curve]
+        pictures.save(pictures.curves(*comparison.curves, labels=labels), plot)
+    if json:
+        _print_rows(comparison)
+    else:
+        _print_comparison(comparison)
+    if plot is not None:
+        print(f"picture written to {plot}", file=sys.stderr)
     return 0
 
 
@@ -135,14 +216,18 @@ def _version() -> str:
     return __version__
 
 
-def _ensemble_network(
+def _network(
+    file: Path | None,
     ensemble: str,
     size: int,
     spectral_radius: float | None,
     density: float | None,
     seed: int,
     mask: str | None,
+    matrix: str | None,
 ) -> LinearNetwork:
+    if file is not None:
+        return _file_network(file, matrix, mask, seed)
     from memcurve import ensembles
 
     given = {"spectral_radius": spectral_radius, "density": density}
@@ -166,6 +251,35 @@ def _draw(result: MemoryCurve, path: Path) -> None:
     plot.save(plot.curves(result), path)
 
 
+def _print_comparison(comparison: Comparison) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from memcurve.comparison import HEADER
+
+    console = Console(highlight=False)
+    console.print(f"[bold]network[/]  {comparison.exact.network}", soft_wrap=True)
+    table = Table(*HEADER, box=None, padding=(0, 2))
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for cells in comparison.table():
+        table.add_row(*cells)
+    console.print(table)
+
+
+def _print_rows(comparison: Comparison) -> None:
+    import dataclasses
+    import json
+
+    rows = [dataclasses.asdict(dataclasses.replace(row, curve=None)) for row in comparison.rows]
+    for row in rows:
+        del row["curve"]
+        for key, value in row.items():
+            if isinstance(value, float) and value != value:  # NaN is no JSON
+                row[key] = None
+    print(json.dumps({"network": comparison.exact.network, "rows": rows}, indent=1))
+
+
 def _print_table(result: MemoryCurve) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -184,7 +298,7 @@ def _print_table(result: MemoryCurve) -> None:
         table.add_row(
             str(lag),
             f"{result.values[lag]:.15f}",
-            f"{result.error[lag]:.1e}",
+            "unknown" if math.isnan(result.error[lag]) else f"{result.error[lag]:.1e}",
             f"first below {firsts}" if firsts else "",
         )
     console.print(table)

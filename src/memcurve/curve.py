@@ -50,15 +50,18 @@ class MemoryCurve:
         MC_τ, the share of the variance of the input τ steps ago that the states hold linearly.
     error : (m,) array
         Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
-        exact method, proven for the certified one.
+        exact method, proven for the certified one, NaN (with a note) for methods that have none.
     loss : (m,) array
         1 − MC_τ, also where ``values`` rounds to 1. ``error`` bounds its error too.
     total : float
-        Memory over *all* lags, not only those listed.
+        Memory over *all* lags, not only those listed, where the method knows it (``rank`` is then
+        given too); else over the lags listed.
     rank : int or None
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers.
     channels : (m, d) array
         Memory of each input channel; its rows sum to ``values``.
+    bands : (m, 2) array or None
+        For methods that average over masks: the 5 % and 95 % quantiles.
     notes : tuple of str
         Everything one should know before quoting the numbers.
     method, options, seed
@@ -90,6 +93,7 @@ class MemoryCurve:
     rank: int | None
     channels: Floats
     method: str
+    bands: Floats | None = None
     notes: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
@@ -98,10 +102,15 @@ class MemoryCurve:
     versions: Mapping[str, str] = field(default_factory=installed_versions)
 
     def __post_init__(self) -> None:
-        for name in ("lags", "values", "error", "loss", "channels"):
+        for name in self._arrays():
             array = np.asarray(getattr(self, name)).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def _arrays(self) -> list[str]:
+        """Names of the arrays whose first axis is the lag."""
+        names = ["lags", "values", "error", "loss", "channels"]
+        return names if self.bands is None else [*names, "bands"]
 
     def __len__(self) -> int:
         return len(self.lags)
@@ -119,10 +128,7 @@ class MemoryCurve:
         return float(self.values[found[0]])
 
     def _at(self, chosen: NDArray[np.bool_]) -> MemoryCurve:
-        parts = {
-            n: getattr(self, n)[chosen] for n in ("lags", "values", "error", "loss", "channels")
-        }
-        return dataclasses.replace(self, **parts)
+        return dataclasses.replace(self, **{n: getattr(self, n)[chosen] for n in self._arrays()})
 
     def horizon(self, level: float = 0.5) -> int | None:
         """First lag at which the memory is below ``level``; None if it never is on this curve."""
@@ -174,6 +180,8 @@ class MemoryCurve:
             content["lags"] = np.array(content["lags"], dtype=np.int64)
             if content["channels"].ndim != 2:  # no lags, and so no rows to tell the channels
                 content["channels"] = content["channels"].reshape(0, 1)
+            if content["bands"] is not None:
+                content["bands"] = np.array(content["bands"], dtype=float).reshape(-1, 2)
             content["total"] = float(content["total"])
             content["notes"] = tuple(content["notes"])
             return cls(**content)
@@ -202,12 +210,13 @@ class MemoryCurve:
         rows = [
             ("network", self.network),
             ("method", self.method),
-            ("total memory", f"{self.total:.10g} (all lags)"),
+            ("total memory", f"{self.total:.10g} ({'these' if self.rank is None else 'all'} lags)"),
             ("rank", "unknown" if self.rank is None else str(self.rank)),
             ("lags", f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none"),
         ]
         if len(self):
-            rows.append(("largest error", f"{self.error.max():.1e}"))
+            largest = self.error.max()
+            rows.append(("largest error", "unknown" if np.isnan(largest) else f"{largest:.1e}"))
         return rows
 
     def __repr__(self) -> str:

@@ -59,10 +59,12 @@ def normal(size: int, *, seed: Seed, inputs: int = 1, norm: float | None = 1.0) 
     return _finished(generator(seed).standard_normal(shape), norm)
 
 
-def uniform(size: int, *, seed: Seed, inputs: int = 1, norm: float | None = 1.0) -> Floats:
-    """Mask with independent entries uniform on [−1, 1]. Parameters as in :func:`normal`."""
+def uniform(
+    size: int, *, seed: Seed, low: float = -1.0, inputs: int = 1, norm: float | None = 1.0
+) -> Floats:
+    """Mask with independent entries uniform on [``low``, 1]. Parameters as in :func:`normal`."""
     shape = (require_size(size), require_size(inputs, "inputs"))
-    return _finished(generator(seed).uniform(-1, 1, shape), norm)
+    return _finished(generator(seed).uniform(_require_low(low), 1, shape), norm)
 
 
 def sparse_normal(
@@ -78,14 +80,21 @@ def sparse_normal(
 
 
 def sparse_uniform(
-    size: int, *, seed: Seed, density: float = 0.1, inputs: int = 1, norm: float | None = 1.0
+    size: int,
+    *,
+    seed: Seed,
+    density: float = 0.1,
+    low: float = -1.0,
+    inputs: int = 1,
+    norm: float | None = 1.0,
 ) -> Floats:
-    """Mask with entries uniform on [−1, 1] on a random share of the nodes, zero elsewhere.
+    """Mask with entries uniform on [``low``, 1] on a random share of the nodes, zero elsewhere.
 
-    The number of non-zeros is that of :func:`sparse_normal`.
+    The number of non-zeros is that of :func:`sparse_normal`. The paper's sparse uniform mask,
+    MATLAB's ``sprand``, has ``low=0``.
     """
-    rng = generator(seed)
-    return _sparse(size, rng, density, inputs, norm, lambda count: rng.uniform(-1, 1, count))
+    rng, least = generator(seed), _require_low(low)
+    return _sparse(size, rng, density, inputs, norm, lambda count: rng.uniform(least, 1, count))
 
 
 def ones(size: int, *, norm: float | None = 1.0) -> Floats:
@@ -145,6 +154,10 @@ def make(name: str, size: int, *, seed: Seed | None = None, **options: Any) -> F
         options["seed"] = seed
     require_options(mask, options)
     return mask(size, **options)
+
+
+def _require_low(low: float) -> float:
+    return require_number(low, "low", "below 1", lambda number: number < 1)
 
 
 def _sparse(

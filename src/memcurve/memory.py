@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from memcurve.arguments import Seed
 from memcurve.curve import MemoryCurve
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
@@ -20,7 +21,7 @@ def memory_curve(
     method: str = "exact",
     input: Any = None,
     noise: Any = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
     **options: Any,
 ) -> MemoryCurve:
     """Memory of a network lag by lag, and in total.
@@ -35,12 +36,14 @@ def memory_curve(
         ``lags=m`` gives lags 0 … m − 1. By default enough to hold all but 1e-12 of the memory.
     method : str
         ``"exact"`` (default): rounding accuracy in about the time of the eigenvalues;
-        ``"certified"``: a proven enclosure in ball arithmetic, for up to some hundred nodes.
+        ``"certified"``: a proven enclosure in ball arithmetic, for up to some hundred nodes. The
+        paper's own, for comparison: ``"naive"``, ``"neutral"``, ``"osm"``, ``"osm_plus"``,
+        ``"arnoldi"`` and ``"montecarlo"``, which have no error bound.
     input, noise
         Reserved for coloured input and usable memory under noise; only white input without noise
         is available so far.
-    seed : int, optional
-        For methods that draw random numbers; the ones above do not.
+    seed : int, SeedSequence or Generator
+        Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
     **options
         Options of the method, see its own documentation.
 
@@ -75,8 +78,10 @@ def memory_curve(
         raise TypeError(
             f"method {method!r} takes the options {', '.join(allowed)}; got {', '.join(unknown)}."
         )
+    if "seed" in allowed:
+        options["seed"] = seed
     curve = function(network, _validated_lags(lags), **options)
-    return curve if seed is None else dataclasses.replace(curve, seed=seed)
+    return dataclasses.replace(curve, seed=seed) if isinstance(seed, int) else curve
 
 
 def _validated_lags(lags: Any) -> int | None:

@@ -70,10 +70,10 @@ def curves(
         colour = COLOURS[k % len(COLOURS)]
         marker = "o" if longest <= MOST_MARKERS else ""
         ax.plot(result.lags, result.values, color=colour, marker=marker, ms=3.5, lw=1.8, label=name)
-        low = np.maximum(result.values - result.error, 0)
-        ax.fill_between(
-            result.lags, low, result.values + result.error, color=colour, alpha=0.2, lw=0
-        )
+        low, high = result.values - result.error, result.values + result.error
+        if result.bands is not None:
+            low, high = result.bands.T
+        ax.fill_between(result.lags, np.maximum(low, 0), high, color=colour, alpha=0.2, lw=0)
     ax.set_xlabel("lag τ (time steps)")
     ax.set_ylabel("memory $MC_τ$")
     if log:

@@ -1,4 +1,4 @@
-"""From a method's numbers to a MemoryCurve."""
+"""What methods share: the network as matrices at the start, and a MemoryCurve at the end."""
 
 from __future__ import annotations
 
@@ -9,10 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.allpass import NEGLIGIBLE_MEMORY
+from memcurve.arguments import require_size
 from memcurve.curve import MemoryCurve
 from memcurve.network import LinearNetwork
 
 Floats = NDArray[np.float64]
+
+NO_ERROR_NOTE = "no error bound: this method cannot tell how far it is off; method='exact' can"
+
+
+def dense_single_input(network: LinearNetwork) -> tuple[Floats, Floats]:
+    """Return A as a dense matrix and the one column of C, both real."""
+    A, C = network.real_pair()
+    return (A if isinstance(A, np.ndarray) else A.toarray()), C[:, 0]
+
+
+def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
+    """Return the number of columns of the Krylov matrix: 5N unless given, and at least ``lags``."""
+    if given is None:
+        return max(5 * size, lags or 0)
+    if require_size(given, argument) < size:
+        raise ValueError(f"`{argument}` must be at least the number of states {size}, got {given}.")
+    if lags is not None and lags > given:
+        raise ValueError(
+            f"`lags` must be at most `{argument}`={given} for this method, got {lags}; raise "
+            f"`{argument}`."
+        )
+    return int(given)
 
 
 def single_channel_curve(
@@ -46,6 +69,35 @@ def single_channel_curve(
         channels=memory[:, None],
         method=method,
         notes=tuple(notes),
+        options=dict(options or {}),
+        diagnostics=dict(diagnostics or {}),
+        network=network.name or f"N = {network.size}",
+    )
+
+
+def estimated_curve(
+    network: LinearNetwork,
+    method: str,
+    memory: Floats,
+    *,
+    total: float | None = None,
+    bands: Floats | None = None,
+    notes: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    diagnostics: Mapping[str, Any] | None = None,
+) -> MemoryCurve:
+    """The curve of a method that has no error bound and does not know the rank."""
+    return MemoryCurve(
+        lags=np.arange(len(memory)),
+        values=memory,
+        error=np.full(len(memory), np.nan),
+        loss=1 - memory,
+        total=float(memory.sum()) if total is None else total,
+        rank=None,
+        channels=memory[:, None],
+        bands=bands,
+        method=method,
+        notes=(*notes, NO_ERROR_NOTE),
         options=dict(options or {}),
         diagnostics=dict(diagnostics or {}),
         network=network.name or f"N = {network.size}",

@@ -1,0 +1,157 @@
+"""Several methods on one network, side by side, each measured against the exact curve."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memcurve.arguments import Seed, table_entry
+from memcurve.curve import MemoryCurve
+from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.memory import memory_curve
+from memcurve.methods import METHODS
+from memcurve.network import LinearNetwork
+
+#: What :func:`compare` runs by default.
+DEFAULT_METHODS = ("naive", "neutral", "osm", "osm_plus", "montecarlo")
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One method's outcome; ``curve`` is None where it failed, and ``note`` says why."""
+
+    method: str
+    curve: MemoryCurve | None
+    total: float
+    largest_error: float
+    seconds: float
+    note: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """The outcome of :func:`compare`: the exact curve and one :class:`Row` a method.
+
+    ``largest_error`` is the largest distance from the exact curve at any lag; for the exact method
+    itself it is its own error bound.
+    """
+
+    exact: MemoryCurve
+    rows: tuple[Row, ...]
+
+    @property
+    def curves(self) -> list[MemoryCurve]:
+        """The curves of all methods that gave one, the exact one first."""
+        return [row.curve for row in self.rows if row.curve is not None]
+
+    def table(self) -> list[tuple[str, str, str, str, str]]:
+        """Rows of (method, total, largest error, time, note), as text."""
+        return [
+            (
+                row.method,
+                f"{row.total:.6g}" if np.isfinite(row.total) else "—",
+                f"{row.largest_error:.1e}" if np.isfinite(row.largest_error) else "—",
+                f"{row.seconds:.3g} s",
+                row.note,
+            )
+            for row in self.rows
+        ]
+
+    def __repr__(self) -> str:
+        lines = ["{:12} {:>10} {:>14} {:>9}  {}".format(*HEADER)]
+        lines += ["{:12} {:>10} {:>14} {:>9}  {}".format(*cells) for cells in self.table()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = [f"<tr>{''.join(f'<th>{escape(h)}</th>' for h in HEADER)}</tr>"]
+        for cells in self.table():
+            rows.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
+        return f"<table>{''.join(rows)}</table>"
+
+
+HEADER = ("method", "total", "off by up to", "time", "note")
+
+
+def compare(
+    network: LinearNetwork,
+    methods: Iterable[str] = DEFAULT_METHODS,
+    *,
+    lags: int | None = None,
+    seed: Seed | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Comparison:
+    """Run several methods on one network and measure them against the exact curve.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        The network.
+    methods : iterable of str
+        Names from the method table; the exact one is always run first.
+    lags : int, optional
+        Number of lags compared; 2N by default.
+    seed : int, SeedSequence or Generator
+        Required where a method draws random numbers.
+    options : mapping
+        Options by method, e.g. ``{"osm_plus": {"masks": 100}}``.
+
+    Returns
+    -------
+    Comparison
+        Shows itself as a table; ``.curves`` go to :func:`memcurve.plot.curves`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(60, seed=1)
+    >>> comparison = memcurve.compare(network, ["naive", "osm"])
+    >>> [row.method for row in comparison.rows if row.largest_error > 0.1]
+    ['naive', 'osm']
+    """
+    names = [name for name in methods if name != "exact"]
+    chosen = dict(options or {})
+    for name in [*names, *chosen]:
+        table_entry(METHODS, name, "method")
+    count = 2 * network.size * (2 if network.is_complex else 1) if lags is None else lags
+    rows = [_run(network, "exact", count, seed, chosen.get("exact", {}), None)]
+    exact = rows[0].curve
+    if exact is None:
+        raise UncertainResultError(f"there is no exact curve to compare with: {rows[0].note}")
+    rows += [_run(network, name, count, seed, chosen.get(name, {}), exact) for name in names]
+    return Comparison(exact, tuple(rows))
+
+
+def _run(
+    network: LinearNetwork,
+    method: str,
+    lags: int,
+    seed: Seed | None,
+    options: Mapping[str, Any],
+    exact: MemoryCurve | None,
+) -> Row:
+    # once on a tiny network: loading libraries is not the method's time
+    tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], [1.0, 0.0])
+    memory_curve(tiny, 1, method=method, seed=0)
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)  # it is among the notes
+            curve = memory_curve(network, lags, method=method, seed=seed, **options)
+    except UncertainResultError as error:
+        return Row(method, None, np.nan, np.nan, time.perf_counter() - start, f"failed: {error}")
+    seconds = time.perf_counter() - start
+    distance = curve.error if exact is None else np.abs(curve.values - exact.values)
+    note = _short(curve.notes)
+    return Row(method, curve, curve.total, float(distance.max()), seconds, note)
+
+
+def _short(notes: Sequence[str]) -> str:
+    """All notes but the one that every method without an error bound carries."""
+    return "; ".join(note for note in notes if not note.startswith("no error bound"))

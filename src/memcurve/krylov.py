@@ -1,0 +1,160 @@
+"""The Krylov matrix K = [C, AC, A²C, …] and how it squeezes: why the usual methods fail.
+
+The part θ_{j+1} of A^jC orthogonal to the columns before it shrinks faster than exponentially
+("Krylov subspace squeezing" in the paper), so that K is numerically of much lower rank than it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import require_size, table_entry
+from memcurve.graph import eigenvalues
+from memcurve.network import LinearNetwork
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+
+def krylov_matrix(A: Any, C: Floats, columns: int) -> Floats:
+    """Return [C, AC, …, A^{columns−1}C], one power a column."""
+    K = np.empty((len(C), columns), order="F")
+    v = C
+    for k in range(columns):
+        K[:, k] = v
+        v = A @ v
+    return K
+
+
+def arnoldi_basis(
+    A: Any, C: Floats, steps: int, *, breakdown: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Orthonormal basis of the Krylov space and the lengths h_{k+1,k} of its steps.
+
+    Modified Gram–Schmidt, each step done twice so that the basis stays orthonormal. Ends early
+    where a step is not longer than ``breakdown``.
+    """
+    steps = min(steps, len(C))
+    Q = np.zeros((len(C), steps), order="F")
+    lengths = np.zeros(steps)
+    v = C
+    for k in range(steps):
+        for _ in range(2):
+            v = v - Q[:, :k] @ (Q[:, :k].T @ v)
+        lengths[k] = np.linalg.norm(v)
+        if lengths[k] <= breakdown:
+            return Q[:, :k], lengths[:k]
+        Q[:, k] = v / lengths[k]
+        v = A @ Q[:, k]
+    return Q, lengths
+
+
+def orthogonal_components(network: LinearNetwork, count: int, *, by: str = "arnoldi") -> Floats:
+    """‖θ_j‖ for j = 1 … count: how far A^{j−1}C leads out of the columns before it.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        A network with one input.
+    count : int
+        At most the number of states.
+    by : str
+        ``"arnoldi"``: ‖C‖ times the product of the lengths h_{k+1,k} of Arnoldi's steps, which has
+        no floor; ``"svd"``: ‖(I − U_jU_jᵀ)A^jC‖ with the left singular vectors of K_j, the paper's
+        "orthogonal method"; ``"least_squares"``: the residual of A^jC on K_j. The last two end in
+        rounding noise.
+    """
+    residual = table_entry(
+        {"arnoldi": None, "svd": _svd_residual, "least_squares": _lstsq_residual}, by, "by"
+    )
+    A, C = _single_input(network)
+    count = require_size(count, "count")
+    if count > len(C):
+        raise ValueError(f"`count` must be at most {len(C)}, the number of states; got {count}.")
+    if residual is None:
+        _, lengths = arnoldi_basis(A, C, count)
+        return np.asarray(np.cumprod(np.pad(lengths, (0, count - len(lengths)))))
+    K = krylov_matrix(A, C, count)
+    components = [float(np.linalg.norm(C))]
+    components += [float(np.linalg.norm(residual(K[:, :j], K[:, j]))) for j in range(1, count)]
+    return np.array(components)
+
+
+def numerical_rank(network: LinearNetwork, columns: int | None = None) -> int:
+    """Rank of the truncated Krylov matrix as ``numpy.linalg.matrix_rank`` sees it."""
+    A, C = _single_input(network)
+    return int(np.linalg.matrix_rank(krylov_matrix(A, C, columns or 5 * len(C))))
+
+
+def eigenvalue_products(network: LinearNetwork, count: int) -> Floats:
+    """The paper's estimate of ‖θ_j‖: Π_{i<j} |λ_i|, by falling modulus, for j = 1 … count."""
+    moduli = np.sort(np.abs(eigenvalues(network.real_pair()[0])))[::-1]
+    return np.asarray(np.cumprod(np.concatenate([[1.0], moduli]))[:count])
+
+
+def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool = False) -> Floats:
+    """κ_j, j = 1 … count: ‖θ_j‖ as the circular law predicts it.
+
+    With |λ|² uniform on (0, ρ²) and a grid of N knots for them, κ_{j+1} = ρ^j √(N!/(N^j (N−j)!)).
+    The paper prints a single factor √ρ in place of ρ^j (and |λ|² uniform on (0, ρ)).
+    """
+    from scipy.special import gammaln
+
+    j = np.arange(require_size(count, "count"))
+    log_knots = 0.5 * (gammaln(size + 1) - j * np.log(size) - gammaln(size - j + 1))
+    powers = np.where(j > 0, 0.5, 0.0) if as_printed else j
+    return np.asarray(np.exp(powers * np.log(spectral_radius) + log_knots))
+
+
+@dataclass(frozen=True, eq=False)
+class VandermondeFactors:
+    """K_m = V·diag(c)·W with eigenvectors V, c = V⁻¹C and the Vandermonde matrix W_{kj} = λ_k^j."""
+
+    V: Complexes
+    weights: Complexes
+    W: Complexes
+
+    def product(self) -> Floats:
+        """Return V·diag(c)·W, the Krylov matrix up to rounding."""
+        return np.asarray((self.V * self.weights) @ self.W).real
+
+    def conditions(self) -> dict[str, float]:
+        """Condition numbers of the three factors and of their product."""
+        weights = np.abs(self.weights)
+        return {
+            "V": float(np.linalg.cond(self.V)),
+            "diag(c)": float(weights.max() / weights.min()),
+            "W": float(np.linalg.cond(self.W)),
+            "K": float(np.linalg.cond(self.product())),
+        }
+
+
+def vandermonde_factors(network: LinearNetwork, columns: int | None = None) -> VandermondeFactors:
+    """Factor the Krylov matrix of a diagonalisable network (the paper's lemma)."""
+    A, C = _single_input(network)
+    dense = A if isinstance(A, np.ndarray) else A.toarray()
+    values, V = np.linalg.eig(dense)
+    W = np.vander(values.astype(complex), columns or len(C), increasing=True)
+    return VandermondeFactors(V.astype(complex), np.linalg.solve(V, C).astype(complex), W)
+
+
+def _svd_residual(K: Floats, v: Floats) -> Floats:
+    U = np.linalg.svd(K, full_matrices=False)[0]
+    return np.asarray(v - U @ (U.T @ v))
+
+
+def _lstsq_residual(K: Floats, v: Floats) -> Floats:
+    return np.asarray(v - K @ np.linalg.lstsq(K, v, rcond=None)[0])
+
+
+def _single_input(network: LinearNetwork) -> tuple[Any, Floats]:
+    A, C = network.real_pair()
+    if C.shape[1] != 1:
+        raise ValueError(
+            f"`network` must have one input, got {C.shape[1]}; pass one column of C at a time."
+        )
+    return A, C[:, 0]

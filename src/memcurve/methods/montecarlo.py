@@ -1,0 +1,164 @@
+"""Memory from a simulation: covariances of states and past inputs, estimated from T samples.
+
+With γ̂(τ) = 1/(T−τ) Σ_{t>τ} x_t z_{t−τ} (the paper's "Monte Carlo estimation")::
+
+    MC_τ ≈ γ̂(τ)ᵀ Γ⁻¹ γ̂(τ) / Var z
+
+either with the known covariance Γ = I of the standardised states, the paper's estimator, or with
+the sample covariance of the states in its place, which is what simulations in practice do. Both
+are biased upwards by about N/T a lag, so that totals over many lags exceed N.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.allpass import input_normal
+from memcurve.arguments import Seed, generator, require_size, table_entry
+from memcurve.curve import MemoryCurve
+from memcurve.errors import UncertainResultError
+from memcurve.krylov import krylov_matrix
+from memcurve.methods.result import estimated_curve
+from memcurve.network import LinearNetwork
+from memcurve.spectrum import controllable_spectrum
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+#: Unit-variance inputs and their excess kurtosis E z⁴ − 3.
+DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
+
+
+def montecarlo(
+    network: LinearNetwork,
+    lags: int | None,
+    *,
+    seed: Seed,
+    samples: int = 10_000,
+    burn_in: int | None = None,
+    distribution: str = "normal",
+    covariance: str = "sample",
+    debias: bool = False,
+) -> MemoryCurve:
+    """Simulate the network and estimate its memory.
+
+    Parameters
+    ----------
+    network, lags
+        As for every method; ``lags=None`` means 5N, and at most half of ``samples``.
+    seed : int, SeedSequence or Generator
+        Of the input.
+    samples : int
+        Number T of samples, above the largest lag and, for the sample covariance, above N.
+    burn_in : int
+        Steps simulated before; by default until the start is forgotten to 1e-8, at least 100.
+    distribution : str
+        Of the input: ``"normal"``, ``"uniform"`` or ``"rademacher"``, all of unit variance.
+    covariance : str
+        ``"sample"``: Γ̂ in place of Γ; ``"known"``: Γ = I, by simulating the standardised network.
+    debias : bool
+        Subtract the exact bias (:func:`montecarlo_bias`); for the known covariance only.
+    """
+    kurtosis = table_entry(DISTRIBUTIONS, distribution, "distribution")
+    table_entry(dict.fromkeys(("sample", "known")), covariance, "covariance")
+    if debias and covariance != "known":
+        raise ValueError(
+            "`debias` must be False for covariance='sample', whose bias has no formula."
+        )
+    states = network.size * (2 if network.is_complex else 1)
+    samples = require_size(samples, "samples")
+    count = min(5 * states, max(1, samples // 2)) if lags is None else lags
+    if samples <= count or (covariance == "sample" and samples <= states):
+        raise ValueError(
+            f"`samples` must exceed the number of lags {count} and of states {states}, got "
+            f"{samples}; simulate longer or ask for fewer lags."
+        )
+    poles = _poles(network)
+    if burn_in is None:
+        radius = float(np.abs(poles).max(initial=0.0))
+        burn_in = max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
+    elif burn_in != 0:
+        burn_in = require_size(burn_in, "burn_in")
+    z = draw_input(distribution, generator(seed), samples + burn_in)
+    simulated = network if covariance == "sample" else LinearNetwork(*input_normal(poles))
+    x = simulated.simulate(z, washout=burn_in)
+    z = z[burn_in:]
+    gamma = np.array([z[: samples - lag] @ x[lag:] / (samples - lag) for lag in range(count)])
+    if covariance == "known":
+        memory = (gamma**2).sum(axis=1)
+    else:
+        sample_covariance = x.T @ x / samples
+        solved = np.linalg.lstsq(sample_covariance, gamma.T, rcond=None)[0]
+        memory = np.einsum("ij,ji->i", gamma, solved) / (z @ z / samples)
+    if debias:
+        memory = memory - montecarlo_bias(network, count, samples, excess_kurtosis=kurtosis)
+    options = {
+        "samples": samples,
+        "burn_in": burn_in,
+        "distribution": distribution,
+        "covariance": covariance,
+        "debias": debias,
+    }
+    note = f"one simulation of {samples} samples"
+    if not debias:
+        note += f", biased upwards by about N/T = {states / samples:.2g} a lag"
+    return estimated_curve(network, "montecarlo", memory, notes=[note], options=options)
+
+
+def montecarlo_bias(
+    network: LinearNetwork,
+    lags: int,
+    samples: int,
+    *,
+    excess_kurtosis: float = 0.0,
+    as_printed: bool = False,
+) -> Floats:
+    """Exact bias of the estimator with known covariance, lag by lag, for independent input.
+
+    With n = T − τ, γ(j) = A^jC in standardised coordinates, κ₄ the excess kurtosis of the input::
+
+        N/n + κ₄ MC_τ/n + n⁻² Σ_{j=0}^{2τ} (n − |j − τ|)₊ γ(j)ᵀγ(2τ − j)
+
+    The paper prints N/n + (2/n) Σ_{j=0}^{τ} γ(j)ᵀγ(2τ − j), which counts j = τ twice and lacks the
+    weights of the edges (``as_printed=True``).
+    """
+    poles = _poles(network)
+    lags, samples = require_size(lags, "lags"), require_size(samples, "samples")
+    if samples <= lags:
+        raise ValueError(f"`samples` must exceed `lags`={lags}, got {samples}.")
+    gamma = krylov_matrix(*input_normal(poles), 2 * lags - 1)
+    inner = gamma.T @ gamma
+    bias = np.empty(lags)
+    for lag in range(lags):
+        n = samples - lag
+        j = np.arange(2 * lag + 1)
+        products = inner[j, 2 * lag - j]
+        if as_printed:
+            bias[lag] = (len(poles) + 2 * products[: lag + 1].sum()) / n
+        else:
+            weights = np.maximum(n - np.abs(j - lag), 0) / n
+            bias[lag] = (len(poles) + excess_kurtosis * products[lag] + weights @ products) / n
+    return bias
+
+
+def draw_input(distribution: str, rng: np.random.Generator, shape: Any) -> Floats:
+    """Draw independent inputs of mean 0 and variance 1."""
+    if distribution == "normal":
+        return np.asarray(rng.standard_normal(shape))
+    if distribution == "uniform":
+        return np.asarray(rng.uniform(-math.sqrt(3), math.sqrt(3), shape))
+    return np.asarray(rng.choice([-1.0, 1.0], shape))
+
+
+def _poles(network: LinearNetwork) -> Complexes:
+    poles = controllable_spectrum(network).poles
+    if poles is None or np.abs(poles).max(initial=0.0) >= 1:
+        raise UncertainResultError(
+            "the poles of this network are too uncertain for a simulation in standardised "
+            "coordinates; use method='certified'."
+        )
+    return poles

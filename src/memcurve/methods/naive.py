@@ -1,0 +1,132 @@
+"""The formula taken literally: MC_τ = Cᵀ(Aᵀ)^τ G⁻¹ A^τ C (the paper's "naïve algebraic" method).
+
+The Gramian G = Σ_j A^j C Cᵀ (Aᵀ)^j, however it is computed, has eigenvalues far below eps·‖G‖ for
+almost every network of more than some twenty nodes. Inverting it then loses memory (pseudo-inverse,
+regularisation) or returns noise of any size and sign (solve).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import require_number, require_size, table_entry
+from memcurve.curve import MemoryCurve
+from memcurve.errors import UncertainResultError
+from memcurve.krylov import krylov_matrix
+from memcurve.methods.result import dense_single_input, estimated_curve, truncation_for
+from memcurve.network import LinearNetwork
+
+Floats = NDArray[np.float64]
+
+
+def naive(
+    network: LinearNetwork,
+    lags: int | None,
+    *,
+    gramian: str = "lyapunov",
+    inverse: str = "solve",
+    terms: int | None = None,
+    ridge: float = 1e-9,
+) -> MemoryCurve:
+    """Invert the Gramian of the states.
+
+    Parameters
+    ----------
+    network, lags
+        As for every method; ``lags=None`` means 5N.
+    gramian : str
+        ``"lyapunov"``: solve G = AGAᵀ + CCᵀ; ``"series"``: the first ``terms`` terms;
+        ``"eigenbasis"``: Σ c_k c̄_l/(1 − λ_k λ̄_l) v_k v_l*.
+    inverse : str
+        ``"solve"``, ``"cholesky"``, ``"pinv"``, ``"tikhonov"`` (G + ridge·I), or ``"projector"``:
+        K⁺K from the pseudo-inverse of the Krylov matrix of ``terms`` columns, as in the paper's
+        published scripts.
+    terms : int
+        Length of the series, at least N; 5N by default.
+    ridge : float
+        For ``"tikhonov"``.
+    """
+    A, C = dense_single_input(network)
+    terms = truncation_for(len(C), terms, "terms")
+    count = require_size(5 * len(C) if lags is None else lags, "lags")
+    form = table_entry(_GRAMIANS, gramian, "gramian")
+    invert: Any = table_entry(_INVERSES, inverse, "inverse")
+    ridge = require_number(ridge, "ridge", "above 0", lambda r: r > 0)
+    G = form(A, C, terms)
+    condition = float(np.linalg.cond(G))
+    X = krylov_matrix(A, C, count)
+    if inverse == "projector":
+        K = X if count >= terms else krylov_matrix(A, C, terms)
+        cutoff = max(K.shape) * float(np.finfo(float).eps)  # MATLAB's; NumPy's is lower
+        memory = np.einsum("ij,ji->i", np.linalg.pinv(K, rcond=cutoff), K)[:count]
+    else:
+        try:
+            memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
+        except np.linalg.LinAlgError as error:
+            raise UncertainResultError(
+                f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
+                f"Gramian {condition:.1e}). Use method='exact', which does not form it."
+            ) from None
+    options: dict[str, Any] = {"gramian": gramian, "inverse": inverse}
+    if gramian == "series" or inverse == "projector":
+        options["terms"] = terms
+    if inverse == "tikhonov":
+        options["ridge"] = ridge
+    return estimated_curve(
+        network,
+        "naive",
+        memory,
+        notes=[f"inverts a Gramian of condition number {condition:.1e}"],
+        options=options,
+        diagnostics={"condition": condition},
+    )
+
+
+def _series(A: Floats, C: Floats, terms: int) -> Floats:
+    K = krylov_matrix(A, C, terms)
+    return K @ K.T
+
+
+def _lyapunov(A: Floats, C: Floats, terms: int) -> Floats:
+    from scipy.linalg import solve_discrete_lyapunov
+
+    return np.asarray(solve_discrete_lyapunov(A, np.outer(C, C)))
+
+
+def _eigenbasis(A: Floats, C: Floats, terms: int) -> Floats:
+    values, V = np.linalg.eig(A)
+    weighted = V * np.linalg.solve(V, C)
+    kernel = 1 / (1 - values[:, None] * values.conj())
+    return np.asarray(weighted @ kernel @ weighted.conj().T).real
+
+
+_GRAMIANS = {"lyapunov": _lyapunov, "series": _series, "eigenbasis": _eigenbasis}
+
+
+def _solve(G: Floats, X: Floats, ridge: float) -> Any:
+    return np.linalg.solve(G, X)
+
+
+def _cholesky(G: Floats, X: Floats, ridge: float) -> Any:
+    L = np.linalg.cholesky(G)
+    return np.linalg.solve(L.T, np.linalg.solve(L, X))
+
+
+def _pinv(G: Floats, X: Floats, ridge: float) -> Any:
+    return np.linalg.pinv(G) @ X
+
+
+def _tikhonov(G: Floats, X: Floats, ridge: float) -> Any:
+    return np.linalg.solve(G + ridge * np.eye(len(G)), X)
+
+
+_INVERSES: dict[str, Any] = {
+    "solve": _solve,
+    "cholesky": _cholesky,
+    "pinv": _pinv,
+    "tikhonov": _tikhonov,
+    "projector": None,
+}

@@ -1,0 +1,52 @@
+"""The paper's mask-free formula: MC_τ = ι*(Λ*)^τ L_A⁻¹ Λ^τ ι with (L_A)_{kl} = 1/(1 − λ_k λ̄_l).
+
+It follows from the naïve one by cancelling the mask (input mask neutrality) and is just as
+ill-conditioned: the eigenvalues of the Cauchy-like matrix L_A fall off like those of the Gramian.
+It takes every eigenvalue of A as excited, whatever the mask, and needs them to be distinct.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.arguments import require_size, table_entry
+from memcurve.curve import MemoryCurve
+from memcurve.errors import UncertainResultError
+from memcurve.methods.result import dense_single_input, estimated_curve
+from memcurve.network import LinearNetwork
+
+
+def neutral(network: LinearNetwork, lags: int | None, *, inverse: str = "solve") -> MemoryCurve:
+    """Invert the matrix L_A of the eigenvalues.
+
+    Parameters
+    ----------
+    network, lags
+        As for every method; ``lags=None`` means 5N.
+    inverse : str
+        ``"solve"`` or ``"pinv"``.
+    """
+    solve = table_entry(
+        {"solve": np.linalg.solve, "pinv": lambda L, X: np.linalg.pinv(L) @ X}, inverse, "inverse"
+    )
+    A, C = dense_single_input(network)
+    values = np.linalg.eigvals(A).astype(complex)
+    L = 1 / (1 - values[:, None] * values.conj())
+    condition = float(np.linalg.cond(L))
+    count = require_size(5 * len(C) if lags is None else lags, "lags")
+    X = np.vander(values, count, increasing=True)
+    try:
+        memory = np.einsum("ij,ij->j", X.conj(), solve(L, X)).real
+    except np.linalg.LinAlgError as error:
+        raise UncertainResultError(
+            f"method 'neutral' fails: {error} in L_A (condition number {condition:.1e}; repeated "
+            f"eigenvalues make it singular). Use method='exact'."
+        ) from None
+    return estimated_curve(
+        network,
+        "neutral",
+        memory,
+        notes=[f"inverts a matrix L_A of condition number {condition:.1e} and ignores the mask"],
+        options={"inverse": inverse},
+        diagnostics={"condition": condition},
+    )

@@ -1,0 +1,94 @@
+"""Squeezing of the Krylov space: three ways to measure it, and the laws that describe it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memcurve import LinearNetwork, ensembles, krylov
+
+
+def test_krylov_matrix() -> None:
+    network = ensembles.normal(6, seed=1)
+    K = krylov.krylov_matrix(network.A, network.C, 9)
+    assert np.allclose(K[:, 8], np.linalg.matrix_power(network.A, 8) @ network.C)
+
+
+@pytest.mark.parametrize("by", ["arnoldi", "svd", "least_squares"])
+def test_components_by_every_way(by: str) -> None:
+    """The diagonal of R in K = QR, for a network small enough that all ways agree."""
+    network = ensembles.normal(8, seed=1, spectral_radius=0.9)
+    K = krylov.krylov_matrix(network.A, network.C, 8)
+    truth = np.abs(np.diag(np.linalg.qr(K)[1]))
+    assert np.allclose(krylov.orthogonal_components(network, 8, by=by), truth, rtol=1e-8)
+
+
+def test_components_of_a_delay_line_and_a_ring() -> None:
+    assert np.array_equal(krylov.orthogonal_components(ensembles.delay_line(5), 5), np.ones(5))
+    ring = krylov.orthogonal_components(ensembles.cyclic(5, spectral_radius=0.5), 5)
+    assert np.allclose(ring, 0.5 ** np.arange(5), rtol=1e-14)
+
+
+def test_squeezing_is_faster_than_exponential() -> None:
+    network = ensembles.normal(100, seed=1, mask="ones")
+    arnoldi = krylov.orthogonal_components(network, 100)
+    assert arnoldi[-1] < 1e-20
+    # the other ways end in rounding noise
+    for by in ("svd", "least_squares"):
+        assert krylov.orthogonal_components(network, 100, by=by)[-1] > 1e-19
+    assert krylov.numerical_rank(network) < 80
+    assert krylov.numerical_rank(ensembles.orthogonal(100, seed=1)) == 100
+
+
+def test_arnoldi_basis_stays_orthonormal() -> None:
+    network = ensembles.symmetric(80, seed=1)
+    Q, _ = krylov.arnoldi_basis(network.A, network.C, 80)
+    assert np.abs(Q.T @ Q - np.eye(80)).max() < 1e-13
+    Q, lengths = krylov.arnoldi_basis(0.5 * np.eye(4), np.ones(4), 4, breakdown=1e-12)
+    assert Q.shape == (4, 1)
+    assert len(lengths) == 1
+
+
+def test_corrected_decay_law_is_the_better_one() -> None:
+    """Mean |log10| error over Gaussian networks: about 3 as printed, about 1 corrected."""
+    errors = {True: [], False: []}
+    for seed in range(5):
+        network = ensembles.normal(100, seed=seed, mask="ones", scaling="circular_law")
+        truth = np.log10(krylov.orthogonal_components(network, 100))
+        for as_printed, found in errors.items():
+            law = np.log10(krylov.decay_law(100, 0.9, 100, as_printed=as_printed))
+            found.append(np.abs(law - truth).mean())
+    assert np.mean(errors[False]) < 1.5
+    assert np.mean(errors[True]) > 2.5
+    assert krylov.decay_law(10, 0.9, 3)[0] == 1
+    assert krylov.decay_law(10, 0.9, 3)[1] == pytest.approx(0.9)
+    assert krylov.decay_law(10, 0.9, 3, as_printed=True)[1] == pytest.approx(np.sqrt(0.9))
+
+
+def test_eigenvalue_products_follow_the_components() -> None:
+    network = ensembles.normal(100, seed=3, mask="ones")
+    product = krylov.eigenvalue_products(network, 100)
+    components = krylov.orthogonal_components(network, 100)
+    assert np.abs(np.log10(product) - np.log10(components)).mean() < 2
+    assert product[0] == 1
+    assert product[1] == pytest.approx(0.9)
+
+
+def test_vandermonde_factorisation() -> None:
+    network = ensembles.normal(12, seed=1)
+    factors = krylov.vandermonde_factors(network, 20)
+    K = krylov.krylov_matrix(network.A, network.C, 20)
+    assert np.abs(factors.product() - K).max() < 1e-12
+    conditions = factors.conditions()
+    assert conditions["W"] > 10
+    assert set(conditions) == {"V", "diag(c)", "W", "K"}
+
+
+def test_bad_arguments() -> None:
+    network = ensembles.normal(5, seed=1)
+    with pytest.raises(ValueError, match="`count` must be at most 5"):
+        krylov.orthogonal_components(network, 6)
+    with pytest.raises(ValueError, match="`by` must be one of arnoldi, svd, least_squares"):
+        krylov.orthogonal_components(network, 3, by="magic")
+    with pytest.raises(ValueError, match="must have one input, got 2"):
+        krylov.numerical_rank(LinearNetwork(np.eye(2) / 2, np.ones((2, 2))))
