@@ -55,7 +55,8 @@ def test_command(tmp_path: object) -> None:
     assert done.returncode == 0, done.stderr
     for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
         assert name in done.stdout
-    done = run("compare", "--size", 20, "--methods", "naive", "osm", "--json")
+    methods = ["--methods", "naive", "osm"]
+    done = run("compare", "--ensemble", "normal", "--size", 20, *methods, "--json")
     rows = json.loads(done.stdout)["rows"]
     assert [row["method"] for row in rows] == ["exact", "naive", "osm"]
     assert rows[0]["total"] == 20

@@ -35,7 +35,7 @@ def test_squeezing_is_faster_than_exponential() -> None:
     assert arnoldi[-1] < 1e-20
     # the other ways end in rounding noise
     for by in ("svd", "least_squares"):
-        assert krylov.orthogonal_components(network, 100, by=by)[-1] > 1e-19
+        assert krylov.orthogonal_components(network, 100, by=by)[-1] > 1e3 * arnoldi[-1]
     assert krylov.numerical_rank(network) < 80
     assert krylov.numerical_rank(ensembles.orthogonal(100, seed=1)) == 100
 

