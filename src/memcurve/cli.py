@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memcurve.comparison import Comparison
     from memcurve.curve import MemoryCurve
     from memcurve.network import LinearNetwork
+    from memcurve.paper import Outcome
 
 Ensemble = Literal[
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
@@ -196,6 +197,55 @@ def compare(
     return 0
 
 
+@app.command
+def paper(
+    *,
+    output: Path = Path("paper-figures"),
+    figure: Annotated[list[int] | None, Parameter(consume_multiple=True)] = None,
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    claims: Annotated[bool, Parameter(negative="")] = False,
+    fresh: Annotated[bool, Parameter(negative="")] = False,
+    seed: int = 1,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
+
+    For example:
+
+      memcurve paper --quick --claims --output paper-figures
+      memcurve paper --figure 4
+      memcurve paper
+
+    Parameters
+    ----------
+    output
+        Folder for the figures (PNG and PDF) and the page index.html that shows them.
+    figure
+        Only these figures, 1 to 6; all by default.
+    quick
+        40 masks in place of 1000 and fewer sample sizes: about half a minute.
+    claims
+        Check the paper's claims too, and add their table to the page.
+    fresh
+        Draw again what is there already. Without it an interrupted run goes on where it was.
+    seed
+        Seed of everything drawn at random.
+    verbose
+        Show the full traceback of an error.
+    """
+    from memcurve.paper import Settings, reproduce
+
+    progress = sys.stderr.isatty()
+    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed, progress=progress)
+    page, outcomes = reproduce(
+        output, figures=figure, settings=settings, claims=claims, fresh=fresh, say=_say
+    )
+    if outcomes:
+        _print_outcomes(outcomes)
+    print(f"page: {page}")
+    return 0
+
+
 def main() -> None:
     """Entry point: user errors end in one line on stderr and exit code 1, not in a traceback."""
     from memcurve.errors import UncertainResultError
@@ -249,6 +299,20 @@ def _draw(result: MemoryCurve, path: Path) -> None:
     from memcurve import plot
 
     plot.save(plot.curves(result), path)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _print_outcomes(outcomes: list[Outcome]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("where", "claim", "verdict", "figure", box=None, padding=(0, 2, 0, 0))
+    for outcome in outcomes:
+        table.add_row(outcome.where, outcome.statement, outcome.verdict, outcome.figure)
+    Console(highlight=False, markup=False).print(table)
 
 
 def _print_comparison(comparison: Comparison) -> None:

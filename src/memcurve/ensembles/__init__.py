@@ -43,6 +43,25 @@ from memcurve.ensembles.state_space import hippo_legs, hippo_legt, lru_ring
 from memcurve.ensembles.structured import chain, cyclic, delay_line, permutation
 from memcurve.network import LinearNetwork
 
+__all__ = [
+    "ENSEMBLES",
+    "chain",
+    "cyclic",
+    "delay_line",
+    "hippo_legs",
+    "hippo_legt",
+    "lru_ring",
+    "make",
+    "normal",
+    "orthogonal",
+    "permutation",
+    "sp_c",
+    "sparse_normal",
+    "sparse_uniform",
+    "symmetric",
+    "uniform",
+]
+
 ENSEMBLES: dict[str, Callable[..., LinearNetwork]] = {
     "normal": normal,
     "uniform": uniform,

@@ -138,12 +138,13 @@ def sp_c(
 ) -> LinearNetwork:
     """Sparse and well conditioned: the paper's ``sp_C``, MATLAB's ``sprandn(N, N, density, rc)``.
 
-    A diagonal of singular values rc^(k/(N−1)), k = 0 … N − 1, in random order, is turned by plane
-    rotations of random pairs of rows and of columns by random angles until the share of non-zeros
-    reaches ``density``. Rotations leave the singular values alone, so the ratio of the smallest
-    to the largest stays rc (``reciprocal_condition``), and scaling keeps it. A few nodes meet no
-    rotation and stay alone with their self loop (4 to 10 of 100 at density 0.1). The entries are
-    not independent, so there is no circular law to scale by. Mask: normal.
+    A diagonal of singular values rc^(k/(N−1)), k = 0 … N − 1, in random order and with its rows
+    permuted, is turned by plane rotations of random pairs of rows and of columns by random angles
+    until the share of non-zeros reaches ``density``. Rotations leave the singular values alone, so
+    the ratio of the smallest to the largest stays rc (``reciprocal_condition``), and scaling keeps
+    it. (Without the permutation some nodes would stay alone with their self loops, and sparse masks
+    would miss them, against what the paper shows.) The entries are not independent, so there is no
+    circular law to scale by. Mask: normal.
     """
     require_scaling(scaling, ("spectral_radius", "spectral_norm"))
     size, density = require_size(size), require_density(density)
@@ -244,7 +245,7 @@ def _scattered(
 def _rotated(values: Floats, density: float, rng: np.random.Generator, sparse: bool) -> Any:
     from scipy.sparse import csr_array
 
-    A = np.diag(values)
+    A = np.diag(values)[rng.permutation(len(values))]
     wanted = density * A.size
     filled, redrawn = len(A), 0
     lines, others = A, A.T

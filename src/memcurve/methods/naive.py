@@ -55,14 +55,18 @@ def naive(
     form = table_entry(_GRAMIANS, gramian, "gramian")
     invert: Any = table_entry(_INVERSES, inverse, "inverse")
     ridge = require_number(ridge, "ridge", "above 0", lambda r: r > 0)
-    G = form(A, C, terms)
-    condition = float(np.linalg.cond(G))
-    X = krylov_matrix(A, C, count)
     if inverse == "projector":
-        K = X if count >= terms else krylov_matrix(A, C, terms)
-        cutoff = max(K.shape) * float(np.finfo(float).eps)  # MATLAB's; NumPy's is lower
-        memory = np.einsum("ij,ji->i", np.linalg.pinv(K, rcond=cutoff), K)[:count]
+        K = krylov_matrix(A, C, max(count, terms))
+        _, singular, Vh = np.linalg.svd(K, full_matrices=False)
+        with np.errstate(divide="ignore"):
+            condition = float((singular[0] / singular[-1]) ** 2)
+        # K⁺K is the projector on the rows above the cut-off, here MATLAB's
+        kept = Vh[singular > max(K.shape) * np.finfo(float).eps * singular[0]]
+        memory = np.einsum("ij,ij->j", kept, kept)[:count]
     else:
+        G = form(A, C, terms)
+        condition = float(np.linalg.cond(G))
+        X = krylov_matrix(A, C, count)
         try:
             memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
         except np.linalg.LinAlgError as error:
@@ -70,7 +74,9 @@ def naive(
                 f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
                 f"Gramian {condition:.1e}). Use method='exact', which does not form it."
             ) from None
-    options: dict[str, Any] = {"gramian": gramian, "inverse": inverse}
+    options: dict[str, Any] = {"inverse": inverse}
+    if inverse != "projector":
+        options["gramian"] = gramian
     if gramian == "series" or inverse == "projector":
         options["terms"] = terms
     if inverse == "tikhonov":

@@ -57,6 +57,8 @@ def osm_plus(
     progress : bool
         Show a progress bar on stderr.
     """
+    from threadpoolctl import threadpool_limits
+
     A, C = dense_single_input(network)
     truncation = truncation_for(len(C), truncation, "truncation", lags)
     count = require_size(masks, "masks")
@@ -66,8 +68,10 @@ def osm_plus(
         raise ValueError(f"`distribution` must be random, one of {random}; got {distribution!r}.")
     streams = generator(seed).spawn(count)
     drawn = [mask_table.make(distribution, len(C), seed=stream) for stream in streams]
-    found = mapper(partial(_one_mask, A, truncation), drawn)
-    curves = np.array(list(_shown(found, count) if progress else found))
+    # many small decompositions: BLAS threads of their own only get in each other's way
+    with threadpool_limits(1, user_api="blas"):
+        found = mapper(partial(_one_mask, A, truncation), drawn)
+        curves = np.array(list(_shown(found, count) if progress else found))
     values = curves.mean(axis=0)
     return estimated_curve(
         network,

@@ -1,0 +1,95 @@
+"""The paper's figures and claims, at reduced size."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcurve.paper import CLAIMS, FIGURES, Settings, check_claims, reproduce
+from memcurve.paper.verdicts import CORRECTED, FAILS, HOLDS
+
+TINY = Settings(size=30, masks=4, samples=(200, 400))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("paper")
+    reproduce(output, settings=TINY, say=lambda _: None)
+    return output
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_every_figure_is_drawn(folder: Path, number: int) -> None:
+    assert (folder / f"figure{number}.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / f"figure{number}.pdf").read_bytes().startswith(b"%PDF")
+    findings = json.loads((folder / f"figure{number}.json").read_text())["findings"]
+    assert findings
+    page = (folder / "index.html").read_text()
+    assert f"Figure {number}." in page
+    assert f"src='figure{number}.png'" in page
+    assert "http" not in page  # it works offline
+
+
+def test_goes_on_where_it_was(folder: Path) -> None:
+    said: list[str] = []
+    (folder / "figure2.json").unlink()  # as if the run had been stopped while drawing figure 2
+    before = (folder / "figure1.png").stat().st_mtime_ns
+    reproduce(folder, settings=TINY, say=said.append)
+    assert said.count("figure 2: drawing …") == 1
+    assert sum("already there" in line for line in said) == 5
+    assert (folder / "figure1.png").stat().st_mtime_ns == before
+    reproduce(folder, settings=TINY, figures=[1], fresh=True, say=lambda _: None)
+    assert (folder / "figure1.png").stat().st_mtime_ns > before
+
+
+def test_other_settings_draw_again(tmp_path: Path) -> None:
+    reproduce(tmp_path, figures=[6], settings=TINY, say=lambda _: None)
+    said: list[str] = []
+    other = Settings(size=31, masks=4, samples=(200, 400))
+    reproduce(tmp_path, figures=[6], settings=other, say=said.append)
+    assert "figure 6: drawing …" in said
+
+
+def test_unknown_figure(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="`figures` must be among 1, 2, 3, 4, 5, 6, got 7"):
+        reproduce(tmp_path, figures=[7])
+
+
+def test_claims(tmp_path: Path) -> None:
+    outcomes = check_claims()
+    assert len(outcomes) == len(CLAIMS) >= 20
+    verdicts = {(o.where, o.statement): o.verdict for o in outcomes}
+    for outcome in outcomes:
+        print(f"{outcome.verdict:20} {outcome.where}: {outcome.statement} [{outcome.figure}]")
+    assert sum(v == HOLDS for v in verdicts.values()) >= 9
+    expected = {
+        "Example, delay reservoir": CORRECTED,
+        "Example, cyclic reservoirs": CORRECTED,
+        "Proposition, Monte Carlo (i)": CORRECTED,
+        "Proposition, Monte Carlo (iii)": FAILS,
+        "Proposition, standardization": CORRECTED,
+        "Proposition, mask neutrality": HOLDS,
+        "Proposition, LESN memory capacity": HOLDS,
+        "the same, (i)–(iii)": FAILS,
+        "Random matrix theory": CORRECTED,
+        "Lemma, Krylov–Vandermonde": HOLDS,
+        "Theorem, Appendix A": CORRECTED,
+        "Krylov conditioning": CORRECTED,
+        "OSM+": HOLDS,
+    }
+    for where, verdict in expected.items():
+        assert {v for (w, _), v in verdicts.items() if w == where} == {verdict}, where
+
+
+def test_command(tmp_path: Path) -> None:
+    from test_cli import run
+
+    done = run("paper", "--figure", 6, "--quick", "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "index.html" in done.stdout
+    assert (tmp_path / "out" / "figure6.pdf").exists()
+    done = run("paper", "--figure", 9, "--quick", "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert "got 9" in done.stderr
