@@ -132,11 +132,89 @@ def toeplitz(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return A * (rng.uniform(0.3, 0.95) / (2 * np.sqrt(up * down))), rng.standard_normal(size)
 
 
+def integers(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Small integer matrices and masks times a float: singular, derogatory, defective by chance."""
+    size = int(rng.integers(2, 8))
+    A = rng.integers(-2, 3, (size, size)).astype(float)
+    C = rng.integers(-1, 2, size).astype(float)
+    factor = rng.choice([0.5, rng.uniform(0.3, 0.95)])
+    largest = np.abs(np.linalg.eigvals(A)).max()
+    return A * (factor / largest if largest > 1e-3 else 1.0), C
+
+
+def low_rank(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of few dyadic rank-one matrices, with twin nodes and tiny exact eigenvalues."""
+    size, rank = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    U, V = rng.integers(-2, 3, (2, size, rank)).astype(float)
+    A = U @ np.diag(2.0 ** rng.integers(-50, 1, rank)) @ V.T
+    largest = np.abs(np.linalg.eigvals(A)).max()
+    A = A * 2.0 ** -np.ceil(np.log2(largest) + 0.2) if largest > 1e-3 else A
+    return A, rng.integers(-2, 3, size).astype(float)
+
+
+def dyadic_jordan(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Jordan forms in exact dyadic coordinates: P J P⁻¹ with unimodular integer P."""
+    size = int(rng.integers(2, 7))
+    P, inverse = np.eye(size), np.eye(size)
+    for _ in range(2 * size):
+        i, j = rng.choice(size, 2, replace=False)
+        m = float(rng.integers(-2, 3))
+        P[i] += m * P[j]
+        inverse[:, j] -= m * inverse[:, i]
+    J = np.diag(rng.choice([0.0, 0.140625, 0.5, -0.75], size)) + np.diag(
+        rng.choice([0.0, 1.0], size - 1), -1
+    )
+    return P @ J @ inverse, P @ rng.integers(-1, 2, size).astype(float)
+
+
+def equal_leaks(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Feed-forward trees whose nodes all have the same self loop."""
+    size = int(rng.integers(2, 12))
+    A = rng.choice([0.5, 0.9, rng.uniform(0.1, 0.95)]) * np.eye(size)
+    for node in range(1, size):
+        A[node, rng.integers(0, node)] = 1.0
+    return A, rng.choice([np.ones(size), np.eye(size)[0], rng.standard_normal(size)])
+
+
+def circulant(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Circulant networks with masks that miss some harmonics."""
+    size = int(rng.integers(3, 20))
+    row = rng.integers(-1, 2, size).astype(float)
+    A = np.array([np.roll(row, k) for k in range(size)])
+    mask = rng.choice([np.ones(size), np.cos(2 * np.pi * np.arange(size) / size), np.eye(size)[0]])
+    return _radius(A, rng.uniform(0.4, 0.95)), mask
+
+
+def wide_range(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Weights over many binary orders; every other one has an exact mode the mask cannot drive."""
+    size, span = int(rng.integers(3, 9)), int(rng.integers(5, 45))
+    A = rng.standard_normal((size, size)) * 2.0 ** -rng.integers(0, span, (size, size))
+    if rng.random() < 0.5:  # columns sum to the same dyadic number: 1ᵀ is a left eigenvector
+        A = np.round(A * 2.0**50) * 2.0**-52 / size
+        A = np.round(A * 2.0**50) * 2.0**-50
+        A[-1] = 0.25 - A[:-1].sum(axis=0)
+        C = rng.integers(-8, 9, size).astype(float)
+        C[-1] = -C[:-1].sum()
+        return A, C
+    return _radius(A, 0.8), rng.standard_normal(size) * 2.0 ** -rng.integers(0, span, size)
+
+
+def on_the_circle(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Spectral radius one, exactly or up to rounding: most of these are truly unstable."""
+    size = int(rng.integers(2, 8))
+    if rng.random() < 0.5:
+        counts = rng.integers(0, 5, (size, size)).astype(float)
+        counts[0] += 16 - counts.sum(axis=0)  # column sums are 16: stochastic after division
+        return counts / 16, rng.integers(-1, 3, size).astype(float)
+    return _rotation(size, rng), rng.standard_normal(size)
+
+
 FAMILIES: dict[str, Draw] = {
     f.__name__: f
     for f in (
         dense, sparse_2_percent, sparse_5_percent, rotated_jordan, repeated_blocks, permutations,
-        hidden_symmetry, gain_chains, near_unit, companion, toeplitz,
+        hidden_symmetry, gain_chains, near_unit, companion, toeplitz, integers, low_rank,
+        dyadic_jordan, equal_leaks, circulant, wide_range, on_the_circle,
     )
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memcurve.comparison import Comparison, compare
     from memcurve.curve import MemoryCurve
     from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
-    from memcurve.files import load_network, save_network
+    from memcurve.files import load_matrix, load_network, save_network
     from memcurve.memory import memory_curve
     from memcurve.network import LinearNetwork
     from memcurve.spectrum import controllable_spectrum
@@ -28,6 +28,7 @@ _HOMES = {
     "compare": "memcurve.comparison",
     "controllable_spectrum": "memcurve.spectrum",
     "ensembles": "memcurve",
+    "load_matrix": "memcurve.files",
     "load_network": "memcurve.files",
     "masks": "memcurve",
     "memory_curve": "memcurve.memory",
@@ -46,6 +47,7 @@ __all__ = [
     "compare",
     "controllable_spectrum",
     "ensembles",
+    "load_matrix",
     "load_network",
     "masks",
     "memory_curve",

@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 #: Memory, summed over all later lags, that may lie beyond the lags chosen by default.
 NEGLIGIBLE_MEMORY = 1e-12
+#: While this share of the total is missing, more lags are taken in any case.
+VISIBLY_MISSING = 1e-9
 #: No more lags than this are chosen by default, however close the poles are to the unit circle.
 MOST_DEFAULT_LAGS = 100_000
 
@@ -42,10 +44,12 @@ def memory_of_poles(
     :data:`MOST_DEFAULT_LAGS`.
     """
     blocks: list[tuple[Floats, Floats]] = []
-    count = 0
+    count, held = 0, 0.0
     for memory, loss in _lattice_blocks(poles):
         blocks.append((memory, loss))
-        if lags is None:
+        held += float(memory.sum())
+        # the second condition is for time constants beyond 1e12, which the first cannot see
+        if lags is None and len(poles) - held <= VISIBLY_MISSING * len(poles):
             lags = enough_lags(memory, first=count)
         count += len(memory)
         if lags is None and count >= MOST_DEFAULT_LAGS:

@@ -38,10 +38,11 @@ def exact_array(value: Any, argument: str) -> NDArray[Any]:
             f"{array.dtype}; convert it first, e.g. numpy.asarray({argument}, dtype=float)."
         )
     complex_valued = array.dtype.kind == "c"
-    exact = np.array(array, dtype=np.complex128 if complex_valued else np.float64)
+    with np.errstate(over="ignore"):  # an overflow is refused below, as infinite
+        exact = np.array(array, dtype=np.complex128 if complex_valued else np.float64)
     require_finite(exact, argument)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        _require_small_integers(array, argument)
+        _require_exact_integers(array, argument)
     elif array.dtype.itemsize > exact.dtype.itemsize and not np.array_equal(array, exact):
         raise ValueError(
             f"`{argument}` is {array.dtype} and holds numbers float64 cannot represent; round it "
@@ -62,11 +63,12 @@ def require_finite(array: NDArray[Any], argument: str) -> None:
     )
 
 
-def _require_small_integers(array: NDArray[Any], argument: str) -> None:
-    largest = max(abs(int(array.max(initial=0))), abs(int(array.min(initial=0))))
-    if largest > LARGEST_EXACT_INTEGER:
+def _require_exact_integers(array: NDArray[Any], argument: str) -> None:
+    beyond = array[(array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)]
+    lost = [value for value in beyond.tolist() if int(float(value)) != value]
+    if lost:
         raise ValueError(
-            f"`{argument}` holds the integer {largest} beyond 2**53, which float64 cannot "
+            f"`{argument}` holds the integer {lost[0]} beyond 2**53, which float64 cannot "
             f"represent; divide by a common factor or convert to float yourself."
         )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -23,6 +25,14 @@ Method = Literal[
     "exact", "certified", "naive", "neutral", "osm", "osm_plus", "arnoldi", "montecarlo",
 ]  # fmt: skip
 
+
+def _whole_number(kind: Any, tokens: Any) -> int:
+    """Read an integer; by itself the parser would round 1.5."""
+    return int(tokens[0].value)
+
+
+Whole = Annotated[int, Parameter(converter=_whole_number)]
+
 app = App(
     name="memcurve",
     help="How much a recurrent network remembers, computed right.",
@@ -37,15 +47,15 @@ _SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000,
 def curve(
     file: Path | None = None,
     *,
-    ensemble: Ensemble = "normal",
-    size: int = 100,
+    ensemble: Ensemble | None = None,
+    size: Whole | None = None,
     spectral_radius: float | None = None,
     density: float | None = None,
-    seed: int = 1,
+    seed: Whole = 1,
     mask: str | None = None,
     matrix: str | None = None,
     method: Method = "exact",
-    lags: int | None = None,
+    lags: Whole | None = None,
     plot: Path | None = None,
     save: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
@@ -67,9 +77,9 @@ def curve(
         Network to read: .npz, .mat or .safetensors holding A and C (or W and Win); .npy, .csv or
         .mtx holding A (with --mask) or [A | C]. Without a file, a built-in ensemble is used.
     ensemble
-        Built-in ensemble.
+        Built-in ensemble (default normal).
     size
-        Number of nodes of the ensemble.
+        Number of nodes of the ensemble (default 100).
     spectral_radius
         Spectral radius of the ensemble (0.9 where it has one).
     density
@@ -99,7 +109,18 @@ def curve(
 
     from memcurve import RankWarning, memory_curve
 
-    network = _network(file, ensemble, size, spectral_radius, density, seed, mask, matrix)
+    _require_other_files(file, plot, save)
+    network = _network(
+        file,
+        matrix,
+        mask,
+        seed,
+        "normal",
+        ensemble=ensemble,
+        size=size,
+        spectral_radius=spectral_radius,
+        density=density,
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # it is among the notes
         result = memory_curve(network, lags, method=method, seed=seed)
@@ -122,16 +143,16 @@ def compare(
     file: Path | None = None,
     *,
     methods: Annotated[list[Method] | None, Parameter(consume_multiple=True)] = None,
-    ensemble: Ensemble = "sparse_normal",
-    size: int = 100,
+    ensemble: Ensemble | None = None,
+    size: Whole | None = None,
     spectral_radius: float | None = None,
     density: float | None = None,
-    seed: int = 1,
+    seed: Whole = 1,
     mask: str | None = None,
     matrix: str | None = None,
-    lags: int | None = None,
-    masks: int = 100,
-    samples: int = 10_000,
+    lags: Whole | None = None,
+    masks: Whole = 100,
+    samples: Whole = 10_000,
     plot: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
     verbose: Annotated[bool, Parameter(negative="")] = False,
@@ -151,9 +172,9 @@ def compare(
     methods
         Methods to compare with the exact one. Default: naive neutral osm osm_plus montecarlo.
     ensemble
-        Built-in ensemble.
+        Built-in ensemble (default sparse_normal).
     size
-        Number of nodes of the ensemble.
+        Number of nodes of the ensemble (default 100).
     spectral_radius
         Spectral radius of the ensemble (0.9 where it has one).
     density
@@ -180,7 +201,18 @@ def compare(
     from memcurve.comparison import DEFAULT_METHODS
     from memcurve.comparison import compare as run
 
-    network = _network(file, ensemble, size, spectral_radius, density, seed, mask, matrix)
+    _require_other_files(file, plot)
+    network = _network(
+        file,
+        matrix,
+        mask,
+        seed,
+        "sparse_normal",
+        ensemble=ensemble,
+        size=size,
+        spectral_radius=spectral_radius,
+        density=density,
+    )
     options = {"osm_plus": {"masks": masks}, "montecarlo": {"samples": samples}}
     comparison = run(network, methods or DEFAULT_METHODS, lags=lags, seed=seed, options=options)
     if plot is not None:
@@ -201,11 +233,11 @@ def compare(
 def paper(
     *,
     output: Path = Path("paper-figures"),
-    figure: Annotated[list[int] | None, Parameter(consume_multiple=True)] = None,
+    figure: Annotated[list[Whole] | None, Parameter(consume_multiple=True)] = None,
     quick: Annotated[bool, Parameter(negative="")] = False,
     claims: Annotated[bool, Parameter(negative="")] = False,
     fresh: Annotated[bool, Parameter(negative="")] = False,
-    seed: int = 1,
+    seed: Whole = 1,
     verbose: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
@@ -250,8 +282,19 @@ def main() -> None:
     """Entry point: user errors end in one line on stderr and exit code 1, not in a traceback."""
     from memcurve.errors import UncertainResultError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters
     try:
         app()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except MemoryError as error:
+        sys.exit(
+            f"memcurve: error: out of memory ({error or 'no details'}); ask for fewer nodes "
+            f"or lags."
+        )
     except (ValueError, TypeError, OSError, ImportError, UncertainResultError) as error:
         if "--verbose" in sys.argv:
             raise
@@ -268,21 +311,33 @@ def _version() -> str:
 
 def _network(
     file: Path | None,
-    ensemble: str,
-    size: int,
-    spectral_radius: float | None,
-    density: float | None,
-    seed: int,
-    mask: str | None,
     matrix: str | None,
+    mask: str | None,
+    seed: int,
+    usual_ensemble: str,
+    **given: Any,
 ) -> LinearNetwork:
+    """The network of a file, or of an ensemble with those of the ``given`` options that are set."""
+    options = {name: value for name, value in given.items() if value is not None}
     if file is not None:
+        for name in options:
+            raise ValueError(
+                f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} is "
+                f"taken as it is. Leave it out, or leave out the file."
+            )
         return _file_network(file, matrix, mask, seed)
+    if matrix is not None:
+        raise ValueError("--matrix names an array in a file; give the file, or leave it out.")
     from memcurve import ensembles
 
-    given = {"spectral_radius": spectral_radius, "density": density}
-    options = {name: value for name, value in given.items() if value is not None}
+    ensemble, size = options.pop("ensemble", usual_ensemble), options.pop("size", 100)
     return ensembles.make(ensemble, size, seed=seed, mask=mask, **options)
+
+
+def _require_other_files(file: Path | None, *outputs: Path | None) -> None:
+    for output in outputs:
+        if file is not None and output is not None and output.resolve() == file.resolve():
+            raise ValueError(f"{output} is the network itself; write to another file.")
 
 
 def _file_network(file: Path, matrix: str | None, mask: str | None, seed: int) -> LinearNetwork:
@@ -317,17 +372,18 @@ def _print_outcomes(outcomes: list[Outcome]) -> None:
 
 def _print_comparison(comparison: Comparison) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from memcurve.comparison import HEADER
 
     console = Console(highlight=False)
-    console.print(f"[bold]network[/]  {comparison.exact.network}", soft_wrap=True)
+    console.print(f"[bold]network[/]  {escape(comparison.exact.network)}", soft_wrap=True)
     table = Table(*HEADER, box=None, padding=(0, 2))
     for column in table.columns[1:4]:
         column.justify = "right"
     for cells in comparison.table():
-        table.add_row(*cells)
+        table.add_row(*map(escape, cells))
     console.print(table)
 
 
@@ -346,11 +402,12 @@ def _print_rows(comparison: Comparison) -> None:
 
 def _print_table(result: MemoryCurve) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False)
     for name, text in result.summary():
-        console.print(f"[bold]{name:>14}[/]  {text}", soft_wrap=True)
+        console.print(f"[bold]{name:>14}[/]  {escape(text)}", soft_wrap=True)
     table = Table("lag", "memory", "± error", "", box=None, padding=(0, 2))
     for column in table.columns[:3]:
         column.justify = "right"
@@ -367,4 +424,4 @@ def _print_table(result: MemoryCurve) -> None:
         )
     console.print(table)
     for note in result.notes:
-        console.print(f"[yellow]note:[/] {note}", soft_wrap=True)
+        console.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)

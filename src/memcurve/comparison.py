@@ -110,7 +110,7 @@ def compare(
     Examples
     --------
     >>> import memcurve
-    >>> network = memcurve.ensembles.normal(60, seed=1)
+    >>> network = memcurve.ensembles.normal(100, seed=1)
     >>> comparison = memcurve.compare(network, ["naive", "osm"])
     >>> [row.method for row in comparison.rows if row.largest_error > 0.1]
     ['naive', 'osm']

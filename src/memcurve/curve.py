@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,7 +54,8 @@ class MemoryCurve:
         Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
         exact method, proven for the certified one, NaN (with a note) for methods that have none.
     loss : (m,) array
-        1 − MC_τ, also where ``values`` rounds to 1. ``error`` bounds its error too.
+        1 − MC_τ, also where ``values`` rounds to 1. It is off by at most ``error`` and rounding in
+        its own last digit.
     total : float
         Memory over *all* lags, not only those listed, where the method knows it (``rank`` is then
         given too); else over the lags listed.
@@ -99,7 +102,7 @@ class MemoryCurve:
     seed: int | None = None
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     network: str = ""
-    versions: Mapping[str, str] = field(default_factory=installed_versions)
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     def __post_init__(self) -> None:
         for name in self._arrays():
@@ -115,15 +118,23 @@ class MemoryCurve:
     def __len__(self) -> int:
         return len(self.lags)
 
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.values.tolist())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype)
+
     def __getitem__(self, lag: int | slice) -> Any:
         """``curve[τ]`` is the memory at lag τ; ``curve[a:b]`` the curve at lags a … b − 1."""
         if isinstance(lag, slice):
             return self._at(_selected(self.lags, lag))
-        found = np.flatnonzero(self.lags == lag)
+        whole = isinstance(lag, int | np.integer)
+        found = np.flatnonzero((self.lags == lag) & whole)
         if len(found) == 0:
+            span = f"lags {self.lags[0]} to {self.lags[-1]}" if len(self) else "no lags"
             raise IndexError(
-                f"lag {lag!r} is not on this curve, which has lags {self.lags[0]} to "
-                f"{self.lags[-1]}; compute it with a larger `lags`."
+                f"lag {lag!r} is not on this curve, which has {span}; compute it with a larger "
+                f"`lags`, or slice it as curve[a:b]."
             )
         return float(self.values[found[0]])
 
@@ -137,8 +148,7 @@ class MemoryCurve:
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame indexed by lag, with the columns values, error and loss."""
-        import pandas as pd
-
+        pd = _optional("pandas")
         columns: dict[str, Floats] = {"values": self.values, "error": self.error, "loss": self.loss}
         if self.channels.shape[1] > 1:
             columns |= {f"channel_{k}": c for k, c in enumerate(self.channels.T)}
@@ -148,8 +158,7 @@ class MemoryCurve:
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over lag and channel, with total, rank and notes as attributes."""
-        import xarray as xr
-
+        xr = _optional("xarray")
         data = {n: ("lag", getattr(self, n)) for n in ("values", "error", "loss")}
         channels = {"channels": (("lag", "channel"), self.channels)}
         attributes = {
@@ -191,11 +200,26 @@ class MemoryCurve:
             ) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file; :meth:`load` gives it back to the last bit."""
-        path = Path(path)
-        unfinished = path.with_name(path.name + ".part")
-        unfinished.write_text(self.to_json(), encoding="utf-8")
-        unfinished.replace(path)
+        """Write the result to a JSON file; :meth:`load` gives it back to the last bit.
+
+        A file of that name is replaced in one step, so that no half-written one is ever seen.
+        """
+        file = Path(path).resolve()
+        if file.exists() and not file.is_file():
+            raise ValueError(
+                f"`path` must be a file, got {os.fspath(path)!r}; name one in a folder."
+            )
+        draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
+        try:
+            draft.write_text(self.to_json(), encoding="utf-8")
+            draft.replace(file)
+        except OSError as error:
+            raise type(error)(
+                f"{os.fspath(path)}: cannot be written ({error.strerror}); check that its folder "
+                f"exists, may be written to and has room."
+            ) from error
+        finally:
+            draft.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MemoryCurve:
@@ -235,7 +259,18 @@ class MemoryCurve:
         return f"<table>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
 
 
+def _optional(package: str) -> Any:
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        message = f"this needs {package}; run: pip install memcurve[frames]"
+        raise ModuleNotFoundError(message, name=package) from error
+
+
 def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
+    for bound in (wanted.start, wanted.stop, wanted.step):
+        if bound is not None and not isinstance(bound, int | np.integer):
+            raise IndexError(f"a curve is sliced by whole lags, got {bound!r}.")
     start = 0 if wanted.start is None else wanted.start
     stop = np.inf if wanted.stop is None else wanted.stop
     step = 1 if wanted.step is None else wanted.step

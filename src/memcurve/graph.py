@@ -68,9 +68,21 @@ def eigenvalues(A: Any) -> NDArray[np.complex128]:
         elif np.array_equal(block, block.conj().T):
             values = np.linalg.eigvalsh(block)
         else:
-            values = np.linalg.eigvals(block)
+            values = np.linalg.eigvals(balanced(block)[0])
         parts.append(values.astype(np.complex128))
     return np.concatenate(parts)
+
+
+def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return D⁻¹AD and the diagonal of D, powers of two that make rows and columns alike in size.
+
+    Without rounding; LAPACK does the same, but only after a scaling that can underflow.
+    """
+    from scipy.linalg.lapack import dgebal, zgebal
+
+    gebal = zgebal if np.iscomplexobj(A) else dgebal
+    scaled, _, _, scale, _ = gebal(np.asfortranarray(A), scale=True, permute=False)
+    return scaled, np.asarray(scale, dtype=float)
 
 
 def _pattern(A: Any) -> Any:

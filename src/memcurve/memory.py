@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import Seed
+from memcurve.arguments import Seed, generator
 from memcurve.curve import MemoryCurve
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
+
+MOST_LAGS = 50_000_000
 
 
 def memory_curve(
@@ -66,7 +68,7 @@ def memory_curve(
             f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
             f"matrices as LinearNetwork(A, C)."
         )
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ValueError(
             f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
         )
@@ -78,6 +80,8 @@ def memory_curve(
         raise TypeError(
             f"method {method!r} takes the options {', '.join(allowed)}; got {', '.join(unknown)}."
         )
+    if seed is not None:
+        generator(seed)  # refuses what is no seed
     if "seed" in allowed:
         options["seed"] = seed
     curve = function(network, _validated_lags(lags), **options)
@@ -91,6 +95,10 @@ def _validated_lags(lags: Any) -> int | None:
     if not whole or lags < 1:
         raise ValueError(
             f"`lags` must be a positive integer or None, got {lags!r}; lags=m means lags 0 … m − 1."
+        )
+    if lags > MOST_LAGS:
+        raise ValueError(
+            f"`lags` must be at most {MOST_LAGS:,}, which take gigabytes of memory; got {lags:,}."
         )
     return int(lags)
 

@@ -152,6 +152,11 @@ class LinearNetwork:
                 f"`washout` must be an integer from 0 to T - 1 = {len(z) - 1}, got {washout!r}; "
                 f"give a longer input or a shorter washout."
             )
+        if np.iscomplexobj(z):
+            raise ValueError(
+                "`inputs` must be real, got complex numbers; pass real and imaginary "
+                "parts as two inputs."
+            )
         drive = z @ self.C.reshape(self.size, -1).T
         if self.shift is not None:
             drive = drive + self.shift
@@ -192,7 +197,12 @@ def _validated_matrix(A: Any) -> Any:
     from scipy import sparse
 
     if sparse.issparse(A):
-        matrix: Any = sparse.csr_array(A)  # type: ignore[call-overload]
+        given: Any = A
+        try:
+            given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
+        except ValueError as error:
+            raise ValueError(f"`A` is a damaged sparse array: {error}; build it anew.") from None
+        matrix: Any = sparse.csr_array(given)
         entries = exact_array(matrix.data, "A")
         # copies: sorting in place below must not reach the caller's arrays
         places = (matrix.indices.copy(), matrix.indptr.copy())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from memcurve.curve import MemoryCurve
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: What :func:`save` writes.
+ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
 #: Okabe and Ito's colours, which most colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: If no curve has more lags than this, each one gets a marker.
@@ -64,7 +68,7 @@ def curves(
         )
     if ax is None:
         ax = _new_axes()
-    names = labels or [_label(result) for result in results]
+    names = [_plain(name) for name in labels or map(_label, results)]
     longest = max(len(result) for result in results)
     for k, (result, name) in enumerate(zip(results, names, strict=True)):
         colour = COLOURS[k % len(COLOURS)]
@@ -92,14 +96,13 @@ def curves(
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
     figure: Any = ax.figure
-    allowed = sorted(figure.canvas.get_supported_filetypes())
-    ending = os.fspath(path).rpartition(".")[2].lower()
-    if ending not in allowed:
+    if Path(path).suffix.lower() not in ENDINGS:
         raise ValueError(
-            f"`path` must end in one of {', '.join('.' + e for e in allowed)}, got "
-            f"{os.fspath(path)!r}."
+            f"`path` must end in one of {', '.join(ENDINGS)}, got {os.fspath(path)!r}."
         )
-    figure.savefig(path, dpi=150)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # names in scripts the font lacks
+        figure.savefig(path, dpi=150)
 
 
 def _new_axes() -> Axes:
@@ -108,6 +111,11 @@ def _new_axes() -> Axes:
     # not through pyplot: no global state, no display needed
     figure = Figure(figsize=(7, 4.2), layout="constrained")
     return figure.add_subplot()
+
+
+def _plain(name: str) -> str:
+    """Guard a label: matplotlib hides those that begin with _ and reads formulas between $."""
+    return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")
 
 
 def _label(result: MemoryCurve) -> str:

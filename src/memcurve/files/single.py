@@ -98,6 +98,8 @@ def _read_csv(file: Path) -> NDArray[Any]:
 
 
 def _number(field: str) -> float | complex | None:
+    if "_" in field:  # Python reads 1_0 as 10
+        return None
     try:
         return float(field)
     except ValueError:

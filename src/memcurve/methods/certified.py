@@ -8,8 +8,8 @@ true numbers; the precision is raised until the radii are negligible and the Sch
 all roots of p inside the unit disc. What the system's condition costs is paid in precision, not in
 accuracy.
 
-A full rank is proven. A deficient one is a proven lower bound, and wrong only if a non-zero integer
-happens to be divisible by 2^61 − 1.
+A full rank is proven. A deficient one is a proven lower bound: it is found modulo two 62-bit
+primes, and the rows that were not solved for are checked too.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
+from memcurve.arguments import require_size
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.graph import reachable_nodes, submatrix
@@ -28,8 +29,13 @@ from memcurve.network import LinearNetwork
 
 Floats = NDArray[np.float64]
 
-PRIME = 2**61 - 1
+#: Two primes far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
+PRIMES = (3141592653589793239, 2718281828459045269)
 LARGEST_RADIUS = 2.0**-90
+_UNSTABLE = (
+    "the network is unstable: proven in ball arithmetic, an eigenvalue that the mask excites has "
+    "modulus ≥ 1. Scale `A` below spectral radius 1."
+)
 MOST_BITS = 2**15
 
 
@@ -46,6 +52,7 @@ def certified(network: LinearNetwork, lags: int | None, *, max_size: int = 1000)
         Refuse more reachable states than this. The time grows a little faster than the fourth
         power of the size: 0.1 s at 100 states, 2 s at 200, about a minute at 500.
     """
+    max_size = require_size(max_size, "max_size")
     A, C = network.real_pair()
     nodes = reachable_nodes(A, C)
     if len(nodes) > max_size:
@@ -57,8 +64,8 @@ def certified(network: LinearNetwork, lags: int | None, *, max_size: int = 1000)
     notes = []
     if rank < len(nodes):
         notes.append(
-            f"rank {rank} of {len(nodes)} reachable states: proven as a lower bound, equal unless "
-            f"a non-zero integer happens to be divisible by 2^61 − 1"
+            f"rank {rank} of {len(nodes)} reachable states: proven as a lower bound, and equal "
+            f"unless a non-zero integer is divisible by two given 62-bit primes"
         )
     return single_channel_curve(
         network,
@@ -69,7 +76,7 @@ def certified(network: LinearNetwork, lags: int | None, *, max_size: int = 1000)
         rank=rank,
         capped=lags is None and len(memory) == MOST_DEFAULT_LAGS,
         notes=notes,
-        options={} if max_size == 1000 else {"max_size": max_size},
+        options={"max_size": max_size},
         diagnostics={"reachable": len(nodes), "bits": bits},
     )
 
@@ -81,9 +88,13 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Flo
     if len(C) == 0:
         none = np.zeros(1 if lags is None else lags)
         return none, none + 1, none, 0, 0
-    rank, rows = _krylov_pivots(A, C)
+    rank, rows, reciprocal = max(
+        (_krylov_pivots(A, C, prime) for prime in PRIMES), key=lambda found: found[0]
+    )
     if rank == 0:
-        raise UncertainResultError("the mask vanishes modulo 2^61 − 1; scale `C` and try again.")
+        raise UncertainResultError("the mask vanishes modulo a prime; scale `C` and try again.")
+    if reciprocal:
+        raise UnstableNetworkError(_UNSTABLE)
     exact_A, exact_C = arb_mat(A.tolist()), arb_mat(C[:, None].tolist())
     bits = max(192, 5 * rank)
     while bits <= MOST_BITS:
@@ -91,10 +102,7 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Flo
             polynomial = _minimal_polynomial(exact_A, exact_C, rank, rows)
             stable = None if polynomial is None else _is_stable(polynomial)
             if stable is False:
-                raise UnstableNetworkError(
-                    "the network is unstable: proven in ball arithmetic, an eigenvalue that the "
-                    "mask excites has modulus ≥ 1. Scale `A` below spectral radius 1."
-                )
+                raise UnstableNetworkError(_UNSTABLE)
             curve = _curve_of_polynomial(polynomial, lags) if polynomial and stable else None
         if curve is not None:
             return *curve, rank, bits
@@ -105,35 +113,45 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Flo
     )
 
 
-def _krylov_pivots(A: Floats, C: Floats) -> tuple[int, list[int]]:
-    """Rank r of the Krylov matrix modulo a prime, and r rows on which r columns have it."""
-    from flint import nmod_mat
+def _krylov_pivots(A: Floats, C: Floats, prime: int) -> tuple[int, list[int], bool]:
+    """Rank r of the Krylov matrix modulo a prime, and r rows on which r columns have it.
+
+    Also whether the minimal polynomial has two roots λ and 1/λ (or λ = ±1), so that one of them is
+    not inside the unit disc: balls alone cannot tell a root on the circle from one near it.
+    """
+    from flint import nmod_mat, nmod_poly
 
     size = len(C)
-    matrix = nmod_mat(size, size, _residues(A), PRIME)
-    v = nmod_mat(size, 1, _residues(C), PRIME)
-    columns = []
-    for _ in range(size):
+    matrix = nmod_mat(size, size, _residues(A, prime), prime)
+    v = nmod_mat(size, 1, _residues(C, prime), prime)
+    columns: list[int] = []
+    for _ in range(size + 1):
         columns += [int(entry) for entry in v.entries()]
         v = matrix * v
-    krylov = nmod_mat(size, size, columns, PRIME)  # one power a row
-    rank = krylov.rank()
+    rank = int(nmod_mat(size, size, columns[: size * size], prime).rank())  # one power a row
     # the first r powers are independent, so their echelon form has r pivots
-    echelon, _ = nmod_mat(rank, size, columns[: rank * size], PRIME).rref()
+    echelon, _ = nmod_mat(rank, size, columns[: rank * size], prime).rref()
     rows, row = [], 0
     for node in range(size):
         if row < rank and int(echelon[row, node]) != 0:
             rows.append(node)
             row += 1
-    return rank, rows
+    if rank == 0:
+        return 0, [], False
+    powers = [[columns[k * size + node] for k in range(rank + 1)] for node in rows]
+    krylov = nmod_mat(rank, rank, [x for power in powers for x in power[:rank]], prime)
+    x = krylov.solve(nmod_mat(rank, 1, [power[rank] for power in powers], prime))
+    coefficients = [-int(entry) % prime for entry in x.entries()] + [1]
+    polynomial, reverse = nmod_poly(coefficients, prime), nmod_poly(coefficients[::-1], prime)
+    return rank, rows, polynomial.gcd(reverse).degree() > 0
 
 
-def _residues(x: Floats) -> list[int]:
+def _residues(x: Floats, prime: int) -> list[int]:
     """Float64 numbers m·2^e modulo the prime."""
     mantissa, exponent = np.frexp(x.ravel())
     integers = np.ldexp(mantissa, 53).astype(np.int64).tolist()
-    powers = {e: pow(2, e - 53, PRIME) for e in set(exponent.tolist())}
-    return [m * powers[e] % PRIME for m, e in zip(integers, exponent.tolist(), strict=True)]
+    powers = {e: pow(2, e - 53, prime) for e in set(exponent.tolist())}
+    return [m * powers[e] % prime for m, e in zip(integers, exponent.tolist(), strict=True)]
 
 
 def _minimal_polynomial(A: Any, C: Any, rank: int, rows: list[int]) -> list[Any] | None:
@@ -142,13 +160,23 @@ def _minimal_polynomial(A: Any, C: Any, rank: int, rows: list[int]) -> list[Any]
 
     powers, v = [], C
     for _ in range(rank + 1):
-        powers.append([v[i, 0] for i in rows])
+        powers.append(v)
         v = A * v
-    krylov = arb_mat([list(row) for row in zip(*powers[:rank], strict=True)])
+    chosen = [[power[i, 0] for power in powers] for i in rows]
     try:
-        x = krylov.solve(arb_mat([[entry] for entry in powers[rank]]))
+        x = arb_mat([row[:rank] for row in chosen]).solve(arb_mat([[row[rank]] for row in chosen]))
     except ZeroDivisionError:
         return None
+    solved = set(rows)
+    for i in range(C.nrows()):
+        if i in solved:
+            continue
+        rest = powers[rank][i, 0] - sum((x[k, 0] * powers[k][i, 0] for k in range(rank)), arb(0))
+        if not rest.contains(0):
+            raise UncertainResultError(
+                f"the rank {rank} found modulo two primes is too low for this network, which is "
+                f"made so that they fail; scale `C` by a factor that is no power of two."
+            )
     return [-x[k, 0] for k in range(rank)] + [arb(1)]
 
 

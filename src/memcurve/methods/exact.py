@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 
 from memcurve.allpass import MOST_DEFAULT_LAGS, memory_of_poles
+from memcurve.arguments import require_size
 from memcurve.curve import MemoryCurve
 from memcurve.errors import RankWarning, UncertainResultError
 from memcurve.graph import submatrix
@@ -38,9 +39,12 @@ def exact(network: LinearNetwork, lags: int | None, *, certify_up_to: int = 300)
         Number of reachable states up to which ball arithmetic takes over where floating point
         cannot give the curve (about ten seconds at 300); beyond it such a network is refused.
     """
+    if certify_up_to != 0:
+        certify_up_to = require_size(certify_up_to, "certify_up_to")
     spectrum = controllable_spectrum(network)
     notes = _notes(network, spectrum)
     if spectrum.rank_robust < spectrum.rank:
+        notes.append(_rank_note(spectrum))
         warnings.warn(notes[-1], RankWarning, stacklevel=3)
     reason = _reason_to_certify(spectrum)
     if not reason:
@@ -64,7 +68,7 @@ def exact(network: LinearNetwork, lags: int | None, *, certify_up_to: int = 300)
         rank=spectrum.rank,
         capped=lags is None and len(memory) == MOST_DEFAULT_LAGS,
         notes=notes,
-        options={} if certify_up_to == 300 else {"certify_up_to": certify_up_to},
+        options={"certify_up_to": certify_up_to},
         diagnostics={
             "reachable": len(spectrum.reachable),
             "rank_robust": spectrum.rank_robust,
@@ -116,10 +120,12 @@ def _notes(network: LinearNetwork, spectrum: Spectrum) -> list[str]:
     unreached = states - len(spectrum.reachable)
     if unreached:
         notes.append(f"{unreached} of {states} states are never reached from the input")
-    if spectrum.rank_robust < spectrum.rank:
-        notes.append(
-            f"rank {spectrum.rank} holds for the stored numbers, but up to rounding it is "
-            f"{spectrum.rank_robust}: {spectrum.rank - spectrum.rank_robust} modes would be lost "
-            f"by a change in the last digits and are of no practical use"
-        )
     return notes
+
+
+def _rank_note(spectrum: Spectrum) -> str:
+    return (
+        f"rank {spectrum.rank} holds for the stored numbers, but up to rounding it is "
+        f"{spectrum.rank_robust}: {spectrum.rank - spectrum.rank_robust} modes would be lost by a "
+        f"change in the last digits and are of no practical use"
+    )

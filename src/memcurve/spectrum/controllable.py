@@ -5,12 +5,13 @@ the float64 numbers in A and C, a question with one answer. A mode that a change
 would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs on such modes.
 
 1. Nodes the mask does not reach drop out (graph search, exact).
-2. If every mode is isolated and excited well above rounding, all count: the generic case.
-3. Otherwise the degree of the minimal polynomial of C is computed exactly (modular arithmetic). If
-   it equals the number of reachable nodes, all eigenvalues count.
-4. If not, the eigenvalues that count are singled out, either as all the non-zero ones (with the
-   exact multiplicity of zero) or by clusters, where the numbers agree with the exact degree.
-5. Where they do not, ``poles`` is None, and only the minimal polynomial itself can tell.
+2. If every mode is isolated and excited far above rounding, all count: the generic case.
+3. Otherwise the degree of the minimal polynomial of C is computed exactly (modular arithmetic,
+   wrong with a probability below 1e-8). If it is the number of reachable nodes, all of them count.
+4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zero ones
+   are deflated and zero gets its exact multiplicity.
+5. If not, the modes that count may stand apart so clearly that they can be singled out.
+6. Otherwise ``poles`` is None, and only the minimal polynomial itself can tell.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from memcurve.errors import UnstableNetworkError
 from memcurve.graph import (
     Indices,
+    balanced,
     eigenvalues,
     reachable_nodes,
     separate_parts,
@@ -31,17 +33,17 @@ from memcurve.graph import (
     submatrix,
 )
 from memcurve.network import LinearNetwork
-from memcurve.spectrum.modes import robust_modes, screen
-from memcurve.spectrum.modular import MinimalDegree, minimal_degree
-from memcurve.spectrum.sensitivity import pole_sensitivity
+from memcurve.spectrum.modes import RobustModes, robust_modes, screen
+from memcurve.spectrum.modular import MinimalDegree, minimal_degree, nonzero_eigenvalue_count
+from memcurve.spectrum.sensitivity import EPS, pole_sensitivity, uncertain_poles_sensitivity
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
-#: Singular values below this, relative to the largest, are taken for zero when deflating zeros.
+#: Singular values below this, relative to the norm, are taken for zero when deflating zeros.
 ZERO_SINGULAR_VALUE = 1e-12
-#: Poles of clusters whose imaginary part is at most this are taken as real.
-REAL_POLE = 1e-8
+#: Singled out modes are trusted if their uncertainty moves the curve by at most this.
+WELL_KNOWN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +62,9 @@ class Spectrum:
     reachable : int array
         States that the input reaches along the edges of the network.
     margin : float
-        Smallest excitation |w*C|/‖C‖ among the modes: the relative change of the mask that would
-        silence one. NaN for an empty spectrum, and where the numbers in A and C differ so much in
-        size that float64 cannot tell (``rank_robust`` is then the rank).
+        Smallest excitation |w*C|/‖C‖ among the modes, in scaled coordinates: the relative change of
+        the mask that would silence one. NaN for an empty spectrum, and where the numbers in A and C
+        differ so much in size that float64 cannot tell (``rank_robust`` is then the rank).
     sensitivity : float
         Bound on |δMC_τ| / √(min(MC_τ, 1 − MC_τ)) due to rounding in the poles.
     """
@@ -114,61 +116,93 @@ def _controllable_spectrum(network: LinearNetwork) -> Spectrum:
             f"{first_look.unstable_radius:.6g}, so that the states grow without bound. Scale `A` "
             f"below spectral radius 1."
         )
-    if first_look.all_count:
-        count = len(C)
+    full = len(C)
+    exact = MinimalDegree(full, 0) if first_look.sure else minimal_degree(A, C)
+    if first_look.likely and exact.degree == full:
         blocks_are_whole = len(strong_components(A)) == len(separate_parts(A))
         poles = first_look.values if blocks_are_whole else eigenvalues(A)
         margin = float(first_look.excitation.min())
-        return Spectrum(poles, count, count, nodes, margin, pole_sensitivity(A))
-
-    return _closer_look(A, C, nodes, minimal_degree(A, C))
+        return Spectrum(poles, full, full, nodes, margin, pole_sensitivity(A))
+    return _closer_look(A, C, nodes, exact)
 
 
 def _closer_look(A: Any, C: Floats, nodes: Indices, exact: MinimalDegree) -> Spectrum:
-    robust = robust_modes(submatrix(A, np.arange(len(C), dtype=np.intp)), C)
+    dense = submatrix(A, np.arange(len(C), dtype=np.intp))
+    robust = robust_modes(dense, C)
     margin = np.nan if robust is None else robust.margin
     rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
-    poles: Complexes | None = None
-    amplification = 1.0
+    poles: Complexes | None
     if exact.degree == len(C):
-        poles = eigenvalues(A)
+        poles, sensitivity = eigenvalues(A), pole_sensitivity(A)
+    elif nonzero_eigenvalue_count(dense) == exact.degree - exact.zeros:
+        poles, sensitivity = _all_nonzero(A, exact)
     else:
-        non_zero = _nonzero_eigenvalues(A)
-        if len(non_zero) == exact.degree - exact.zeros:
-            # backward stable: the deflated spectrum is that of a nearby A with the same zeros
-            amplification = 4.0
-            poles = np.concatenate([non_zero, np.zeros(exact.zeros)])
-        elif robust is not None and len(robust.values) == exact.degree:
-            amplification = 4 * robust.projector_norm
-            poles = _in_conjugate_pairs(robust.values, exact.zeros)
-    sensitivity = amplification * pole_sensitivity(A) if poles is not None else np.inf
+        poles, sensitivity = _selected(dense, C, robust, exact)
     return Spectrum(poles, exact.degree, rank_robust, nodes, margin, sensitivity)
 
 
-def _in_conjugate_pairs(values: Complexes, zeros: int) -> Complexes | None:
-    """Poles of a real network from values that rounding has moved off the symmetry."""
-    values = values[np.argsort(-np.abs(values), kind="stable")][: len(values) - zeros]
-    # a pair this close to the real axis is as good as a double pole: p(z) moves by the square
-    real = np.abs(values.imag) <= REAL_POLE
-    upper = values[~real & (values.imag > 0)]
-    if 2 * len(upper) != np.count_nonzero(~real):
-        return None
-    return np.concatenate([values[real].real, upper, upper.conj(), np.zeros(zeros)])
+def _all_nonzero(A: Any, exact: MinimalDegree) -> tuple[Complexes | None, float]:
+    """Poles where all non-zero eigenvalues count, and zero with its own exact multiplicity."""
+    non_zero, dropped = _nonzero_eigenvalues(A)
+    if len(non_zero) != exact.degree - exact.zeros:
+        return None, np.inf
+    # backward stable: the spectrum is that of A + δA with the same number of zeros
+    sensitivity = pole_sensitivity(A) * max(4.0, dropped / EPS)
+    return np.concatenate([non_zero, np.zeros(exact.zeros)]), sensitivity
 
 
-def _nonzero_eigenvalues(A: Any) -> Complexes:
-    """Eigenvalues left when the zero ones are deflated: B ← B restricted to its range, repeated."""
-    parts = []
+def _selected(
+    A: Floats, C: Floats, robust: RobustModes | None, exact: MinimalDegree
+) -> tuple[Complexes | None, float]:
+    """Poles where the modes that count stand apart; None unless they are known very well."""
+    if robust is None or len(robust.values) != exact.degree:
+        return None, np.inf
+    order = np.argsort(-np.abs(robust.values), kind="stable")[: exact.degree - exact.zeros]
+    values, uncertainty = robust.values[order], robust.uncertainty[order]
+    real = np.abs(values.imag) <= uncertainty
+    upper = ~real & (values.imag > 0)
+    if 2 * np.count_nonzero(upper) != np.count_nonzero(~real):
+        return None, np.inf
+    poles = np.concatenate([values[real].real, values[upper], values[upper].conj()])
+    known = np.concatenate([uncertainty[real], uncertainty[upper], uncertainty[upper]])
+    sensitivity = uncertain_poles_sensitivity(poles, known)
+    poles = np.concatenate([poles, np.zeros(exact.zeros)])
+    if sensitivity > WELL_KNOWN or not _annihilates(A, C, poles):
+        return None, np.inf
+    return poles, sensitivity
+
+
+def _annihilates(A: Floats, C: Floats, poles: Complexes) -> bool:
+    """Whether Π(A − λ)C vanishes, as it must, up to rounding."""
+    v = C.astype(complex)
+    size = np.abs(C)
+    for pole in poles:
+        v = A @ v - pole * v
+        size = np.abs(A) @ size + abs(pole) * size
+        largest = size.max()
+        if not 0 < largest < np.inf:
+            return False
+        v, size = v / largest, size / largest
+    return bool(np.all(np.abs(v) <= 1e-12))
+
+
+def _nonzero_eigenvalues(A: Any) -> tuple[Complexes, float]:
+    """Eigenvalues left when the zero ones are deflated, B ← B restricted to its range, repeated.
+
+    Also the largest singular value taken for zero, relative to the norm of its block.
+    """
+    parts, dropped = [], 0.0
     for nodes in strong_components(A):
-        B = submatrix(A, nodes)
+        B = balanced(submatrix(A, nodes))[0]
+        norm = float(np.sqrt((B**2).sum()))
         while len(B) > 1:
             U, singular, Vh = np.linalg.svd(B)
-            rank = int((singular > ZERO_SINGULAR_VALUE * singular[0]).sum())
+            rank = int((singular > ZERO_SINGULAR_VALUE * norm).sum())
             if rank == len(B):
                 break
+            dropped = max(dropped, float(singular[rank]) / norm if norm > 0 else 0.0)
             B = (singular[:rank, None] * Vh[:rank]) @ U[:, :rank]
-        parts.append(
-            np.linalg.eigvals(B).astype(complex) if len(B) > 1 else B.ravel().astype(complex)
-        )
-    values: Complexes = np.concatenate(parts)
-    return np.asarray(values[values != 0])
+        values = np.linalg.eigvals(B) if len(B) > 1 else B.ravel()
+        parts.append(values.astype(complex))
+    values = np.concatenate(parts)
+    return values[values != 0], dropped

@@ -6,7 +6,8 @@ A mode λ with unit left eigenvector w (w*A = λw*) is driven if w*C ≠ 0; |w*C
     |δ(w_k*C)| ≤ ‖δA‖ Σ_{j≠k} κ_j |w_j*C| / |λ_k − λ_j|,      κ_j = ‖w_j‖‖v_j‖ / |w_j*v_j|
 
 to first order, v_j the right eigenvectors. Modes that rounding cannot tell apart form a cluster,
-which is judged as a whole by a small staircase on its invariant subspace.
+which is judged as a whole by a small staircase on its invariant subspace. All of it is done after
+scaling: of A, so that rows and columns are alike in size, or of the states to unit size.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import separate_parts, submatrix
+from memcurve.graph import balanced, separate_parts, submatrix
 from memcurve.spectrum.sensitivity import EPS
 
 Floats = NDArray[np.float64]
@@ -24,18 +25,29 @@ Complexes = NDArray[np.complex128]
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 DISC = 10 * EPS
-#: An isolated mode surely counts when its excitation exceeds its blur by this factor.
+#: They are told apart beyond doubt, second-order effects included, with discs this much wider.
+WIDE = 1e4
+#: A mode counts when its excitation exceeds its blur by this factor; beyond doubt, by its square.
 CLEAR = 100.0
+#: No mode excited less than this counts beyond doubt.
+LEAST_EXCITATION = 1e-6
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8
+#: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
+SUDDEN_DROP = 1e-4
 
 
 class Screening(NamedTuple):
-    """Outcome of the first, cheap look at all modes."""
+    """Outcome of the first, cheap look at all modes.
+
+    ``sure``: every mode counts beyond doubt. ``likely``: as far as rounding allows to tell, so
+    that the rank up to rounding is full, but the exact rank is to be asked.
+    """
 
     values: Complexes
     excitation: Floats
-    all_count: bool
+    sure: bool
+    likely: bool
     unstable_radius: float | None
 
 
@@ -44,12 +56,16 @@ def screen(A: Any, C: Floats) -> Screening:
     C = _unit_norm(C)
     parts = [_left_modes(submatrix(A, n), C[n]) for n in separate_parts(A)]
     lam, excited, blurred, disc = (np.concatenate(part) for part in zip(*parts, strict=True))
-    clear = excited > CLEAR * (blurred + EPS)
+    noise = blurred + EPS
+    clear = excited > CLEAR * noise
     outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
+    sure = bool(np.all(excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)))
+    likely = bool(clear.all()) and _all_isolated(lam, disc)
     return Screening(
         lam,
         excited,
-        bool(clear.all()) and _all_isolated(lam, disc),
+        likely and sure and _all_isolated(lam, WIDE * disc),
+        likely,
         float(outside.max()) if len(outside) else None,
     )
 
@@ -62,16 +78,17 @@ def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats
     size = len(A)
     if size == 1:
         return A.ravel().astype(complex), np.abs(C), np.zeros(1), np.zeros(1)
-    norm = float(np.sqrt((A**2).sum()))
     if np.array_equal(A, A.T):
         real_values, W = np.linalg.eigh(A)
         values, excitation = real_values.astype(complex), np.abs(W.T @ C)
-        condition = np.ones(size)
+        condition, norm = np.ones(size), float(np.abs(real_values).max()) * size**0.5
     else:
+        share = float(np.sqrt((C**2).sum()))
+        A, scale = balanced(A)
+        C = _unit_norm(C / scale) * share if share > 0 else C
+        norm = float(np.sqrt((A**2).sum()))
         lwork = int(lapack.dgeev_lwork(size, compute_vl=1, compute_vr=0)[0])
-        re, im, W, _, info = lapack.dgeev(
-            np.asfortranarray(A), compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1
-        )
+        re, im, W, _, info = lapack.dgeev(A, compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1)
         if info != 0:
             unknown = np.full(size, np.inf)
             return re + 1j * im, np.zeros(size), unknown, unknown
@@ -126,49 +143,48 @@ def _all_isolated(values: Complexes, radius: Floats) -> bool:
 
 
 class RobustModes(NamedTuple):
-    """The modes that count up to rounding, from the closer look.
-
-    ``projector_norm`` belongs to the clusters that lost modes: it is how much more than rounding
-    the separation of lost and counted modes can move the latter.
-    """
+    """The modes that count up to rounding, from the closer look, and how well each is known."""
 
     values: Complexes
+    uncertainty: Floats
     margin: float
-    projector_norm: float
 
 
 def robust_modes(A: Floats, C: Floats) -> RobustModes | None:
-    """Judge every mode, cluster by cluster, after scaling the states to about unit size.
+    """Judge every mode, cluster by cluster.
 
     None where numbers of very different size leave the range of float64.
     """
     from scipy.linalg import schur
 
     A, C = _unit_size(A, C)
-    norm, scale = float(np.sqrt((A**2).sum())), float(np.sqrt((C**2).sum()))
-    if not np.isfinite(norm) or not np.isfinite(scale):
+    C = _unit_norm(C)
+    norm = float(np.sqrt((A**2).sum()))
+    if not np.isfinite(norm) or not np.isfinite(C).all():
         return None
     if norm == 0:
-        return RobustModes(np.zeros(1, complex), 1.0, 1.0)
+        return RobustModes(np.zeros(1, complex), np.zeros(1), 1.0)
     # left invariant subspaces of A are right ones of Aᵀ
     S, Z = schur(A.T.astype(complex), output="complex")
     values = np.diag(S).conj()
-    excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C / scale, norm)
+    excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C, norm)
     tolerance = np.minimum(DISC * len(A) ** 0.5 + 10 * blur, LARGEST_ROUNDING)
-    kept, margin, reduced = [], np.inf, np.zeros(len(A), bool)
+    kept, uncertainty, margin = [], [], np.inf
     for cluster in _clusters(values, radius):
         if len(cluster) == 1:
             excited = float(excitation[cluster[0]])
-            rank, found = int(excited > tolerance[cluster[0]]), values[cluster]
+            rank = int(excited > tolerance[cluster[0]])
         else:
-            pair = _invariant_pair(S, Z, cluster, C / scale, norm)
-            rank, block, excited = _small_staircase(*pair)
-            found = np.linalg.eigvals(block)
-        kept.append(found[:rank])
-        reduced[cluster] = rank < len(cluster)
+            rank, excited = _small_staircase(*_invariant_pair(S, Z, cluster, C, norm))
+        centre = values[cluster].mean()
+        # a part of a cluster is known as well as its members agree, and as they are conditioned
+        spread = float(np.abs(values[cluster] - centre).max())
+        whole = rank == len(cluster)
+        kept.append(values[cluster] if whole else np.full(rank, centre))
+        uncertainty.append(np.full(rank, spread + float(radius[cluster].max())))
         if rank:
             margin = min(margin, excited)
-    return RobustModes(np.concatenate(kept), margin, _projector_norm(S, Z, reduced))
+    return RobustModes(np.concatenate(kept), np.concatenate(uncertainty), margin)
 
 
 def _unit_norm(C: Floats) -> Floats:
@@ -177,12 +193,17 @@ def _unit_norm(C: Floats) -> Floats:
 
 
 def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
-    """Scale the states by powers of two (no rounding) so that impulse responses peak near 1."""
-    x = C
+    """Scale the states by powers of two (no rounding) so that impulse responses peak near 1.
+
+    Responses that may be nothing but rounding are left as they are.
+    """
+    magnitude = np.abs(A)
+    x, rounding = C, np.zeros(len(C))
     peak = np.abs(x)
     for _ in range(max(len(A), 50)):
+        rounding = magnitude @ (rounding + len(A) * EPS * np.abs(x))
         x = A @ x
-        peak = np.maximum(peak, np.abs(x))
+        peak = np.where(np.abs(x) > 10 * rounding, np.maximum(peak, np.abs(x)), peak)
         if not x.any():
             break
     usable = (peak > 0) & np.isfinite(peak)
@@ -231,41 +252,26 @@ def _invariant_pair(
 
 
 def _small_staircase(
-    M: Complexes, c: Complexes, tolerance_c: float, tolerance_block: float
-) -> tuple[int, Complexes, float]:
-    """Krylov staircase of a small pair: rank, compressed matrix, and |c|.
+    M: Complexes, c: Complexes, error_c: float, error_block: float
+) -> tuple[int, float]:
+    """Krylov staircase of a small pair: its rank, and |c|.
 
     In the Hessenberg form that starts at c the sub-diagonal tells how far each step leads out of
-    the space so far. One that shrinks gradually is decay, not loss: only a sudden drop below the
-    tolerance ends the staircase.
+    the space so far. One that shrinks gradually is decay, not loss: only a sudden drop to the size
+    of its error ends the staircase.
     """
     from scipy.linalg import hessenberg
 
-    sudden = 1e-4
     length = float(np.linalg.norm(c))
-    if length <= tolerance_c:
-        return 0, M[:0, :0], length
+    if length <= error_c:
+        return 0, length
     # Householder reflection that turns c into a multiple of the first unit vector
     h = c / length
     h[0] += h[0] / abs(h[0]) if h[0] != 0 else 1.0
     h /= np.linalg.norm(h)
     M = M - 2 * np.outer(h, h.conj() @ M)
     M = M - 2 * np.outer(M @ h, h.conj())
-    H: Complexes = np.asarray(hessenberg(M) if len(M) > 2 else M, dtype=complex)
-    steps = np.abs(np.diag(H, -1))
+    steps = np.abs(np.diag(hessenberg(M) if len(M) > 2 else M, -1))
     before = np.concatenate([[np.inf], steps])[: len(steps)]
-    ends = np.flatnonzero((steps <= tolerance_block) & ~(steps > sudden * before))
-    rank = int(ends[0]) + 1 if len(ends) else len(M)
-    return rank, H[:rank, :rank], length
-
-
-def _projector_norm(S: Complexes, Z: Complexes, chosen: NDArray[np.bool_]) -> float:
-    """Norm of the spectral projector on the chosen modes, and so of the one on all others."""
-    from scipy.linalg.lapack import ztrsen
-
-    count = int(chosen.sum())
-    if count in (0, len(S)):
-        return 1.0
-    lwork = max(1, 2 * count * (len(S) - count))
-    overlap = ztrsen(chosen.astype(np.int32), S, Z, job=b"E", lwork=lwork)[4]
-    return float(1 / max(overlap, np.finfo(float).tiny))
+    ends = np.flatnonzero((steps <= error_block) & ~(steps > SUDDEN_DROP * before))
+    return (int(ends[0]) + 1 if len(ends) else len(M)), length

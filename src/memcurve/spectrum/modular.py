@@ -41,6 +41,21 @@ def minimal_degree(A: Any, C: NDArray[np.float64]) -> MinimalDegree:
     return best
 
 
+def nonzero_eigenvalue_count(A: NDArray[np.float64]) -> int:
+    """Number of non-zero eigenvalues of the stored A, with multiplicity: the rank of Aⁿ."""
+    from flint import nmod_mat
+
+    size = len(A)
+    best = 0
+    for prime in _primes(size)[:2]:
+        power = residues(A, prime)
+        for _ in range(max(1, (size - 1).bit_length())):
+            power = centred(power @ power, prime)
+        entries = (power % prime).astype(np.int64).ravel().tolist()
+        best = max(best, int(nmod_mat(size, size, entries, prime).rank()))
+    return best
+
+
 def _degree_modulo(
     A: Any, C: NDArray[np.float64], prime: int, rng: np.random.Generator
 ) -> MinimalDegree:
@@ -108,11 +123,14 @@ def residues(x: NDArray[np.float64], prime: int) -> NDArray[np.float64]:
 
 
 def _primes(size: int) -> list[int]:
-    """Largest primes p for which a dot product of centred residues stays an exact float64."""
+    """Large primes p for which a dot product of centred residues stays an exact float64.
+
+    Not next to a power of two, where many floats would coincide modulo p.
+    """
     from flint import fmpz
 
     # size·(p/2 + 1)² < 2^53, and products of two residues in int64 need p < 2^31
-    bound = min(2**30, int(2 * (2**53 / size) ** 0.5) - 8)
+    bound = int(0.8137 * min(2**30, int(2 * (2**53 / size) ** 0.5) - 8))
     found: list[int] = []
     candidate = bound - 1 + bound % 2
     while len(found) < PRIMES_TO_TRY and candidate > 2:
