@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import get_args
 
@@ -94,8 +93,14 @@ def test_file_with_its_own_and_with_a_named_mask(tmp_path: Path) -> None:
         (["curve", "--ensemble", "cyclic", "--density", "0.1"], 1, "does not take `density`"),
         (["curve", "missing.npz"], 1, "no such file"),
         (["curve", "--plot", "x.docx"], 1, "must end in one of"),
+        (["curve", "--plot", "png"], 1, "must end in one of"),
+        (["curve", "--lags", "1.5"], 2, "1.5"),
+        (["curve", "--lags", "100000000000000"], 1, "`lags` must be at most"),
+        (["curve", "--matrix", "W"], 1, "--matrix names an array in a file"),
+        (["curve", "x.npz", "--spectral-radius", "0.5"], 1, "--spectral-radius is for built-in"),
+        (["curve", "x.npz", "--save", "x.npz"], 1, "is the network itself"),
         (["curve", "--plot", "no/such/folder/x.png"], 1, "No such file or directory"),
-        (["curve", "--save", "no/such/folder/x.json"], 1, "No such file or directory"),
+        (["curve", "--save", "no/such/folder/x.json"], 1, "cannot be written"),
     ],
 )
 def test_user_errors_end_without_traceback(arguments: list, code: int, message: str) -> None:
@@ -112,6 +117,22 @@ def test_verbose_shows_the_traceback() -> None:
     assert "Traceback" in done.stderr
 
 
+def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    np.savez(tmp_path / "net[red].npz", A=np.eye(2) / 2, C=np.ones(2))
+    done = run("curve", tmp_path / "net[red].npz", "--plot", tmp_path / "x.png")
+    assert "net[red]" in done.stdout
+    np.savez(tmp_path / "_a$b.npz", A=np.eye(2) / 2, C=np.ones(2))
+    done = run("curve", tmp_path / "_a$b.npz", "--plot", tmp_path / "x.png")
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
+
+
+def test_closed_pipe_is_quiet() -> None:
+    command = f"{sys.executable} -m memcurve curve --size 5 | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
 def test_help_and_version() -> None:
     assert "memcurve curve --plot memory.png" in run("curve", "--help").stdout
     assert run("--version").stdout.strip() == "0.1.0"
@@ -126,7 +147,3 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    start = time.perf_counter()
-    run("--help")
-    first = time.perf_counter() - start
-    print(f"memcurve --help: {first:.2f} s")

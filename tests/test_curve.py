@@ -104,3 +104,40 @@ def test_text_and_html() -> None:
     html = curve._repr_html_()
     assert "&lt;one &amp; two&gt;" in html
     assert "<li>" in html
+
+
+def test_iteration_and_arrays_are_the_values() -> None:
+    part = CURVE[10:20]
+    assert list(part) == part.values.tolist()
+    assert np.array_equal(np.asarray(part), part.values)
+    assert sum(part) == pytest.approx(part.values.sum())
+
+
+def test_bad_lags_in_brackets() -> None:
+    for lag in ((1, 2), "3", 1.5):
+        with pytest.raises(IndexError, match="is not on this curve"):
+            CURVE[lag]
+    with pytest.raises(IndexError, match="no lags"):
+        CURVE[5:5][0]
+    with pytest.raises(IndexError, match="whole lags"):
+        CURVE[1.5:3]
+
+
+def test_saving_replaces_files_only(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="must be a file"):
+        CURVE.save(tmp_path / "folder")
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    CURVE.save(tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert_equal(MemoryCurve.load(tmp_path / "real.json"), CURVE)
+    with pytest.raises(OSError, match="cannot be written"):
+        CURVE.save(tmp_path / "no" / "such" / "x.json")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "link.json", "real.json"]
+
+
+def test_versions_are_a_copy() -> None:
+    curve = memory_curve(ensembles.delay_line(2))
+    curve.versions["numpy"] = "other"  # type: ignore[index]
+    assert memory_curve(ensembles.delay_line(2)).versions["numpy"] == np.__version__

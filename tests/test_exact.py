@@ -165,6 +165,52 @@ def test_rank_up_to_rounding_warns() -> None:
     assert curve.diagnostics["rank_robust"] == 20
 
 
+def test_long_time_constants_are_not_cut_off_silently() -> None:
+    for A, missing in (
+        ([[1 - 1e-14]], "1 of the memory 1"),
+        (np.diag([0.5, 1 - 2.0**-46]), "1 of"),
+    ):
+        curve = memory_curve(LinearNetwork(A, np.ones(len(A))))
+        assert missing in curve.notes[-1]
+
+
+def test_repeated_poles() -> None:
+    """The same rounding in every section adds up; the error allows for it."""
+    network = ensembles.chain(200, loop=0.8640813239170024)
+    curve = memory_curve(network, 1500)
+    truth = memory_curve(network, 1500, method="certified")
+    assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+
+
+@pytest.mark.parametrize(
+    ("A", "C", "rank"),
+    [
+        ([[0, 2**-46, 0], [0.5, 0, -0.5], [0.5, 0, -0.5]], [-1, 2, 2], 2),
+        (np.diag([0.5, 2.0**-62]), [1, 1], 2),
+        (np.diag(0.5 ** np.arange(1, 65)), np.ones(64), 64),
+        (np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.375, 0.375, 0.25 + 2**-50]]) / 2,
+         [1, 1, 1], 2),
+        ([[15.140625, -7.5, -30], [-10, 5.140625, 20], [10, -5, -19.859375]], [-6, 0, -3], 1),
+        (0.45 * np.array([[1, 0, 1], [-2, -1, -1], [2, 2, -2]]), [-1, 1, 0], 1),
+        ([[0.25 + 2**-46, -0.25 + 2**-46], [-0.25 + 2**-46, 0.25 + 2**-46]], [1, 1], 1),
+        ([[0, 1e300], [1e-301, 0]], [1, 0], 2),
+        (np.eye(2) * (1 - 2**-21), [10, -3], 1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("method", ["exact", "certified"])
+def test_cases_that_were_wrong_once(A: object, C: object, rank: int, method: str) -> None:
+    network = LinearNetwork(A, C)
+    curve = memory_curve(network, 40, method=method)
+    assert curve.rank == rank
+    truth = memory_curve(network, 40, method="certified")
+    assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+
+
+def test_rotation_beyond_the_unit_circle_by_one_bit_raises() -> None:
+    with pytest.raises(memcurve.UnstableNetworkError):
+        memory_curve(LinearNetwork([[0.6, -0.8], [0.8, 0.6]], [1, 0]))
+
+
 # -- invariances --------------------------------------------------------------------------------
 
 seeds = st.integers(0, 2**32 - 1)

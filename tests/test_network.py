@@ -35,6 +35,7 @@ A2 = np.array([[0.5, 0.1], [0.0, 0.3]])
         ([[2**70, 0], [0, 0]], [1, 1], TypeError, "dtype object"),
         (np.ma.masked_equal([[1, 2], [3, 4]], 2), [1, 1], ValueError, "masked"),
         (A2.astype(np.longdouble) / 3, [1, 1], ValueError, "cannot represent"),
+        (A2 * np.longdouble("1e400"), [1, 1], ValueError, "`A` must be finite"),
     ],
 )
 def test_bad_matrices(A: object, C: object, error: type[Exception], message: str) -> None:
@@ -147,3 +148,19 @@ def test_complex_network_is_read_through_real_and_imaginary_parts() -> None:
 def test_bad_simulations(inputs: object, washout: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LinearNetwork(A2, [1, 1]).simulate(inputs, washout)
+
+
+def test_large_integers_that_float64_holds_are_fine() -> None:
+    assert LinearNetwork([[2**60]], [1]).A[0, 0] == 2.0**60
+
+
+def test_damaged_sparse_array() -> None:
+    broken = csr_array(A2)
+    broken.indices[1] = -3
+    with pytest.raises(ValueError, match="damaged sparse array"):
+        LinearNetwork(broken, [1, 1])
+
+
+def test_complex_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="`inputs` must be real"):
+        LinearNetwork(A2, [1, 1]).simulate([1, 2j])

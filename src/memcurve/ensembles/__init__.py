@@ -12,7 +12,7 @@ seed : int, SeedSequence or Generator
 Keywords of the ensembles that are drawn and then scaled:
 
 spectral_radius : float
-    What the scaling aims at. At 1 and above the network is unstable and has no memory curve.
+    What the scaling aims at. From 1 on the network is unstable and has no memory curve.
 scaling : str
     ``"spectral_radius"`` makes the largest modulus of an eigenvalue equal to ``spectral_radius``;
     ``"spectral_norm"`` does so with the largest singular value; ``"circular_law"`` divides by
