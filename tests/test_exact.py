@@ -197,6 +197,7 @@ def test_repeated_poles() -> None:
         (np.eye(2) * (1 - 2**-21), [10, -3], 1),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
 @pytest.mark.parametrize("method", ["exact", "certified"])
 def test_cases_that_were_wrong_once(A: object, C: object, rank: int, method: str) -> None:
     network = LinearNetwork(A, C)

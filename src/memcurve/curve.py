@@ -128,8 +128,8 @@ class MemoryCurve:
         """``curve[τ]`` is the memory at lag τ; ``curve[a:b]`` the curve at lags a … b − 1."""
         if isinstance(lag, slice):
             return self._at(_selected(self.lags, lag))
-        whole = isinstance(lag, int | np.integer)
-        found = np.flatnonzero((self.lags == lag) & whole)
+        wanted = lag if isinstance(lag, int | np.integer) else -1
+        found = np.flatnonzero(self.lags == wanted)
         if len(found) == 0:
             span = f"lags {self.lags[0]} to {self.lags[-1]}" if len(self) else "no lags"
             raise IndexError(

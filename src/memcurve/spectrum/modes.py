@@ -59,14 +59,14 @@ def screen(A: Any, C: Floats) -> Screening:
     noise = blurred + EPS
     clear = excited > CLEAR * noise
     outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
-    sure = bool(np.all(excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)))
-    likely = bool(clear.all()) and _all_isolated(lam, disc)
+    room = _room(lam, disc)
+    beyond_doubt = excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)
     return Screening(
         lam,
         excited,
-        likely and sure and _all_isolated(lam, WIDE * disc),
-        likely,
-        float(outside.max()) if len(outside) else None,
+        sure=bool(beyond_doubt.all()) and room > WIDE,
+        likely=bool(clear.all()) and room > 1,
+        unstable_radius=float(outside.max()) if len(outside) else None,
     )
 
 
@@ -132,14 +132,15 @@ def _conditions(W: Floats, first: NDArray[np.intp]) -> Floats:
     return np.where(np.isfinite(condition), condition, np.inf)
 
 
-def _all_isolated(values: Complexes, radius: Floats) -> bool:
-    if not np.isfinite(radius).all():
-        return False
+def _room(values: Complexes, radius: Floats) -> float:
+    """Factor by which the discs around the eigenvalues could grow before two of them touch."""
+    least = np.inf
     for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
-        touching = np.abs(values[rows, None] - values) <= radius[rows, None] + radius
-        if np.count_nonzero(touching) > len(rows):
-            return False
-    return True
+        gap = np.abs(values[rows, None] - values)
+        gap[np.arange(len(rows)), rows] = np.inf
+        room = gap / (radius[rows, None] + radius)
+        least = min(least, float(np.where(np.isnan(room), 0.0, room).min()))
+    return least
 
 
 class RobustModes(NamedTuple):
