@@ -23,7 +23,7 @@ def test_choices_are_the_tables() -> None:
     assert list(get_args(cli.Ensemble)) == list(ensembles.ENSEMBLES)
     assert list(get_args(cli.Method)) == list(METHODS)
     for mask in masks.MASKS:
-        assert mask in (cli.curve.__doc__ or "")
+        assert mask in (cli.NetworkOptions.__doc__ or "")
 
 
 def test_table_picture_and_result(tmp_path: Path) -> None:

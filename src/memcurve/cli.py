@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from memcurve.terminal import (
+    print_comparison,
+    print_comparison_as_json,
+    print_curve,
+    print_outcomes,
+)
+
 if TYPE_CHECKING:
-    from memcurve.comparison import Comparison
     from memcurve.curve import MemoryCurve
     from memcurve.network import LinearNetwork
-    from memcurve.paper import Outcome
 
 Ensemble = Literal[
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
@@ -33,27 +38,73 @@ def _whole_number(kind: Any, tokens: Any) -> int:
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """Where the network comes from: a built-in ensemble, or names in a file.
+
+    Parameters
+    ----------
+    ensemble
+        Built-in ensemble (default sparse_normal for compare, else normal).
+    size
+        Number of nodes of the ensemble (default 100).
+    spectral_radius
+        Spectral radius of the ensemble (0.9 where it has one).
+    density
+        Share of non-zero weights of a sparse ensemble (default 0.1).
+    seed
+        Seed of everything drawn at random.
+    mask
+        Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
+        the name of an array in it or another file. Default: the file's, or the ensemble's own.
+    matrix
+        Name of the connectivity in FILE, where it is not A or W.
+    """
+
+    ensemble: Ensemble | None = None
+    size: Whole | None = None
+    spectral_radius: float | None = None
+    density: float | None = None
+    seed: Whole = 1
+    mask: str | None = None
+    matrix: str | None = None
+
+    def network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
+        """Read the file, or draw the ensemble with those options that are set."""
+        given = {n: getattr(self, n) for n in ("ensemble", "size", "spectral_radius", "density")}
+        options = {name: value for name, value in given.items() if value is not None}
+        if file is not None:
+            for name in options:
+                raise ValueError(
+                    f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
+                    f"is taken as it is. Leave it out, or leave out the file."
+                )
+            return _file_network(file, self.matrix, self.mask, self.seed)
+        if self.matrix is not None:
+            raise ValueError("--matrix names an array in a file; give the file, or leave it out.")
+        from memcurve import ensembles
+
+        ensemble, size = options.pop("ensemble", usual_ensemble), options.pop("size", 100)
+        return ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
+
+
+NETWORK = NetworkOptions()
+
 app = App(
     name="memcurve",
     help="How much a recurrent network remembers, computed right.",
     help_format="plaintext",
     version=lambda: _version(),
 )
-# lags shown in the table, besides the horizons
-_SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
 
 @app.command
 def curve(
     file: Path | None = None,
     *,
-    ensemble: Ensemble | None = None,
-    size: Whole | None = None,
-    spectral_radius: float | None = None,
-    density: float | None = None,
-    seed: Whole = 1,
-    mask: str | None = None,
-    matrix: str | None = None,
+    options: NetworkOptions = NETWORK,
     method: Method = "exact",
     lags: Whole | None = None,
     plot: Path | None = None,
@@ -76,21 +127,8 @@ def curve(
     file
         Network to read: .npz, .mat or .safetensors holding A and C (or W and Win); .npy, .csv or
         .mtx holding A (with --mask) or [A | C]. Without a file, a built-in ensemble is used.
-    ensemble
-        Built-in ensemble (default normal).
-    size
-        Number of nodes of the ensemble (default 100).
-    spectral_radius
-        Spectral radius of the ensemble (0.9 where it has one).
-    density
-        Share of non-zero weights of a sparse ensemble (default 0.1).
-    seed
-        Seed of everything drawn at random.
-    mask
-        Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
-        the name of an array in it or another file. Default: the file's, or the ensemble's own.
-    matrix
-        Name of the connectivity in FILE, where it is not A or W.
+    options
+        Where the network comes from.
     method
         exact: rounding accuracy in milliseconds; certified: proven bounds; the others are the
         paper's, without an error bound.
@@ -110,20 +148,10 @@ def curve(
     from memcurve import RankWarning, memory_curve
 
     _require_other_files(file, plot, save)
-    network = _network(
-        file,
-        matrix,
-        mask,
-        seed,
-        "normal",
-        ensemble=ensemble,
-        size=size,
-        spectral_radius=spectral_radius,
-        density=density,
-    )
+    network = options.network(file, "normal")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # it is among the notes
-        result = memory_curve(network, lags, method=method, seed=seed)
+        result = memory_curve(network, lags, method=method, seed=options.seed)
     if save is not None:
         result.save(save)
     if plot is not None:
@@ -131,7 +159,7 @@ def curve(
     if json:
         print(result.to_json())
     else:
-        _print_table(result)
+        print_curve(result)
     for kind, path in (("picture", plot), ("result", save)):
         if path is not None:
             print(f"{kind} written to {path}", file=sys.stderr)
@@ -143,13 +171,7 @@ def compare(
     file: Path | None = None,
     *,
     methods: Annotated[list[Method] | None, Parameter(consume_multiple=True)] = None,
-    ensemble: Ensemble | None = None,
-    size: Whole | None = None,
-    spectral_radius: float | None = None,
-    density: float | None = None,
-    seed: Whole = 1,
-    mask: str | None = None,
-    matrix: str | None = None,
+    options: NetworkOptions = NETWORK,
     lags: Whole | None = None,
     masks: Whole = 100,
     samples: Whole = 10_000,
@@ -171,20 +193,8 @@ def compare(
         Network to read, as for `memcurve curve`; without one, a built-in ensemble is used.
     methods
         Methods to compare with the exact one. Default: naive neutral osm osm_plus montecarlo.
-    ensemble
-        Built-in ensemble (default sparse_normal).
-    size
-        Number of nodes of the ensemble (default 100).
-    spectral_radius
-        Spectral radius of the ensemble (0.9 where it has one).
-    density
-        Share of non-zero weights of a sparse ensemble (default 0.1).
-    seed
-        Seed of everything drawn at random.
-    mask
-        Input mask, as for `memcurve curve`.
-    matrix
-        Name of the connectivity in FILE, where it is not A or W.
+    options
+        Where the network comes from.
     lags
         Number of lags compared, from 0 on. Default: twice the number of states.
     masks
@@ -202,28 +212,20 @@ def compare(
     from memcurve.comparison import compare as run
 
     _require_other_files(file, plot)
-    network = _network(
-        file,
-        matrix,
-        mask,
-        seed,
-        "sparse_normal",
-        ensemble=ensemble,
-        size=size,
-        spectral_radius=spectral_radius,
-        density=density,
+    network = options.network(file, "sparse_normal")
+    by_method = {"osm_plus": {"masks": masks}, "montecarlo": {"samples": samples}}
+    comparison = run(
+        network, methods or DEFAULT_METHODS, lags=lags, seed=options.seed, options=by_method
     )
-    options = {"osm_plus": {"masks": masks}, "montecarlo": {"samples": samples}}
-    comparison = run(network, methods or DEFAULT_METHODS, lags=lags, seed=seed, options=options)
     if plot is not None:
         from memcurve import plot as pictures
 
         labels = [f"{row.method}: total {row.total:.4g}" for row in comparison.rows if row.curve]
         pictures.save(pictures.curves(*comparison.curves, labels=labels), plot)
     if json:
-        _print_rows(comparison)
+        print_comparison_as_json(comparison)
     else:
-        _print_comparison(comparison)
+        print_comparison(comparison)
     if plot is not None:
         print(f"picture written to {plot}", file=sys.stderr)
     return 0
@@ -273,7 +275,7 @@ def paper(
         output, figures=figure, settings=settings, claims=claims, fresh=fresh, say=_say
     )
     if outcomes:
-        _print_outcomes(outcomes)
+        print_outcomes(outcomes)
     print(f"page: {page}")
     return 0
 
@@ -309,31 +311,6 @@ def _version() -> str:
     return __version__
 
 
-def _network(
-    file: Path | None,
-    matrix: str | None,
-    mask: str | None,
-    seed: int,
-    usual_ensemble: str,
-    **given: Any,
-) -> LinearNetwork:
-    """The network of a file, or of an ensemble with those of the ``given`` options that are set."""
-    options = {name: value for name, value in given.items() if value is not None}
-    if file is not None:
-        for name in options:
-            raise ValueError(
-                f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} is "
-                f"taken as it is. Leave it out, or leave out the file."
-            )
-        return _file_network(file, matrix, mask, seed)
-    if matrix is not None:
-        raise ValueError("--matrix names an array in a file; give the file, or leave it out.")
-    from memcurve import ensembles
-
-    ensemble, size = options.pop("ensemble", usual_ensemble), options.pop("size", 100)
-    return ensembles.make(ensemble, size, seed=seed, mask=mask, **options)
-
-
 def _require_other_files(file: Path | None, *outputs: Path | None) -> None:
     for output in outputs:
         if file is not None and output is not None and output.resolve() == file.resolve():
@@ -358,70 +335,3 @@ def _draw(result: MemoryCurve, path: Path) -> None:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _print_outcomes(outcomes: list[Outcome]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("where", "claim", "verdict", "figure", box=None, padding=(0, 2, 0, 0))
-    for outcome in outcomes:
-        table.add_row(outcome.where, outcome.statement, outcome.verdict, outcome.figure)
-    Console(highlight=False, markup=False).print(table)
-
-
-def _print_comparison(comparison: Comparison) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    from memcurve.comparison import HEADER
-
-    console = Console(highlight=False)
-    console.print(f"[bold]network[/]  {escape(comparison.exact.network)}", soft_wrap=True)
-    table = Table(*HEADER, box=None, padding=(0, 2))
-    for column in table.columns[1:4]:
-        column.justify = "right"
-    for cells in comparison.table():
-        table.add_row(*map(escape, cells))
-    console.print(table)
-
-
-def _print_rows(comparison: Comparison) -> None:
-    import dataclasses
-    import json
-
-    rows = [dataclasses.asdict(dataclasses.replace(row, curve=None)) for row in comparison.rows]
-    for row in rows:
-        del row["curve"]
-        for key, value in row.items():
-            if isinstance(value, float) and value != value:  # NaN is no JSON
-                row[key] = None
-    print(json.dumps({"network": comparison.exact.network, "rows": rows}, indent=1))
-
-
-def _print_table(result: MemoryCurve) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    for name, text in result.summary():
-        console.print(f"[bold]{name:>14}[/]  {escape(text)}", soft_wrap=True)
-    table = Table("lag", "memory", "± error", "", box=None, padding=(0, 2))
-    for column in table.columns[:3]:
-        column.justify = "right"
-    horizons = {level: result.horizon(level) for level in (0.5, 0.1)}
-    shown = sorted({*_SHOWN_LAGS, *(h for h in horizons.values() if h is not None)})
-    last = int(result.lags[-1])
-    for lag in [s for s in shown if s < last] + [last]:
-        firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
-        table.add_row(
-            str(lag),
-            f"{result.values[lag]:.15f}",
-            "unknown" if math.isnan(result.error[lag]) else f"{result.error[lag]:.1e}",
-            f"first below {firsts}" if firsts else "",
-        )
-    console.print(table)
-    for note in result.notes:
-        console.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
