@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 #: Singular values below this, relative to the norm, are taken for zero when deflating zeros.
-ZERO_SINGULAR_VALUE = 1e-12
+ZERO_SINGULAR_VALUE = 1e-10
 #: Singled out modes are trusted if their uncertainty moves the curve by at most this.
 WELL_KNOWN = 1e-9
 
