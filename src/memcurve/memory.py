@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,7 +76,7 @@ def memory_curve(
         )
     _require_available(network, input, noise)
     function = METHODS[method]
-    allowed = list(inspect.signature(function).parameters)[2:]
+    allowed = _options_of(function)
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         raise TypeError(
@@ -86,6 +88,11 @@ def memory_curve(
         options["seed"] = seed
     curve = function(network, _validated_lags(lags), **options)
     return dataclasses.replace(curve, seed=seed) if isinstance(seed, int) else curve
+
+
+@functools.cache
+def _options_of(function: Callable[..., MemoryCurve]) -> list[str]:
+    return list(inspect.signature(function).parameters)[2:]
 
 
 def _validated_lags(lags: Any) -> int | None:

@@ -29,6 +29,8 @@ PROBES_FROM_SIZE = 200
 PROBES = 32
 #: The sum is settled where the next power has ‖Aᵏ‖_F² below this: so much is left at most.
 SMALL_REST = 0.5
+#: Σ‖Aᵏ‖² up to this times N is found in single precision.
+SMALL_GROWTH = 1e3
 _SEED = 20230501
 
 
@@ -81,18 +83,24 @@ def power_energy(A: Floats) -> float:
 
 
 def _doubled_energy(A: Floats) -> float:
-    """Doubling: X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
-    from scipy.linalg.blas import dgemm
+    """Doubling in single precision, which is enough, unless the powers grow far first."""
+    from scipy.linalg.blas import dgemm, sgemm
 
-    X = np.eye(len(A), order="F") + dgemm(1.0, A, A, trans_a=True)
+    energy = _doubled(A.astype(np.float32, order="F"), sgemm)
+    return energy if energy < SMALL_GROWTH * len(A) else _doubled(A, dgemm)
+
+
+def _doubled(A: NDArray[Any], gemm: Any) -> float:
+    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
+    X = np.eye(len(A), dtype=A.dtype, order="F") + gemm(1.0, A, A, trans_a=True)
     for _ in range(60):
-        A = dgemm(1.0, A, A)
+        A = gemm(1.0, A, A)
         rest = float((A**2).sum())  # the powers not yet added hold at most this share of the sum
         if not np.isfinite(rest):
             break
         if rest <= SMALL_REST:
             return float(np.trace(X)) / (1 - rest)
-        X += dgemm(1.0, A, dgemm(1.0, X, A), trans_a=True)
+        X += gemm(1.0, A, gemm(1.0, X, A), trans_a=True)
     return np.inf
 
 
