@@ -75,7 +75,7 @@ def against_osm_plus(size: int = 100, masks: int = 1000, timed: int = 20) -> Non
     off = np.abs(osm_plus(network.A, drawn, 5 * size) - curve.values).max()
     print(
         f"OSM+ with {masks} masks, N = {size}: {paper:.1f} s (from {timed} masks), "
-        f"{paper / exact:,.0f} × exact; off by {off:.2f}, exact by at most {curve.error.max():.0e}"
+        f"{paper / exact:,.0f} × exact; off by {off:.2f}, exact by at most {curve.error.max():.1e}"
     )
 
 

@@ -45,7 +45,7 @@ def main() -> None:
         "Gramian and pseudo-inverse": naive(network.A, network.C, 500),
         "orthogonalised subspace (OSM)": osm(network.A, network.C, 500),
     }
-    label = f"memcurve: total memory {exact.total:g}, error below {exact.error.max():.0e}"
+    label = f"memcurve: total memory {exact.total:g}, largest error {exact.error.max():.1e}"
     ax = plot.curves(exact, labels=[label])
     for (name, memory), colour, style in zip(
         others.items(), plot.COLOURS[1:], ("--", "-."), strict=False

@@ -51,7 +51,7 @@ def draw_panel(
     return (
         f"naive total {totals[0]:.1f}, off by up to {off[0]:.2g}; OSM+ total {totals[1]:.2f}, off "
         f"by up to {off[1]:.2g}, rising by at most {max(rising, 0):.1g} a lag; exact total "
-        f"{exact.total:g}, error below {exact.error.max():.0e}"
+        f"{exact.total:g}, largest error {exact.error.max():.1e}"
     )
 
 
