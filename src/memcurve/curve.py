@@ -7,7 +7,6 @@ import functools
 import importlib
 import json
 import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.version import __version__
+from memcurve.writing import replacing
 
 Floats = NDArray[np.float64]
 
@@ -204,22 +204,8 @@ class MemoryCurve:
 
         A file of that name is replaced in one step, so that no half-written one is ever seen.
         """
-        file = Path(path).resolve()
-        if file.exists() and not file.is_file():
-            raise ValueError(
-                f"`path` must be a file, got {os.fspath(path)!r}; name one in a folder."
-            )
-        draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
-        try:
-            draft.write_text(self.to_json(), encoding="utf-8")
-            draft.replace(file)
-        except OSError as error:
-            raise type(error)(
-                f"{os.fspath(path)}: cannot be written ({error.strerror}); check that its folder "
-                f"exists, may be written to and has room."
-            ) from error
-        finally:
-            draft.unlink(missing_ok=True)
+        with replacing(path) as stream:
+            stream.write(self.to_json().encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MemoryCurve:

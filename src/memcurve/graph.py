@@ -1,4 +1,4 @@
-"""What the pattern of non-zeros alone decides, exactly: reachability and components.
+"""What the pattern of non-zeros decides, exactly: reachability, components, eigenvalue blocks.
 
 A network's graph has an edge j → i wherever ``A[i, j] != 0``: node j drives node i.
 """

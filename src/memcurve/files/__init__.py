@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from memcurve.files.archives import ARCHIVES, SPARSE_PARTS, archive_matrix, arch
 from memcurve.files.reading import NetworkFileError, readable
 from memcurve.files.single import SINGLE, read_single, single_matrix, single_parts
 from memcurve.network import LinearNetwork
+from memcurve.writing import replacing
 
 __all__ = ["NetworkFileError", "load_matrix", "load_network", "save_network"]
 
@@ -140,20 +140,8 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     for extra in ("shift", "readout"):
         if getattr(network, extra) is not None:
             arrays[extra] = getattr(network, extra)
-    draft = file.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with draft.open("xb") as stream:
-            np.savez(stream, **arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(file)
-    except OSError as error:
-        raise type(error)(
-            f"{file}: cannot be written ({error.strerror}); check that its folder exists, may be "
-            f"written to and has room, and that no folder has this name."
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(file) as stream:
+        np.savez(stream, **arrays)
 
 
 def _known(path: str | os.PathLike[str]) -> tuple[Path, str]:
