@@ -52,6 +52,12 @@ def test_other_settings_draw_again(tmp_path: Path) -> None:
     assert "figure 6: drawing …" in said
 
 
+def test_claims_stay_on_the_page(tmp_path: Path) -> None:
+    reproduce(tmp_path, figures=[6], settings=TINY, claims=True, say=lambda _: None)
+    reproduce(tmp_path, figures=[6], settings=TINY, fresh=True, say=lambda _: None)
+    assert "<h2>Claims</h2>" in (tmp_path / "index.html").read_text()
+
+
 def test_unknown_figure(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="`figures` must be among 1, 2, 3, 4, 5, 6, got 7"):
         reproduce(tmp_path, figures=[7])
@@ -78,7 +84,10 @@ def test_claims(tmp_path: Path) -> None:
         "Theorem, Appendix A": CORRECTED,
         "Krylov conditioning": CORRECTED,
         "OSM+": HOLDS,
+        "OSM": FAILS,
     }
+    fisher = [v for (w, _), v in verdicts.items() if w == "Tiňo and Rodan, as cited"]
+    assert fisher == [HOLDS, FAILS]
     for where, verdict in expected.items():
         assert {v for (w, _), v in verdicts.items() if w == where} == {verdict}, where
 

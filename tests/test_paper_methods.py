@@ -244,3 +244,61 @@ def test_seed_is_required(method: str) -> None:
 def test_bias_needs_more_samples_than_lags() -> None:
     with pytest.raises(ValueError, match="`samples` must exceed `lags`"):
         montecarlo_bias(ensembles.normal(3, seed=1), 10, 10)
+
+
+@pytest.mark.parametrize("method", ["naive", "neutral", "osm", "osm_plus", "arnoldi"])
+def test_unstable_networks_and_zero_masks_are_refused(method: str) -> None:
+    unstable = ensembles.normal(5, seed=1, spectral_radius=1.2)
+    with pytest.raises(memcurve.UnstableNetworkError, match="spectral radius is"):
+        memory_curve(unstable, method=method, seed=1)
+    silent = ensembles.normal(5, seed=1, mask=np.zeros(5))
+    with pytest.raises(memcurve.UncertainResultError, match="mask is zero"):
+        memory_curve(silent, method=method, seed=1)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("method", ["naive", "osm", "arnoldi"])
+def test_scale_of_the_mask_changes_nothing(method: str, scale: float) -> None:
+    network = ensembles.orthogonal(6, seed=1)
+    scaled = network.replace(C=scale * network.C)
+    one, other = (memory_curve(n, 10, method=method).values for n in (network, scaled))
+    assert np.abs(one - other).max() < 1e-10
+
+
+def test_defective_networks_have_no_eigenbasis() -> None:
+    with pytest.raises(memcurve.UncertainResultError, match="eigenbasis"):
+        memory_curve(ensembles.delay_line(5), method="naive", gramian="eigenbasis")
+
+
+def test_lost_directions_are_told() -> None:
+    curve = memory_curve(SPARSE, 150, method="montecarlo", samples=2000, seed=1)
+    assert "numerical rank" in curve.notes[0]
+    assert curve.total < 100
+
+
+def test_any_mask_distribution() -> None:
+    network = ensembles.orthogonal(10, seed=1)
+    options = {"method": "osm_plus", "seed": 1, "masks": 5}
+    by_name = memory_curve(
+        network, distribution="sparse_uniform", mask_options={"low": 0.0, "density": 0.5}, **options
+    )
+    own = memory_curve(
+        network, distribution=lambda size, seed: masks.uniform(size, seed=seed), **options
+    )
+    assert by_name.options["mask_options"] == {"low": 0.0, "density": 0.5}
+    assert own.total == pytest.approx(10)
+
+
+@pytest.mark.slow
+def test_published_setting_in_full() -> None:
+    """Sparse normal A and masks, N = 100, L = 1000: total N, monotone, off by 0.2 to 0.35."""
+    curve = memory_curve(
+        SPARSE, 200, method="osm_plus", seed=1, masks=1000, distribution="sparse_normal"
+    )
+    off = np.abs(curve.values - memory_curve(SPARSE, 200).values).max()
+    naive = memory_curve(SPARSE, 200, method="naive", inverse="projector").total
+    print(f"OSM+ with 1000 masks: total {curve.total:.9f}, off by {off:.3f}; naive {naive:.1f}")
+    assert curve.total == pytest.approx(100, abs=1e-9)
+    assert np.diff(curve.values).max() <= 1e-12
+    assert 0.2 < off < 0.35
+    assert naive < 80

@@ -12,7 +12,7 @@ import numpy as np
 
 from memcurve.arguments import Seed, table_entry
 from memcurve.curve import MemoryCurve
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
 from memcurve.memory import memory_curve
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
@@ -23,7 +23,10 @@ DEFAULT_METHODS = ("naive", "neutral", "osm", "osm_plus", "montecarlo")
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One method's outcome; ``curve`` is None where it failed, and ``note`` says why."""
+    """One method's outcome; ``curve`` is None where it failed, and ``note`` says why.
+
+    ``total`` is over the lags compared, the same for all methods.
+    """
 
     method: str
     curve: MemoryCurve | None
@@ -115,15 +118,19 @@ def compare(
     >>> [row.method for row in comparison.rows if row.largest_error > 0.1]
     ['naive', 'osm']
     """
-    names = [name for name in methods if name != "exact"]
+    if not isinstance(network, LinearNetwork):
+        raise TypeError(f"`network` must be a LinearNetwork, got {type(network).__name__}.")
+    names = [
+        name for name in ([methods] if isinstance(methods, str) else methods) if name != "exact"
+    ]
     chosen = dict(options or {})
     for name in [*names, *chosen]:
         table_entry(METHODS, name, "method")
     count = 2 * network.size * (2 if network.is_complex else 1) if lags is None else lags
     rows = [_run(network, "exact", count, seed, chosen.get("exact", {}), None)]
     exact = rows[0].curve
-    if exact is None:
-        raise UncertainResultError(f"there is no exact curve to compare with: {rows[0].note}")
+    if exact is None:  # not reached: the exact method raises where it has no curve
+        raise UncertainResultError(rows[0].note)
     rows += [_run(network, name, count, seed, chosen.get(name, {}), exact) for name in names]
     return Comparison(exact, tuple(rows))
 
@@ -144,12 +151,14 @@ def _run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)  # it is among the notes
             curve = memory_curve(network, lags, method=method, seed=seed, **options)
-    except UncertainResultError as error:
+    except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
+        if exact is None:
+            raise
         return Row(method, None, np.nan, np.nan, time.perf_counter() - start, f"failed: {error}")
     seconds = time.perf_counter() - start
     distance = curve.error if exact is None else np.abs(curve.values - exact.values)
     note = _short(curve.notes)
-    return Row(method, curve, curve.total, float(distance.max()), seconds, note)
+    return Row(method, curve, float(curve.values.sum()), float(distance.max()), seconds, note)
 
 
 def _short(notes: Sequence[str]) -> str:

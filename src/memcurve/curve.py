@@ -58,7 +58,7 @@ class MemoryCurve:
         its own last digit.
     total : float
         Memory over *all* lags, not only those listed, where the method knows it (``rank`` is then
-        given too); else over the lags listed.
+        given too); else over the lags that the method covers.
     rank : int or None
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers.
     channels : (m, d) array
@@ -152,6 +152,8 @@ class MemoryCurve:
         columns: dict[str, Floats] = {"values": self.values, "error": self.error, "loss": self.loss}
         if self.channels.shape[1] > 1:
             columns |= {f"channel_{k}": c for k, c in enumerate(self.channels.T)}
+        if self.bands is not None:
+            columns |= {"low": self.bands[:, 0], "high": self.bands[:, 1]}
         frame = pd.DataFrame(columns, index=pd.Index(self.lags, name="lag"))
         frame.attrs.update(total=self.total, rank=self.rank, method=self.method)
         return frame
@@ -220,7 +222,7 @@ class MemoryCurve:
         rows = [
             ("network", self.network),
             ("method", self.method),
-            ("total memory", f"{self.total:.10g} ({'these' if self.rank is None else 'all'} lags)"),
+            ("total memory", f"{self.total:.10g}" + ("" if self.rank is None else " (all lags)")),
             ("rank", "unknown" if self.rank is None else str(self.rank)),
             ("lags", f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none"),
         ]

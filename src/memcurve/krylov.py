@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.arguments import require_size, table_entry
+from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.graph import eigenvalues
 from memcurve.network import LinearNetwork
 
@@ -87,12 +87,15 @@ def orthogonal_components(network: LinearNetwork, count: int, *, by: str = "arno
 def numerical_rank(network: LinearNetwork, columns: int | None = None) -> int:
     """Rank of the truncated Krylov matrix as ``numpy.linalg.matrix_rank`` sees it."""
     A, C = _single_input(network)
-    return int(np.linalg.matrix_rank(krylov_matrix(A, C, columns or 5 * len(C))))
+    count = 5 * len(C) if columns is None else require_size(columns, "columns")
+    return int(np.linalg.matrix_rank(krylov_matrix(A, C, count)))
 
 
 def eigenvalue_products(network: LinearNetwork, count: int) -> Floats:
     """The paper's estimate of ‖θ_j‖: Π_{i<j} |λ_i|, by falling modulus, for j = 1 … count."""
     moduli = np.sort(np.abs(eigenvalues(network.real_pair()[0])))[::-1]
+    if require_size(count, "count") > len(moduli) + 1:
+        raise ValueError(f"`count` must be at most {len(moduli) + 1}, got {count}.")
     return np.asarray(np.cumprod(np.concatenate([[1.0], moduli]))[:count])
 
 
@@ -104,10 +107,14 @@ def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool
     """
     from scipy.special import gammaln
 
-    j = np.arange(require_size(count, "count"))
+    size = require_size(size)
+    radius = require_number(spectral_radius, "spectral_radius", "above 0", lambda r: r > 0)
+    if require_size(count, "count") > size + 1:
+        raise ValueError(f"`count` must be at most N + 1 = {size + 1}, got {count}.")
+    j = np.arange(count)
     log_knots = 0.5 * (gammaln(size + 1) - j * np.log(size) - gammaln(size - j + 1))
     powers = np.where(j > 0, 0.5, 0.0) if as_printed else j
-    return np.asarray(np.exp(powers * np.log(spectral_radius) + log_knots))
+    return np.asarray(np.exp(powers * np.log(radius) + log_knots))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +145,16 @@ def vandermonde_factors(network: LinearNetwork, columns: int | None = None) -> V
     A, C = _single_input(network)
     dense = A if isinstance(A, np.ndarray) else A.toarray()
     values, V = np.linalg.eig(dense)
-    W = np.vander(values.astype(complex), columns or len(C), increasing=True)
-    return VandermondeFactors(V.astype(complex), np.linalg.solve(V, C).astype(complex), W)
+    count = len(C) if columns is None else require_size(columns, "columns")
+    W = np.vander(values.astype(complex), count, increasing=True)
+    try:
+        weights = np.linalg.solve(V, C).astype(complex)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "`network` must be diagonalisable for this factorisation; its eigenvectors do not "
+            "span the space."
+        ) from None
+    return VandermondeFactors(V.astype(complex), weights, W)
 
 
 def _svd_residual(K: Floats, v: Floats) -> Floats:

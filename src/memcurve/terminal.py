@@ -51,7 +51,9 @@ def print_comparison(comparison: Comparison) -> None:
     from memcurve.comparison import HEADER
 
     console = Console(highlight=False)
-    console.print(f"[bold]network[/]  {escape(comparison.exact.network)}", soft_wrap=True)
+    lags = len(comparison.exact)
+    name = escape(comparison.exact.network)
+    console.print(f"[bold]network[/]  {name}; totals over lags 0 … {lags - 1}", soft_wrap=True)
     table = Table(*HEADER, box=None, padding=(0, 2))
     for column in table.columns[1:4]:
         column.justify = "right"

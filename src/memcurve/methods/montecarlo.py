@@ -6,7 +6,8 @@ With γ̂(τ) = 1/(T−τ) Σ_{t>τ} x_t z_{t−τ} (the paper's "Monte Carlo es
 
 either with the known covariance Γ = I of the standardised states, the paper's estimator, or with
 the sample covariance of the states in its place, which is what simulations in practice do. Both
-are biased upwards by about N/T a lag, so that totals over many lags exceed N.
+are biased upwards by about N/T a lag, so that totals over many lags exceed N, unless the sample
+covariance is so ill-conditioned that more is lost below rounding.
 """
 
 from __future__ import annotations
@@ -88,11 +89,12 @@ def montecarlo(
     x = simulated.simulate(z, washout=burn_in)
     z = z[burn_in:]
     gamma = np.array([z[: samples - lag] @ x[lag:] / (samples - lag) for lag in range(count)])
+    rank = x.shape[1]
     if covariance == "known":
         memory = (gamma**2).sum(axis=1)
     else:
         sample_covariance = x.T @ x / samples
-        solved = np.linalg.lstsq(sample_covariance, gamma.T, rcond=None)[0]
+        solved, _, rank, _ = np.linalg.lstsq(sample_covariance, gamma.T, rcond=None)
         memory = np.einsum("ij,ji->i", gamma, solved) / (z @ z / samples)
     if debias:
         memory = memory - montecarlo_bias(network, count, samples, excess_kurtosis=kurtosis)
@@ -104,7 +106,12 @@ def montecarlo(
         "debias": debias,
     }
     note = f"one simulation of {samples} samples"
-    if not debias:
+    if rank < x.shape[1]:
+        note += (
+            f"; the sample covariance of {x.shape[1]} states has numerical rank {rank}, and what "
+            f"lies below rounding is lost"
+        )
+    elif not debias:
         note += f", biased upwards by about N/T = {states / samples:.2g} a lag"
     return estimated_curve(network, "montecarlo", memory, notes=[note], options=options)
 

@@ -64,15 +64,17 @@ def naive(
         kept = Vh[singular > max(K.shape) * np.finfo(float).eps * singular[0]]
         memory = np.einsum("ij,ij->j", kept, kept)[:count]
     else:
-        G = form(A, C, terms)
-        condition = float(np.linalg.cond(G))
-        X = krylov_matrix(A, C, count)
+        condition = np.inf
         try:
+            G = form(A, C, terms)
+            condition = float(np.linalg.cond(G))
+            X = krylov_matrix(A, C, count)
             memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
         except np.linalg.LinAlgError as error:
             raise UncertainResultError(
-                f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
-                f"Gramian {condition:.1e}). Use method='exact', which does not form it."
+                f"method 'naive' with gramian={gramian!r}, inverse={inverse!r} fails: {error} "
+                f"(condition number of the Gramian {condition:.1e}). Use method='exact', which "
+                f"does not form it."
             ) from None
     options: dict[str, Any] = {"inverse": inverse}
     if inverse != "projector":

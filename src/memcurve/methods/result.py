@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from memcurve.allpass import NEGLIGIBLE_MEMORY
 from memcurve.arguments import require_size
 from memcurve.curve import MemoryCurve
+from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.network import LinearNetwork
 
 Floats = NDArray[np.float64]
@@ -19,9 +20,24 @@ NO_ERROR_NOTE = "no error bound: this method cannot tell how far it is off; meth
 
 
 def dense_single_input(network: LinearNetwork) -> tuple[Floats, Floats]:
-    """Return A as a dense matrix and the one column of C, both real."""
+    """Return A as a dense matrix and the one column of C, both real, for a method without proofs.
+
+    A mask so large or small that its squares leave float64 is scaled, which memory does not feel.
+    """
+    radius = network.spectral_radius
+    if radius >= 1:
+        raise UnstableNetworkError(
+            f"the network is unstable as far as floating point can tell: its spectral radius is "
+            f"{radius:.6g}. Scale `A` below 1."
+        )
     A, C = network.real_pair()
-    return (A if isinstance(A, np.ndarray) else A.toarray()), C[:, 0]
+    largest = float(np.abs(C).max())
+    if largest == 0:
+        raise UncertainResultError(
+            "the mask is zero, and this method has nothing to work on; method='exact' gives 0."
+        )
+    scale = 1.0 if 1e-100 < largest < 1e100 else largest
+    return (A if isinstance(A, np.ndarray) else A.toarray()), C[:, 0] / scale
 
 
 def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:

@@ -50,7 +50,7 @@ def draw(settings: Settings) -> Drawn:
         ax.semilogy(j, 0.9**j, "k:", lw=1, label=r"$\rho^j$")
         ax.axhline(EPS, color="black", lw=0.8)
         ax.text(0, EPS * 2, " eps", va="bottom", fontsize=9)
-        ax.set(xlabel="j", ylabel=r"$\|\theta_{j+1}\|$", xlim=(0, size), ylim=(1e-30, 3))
+        ax.set(xlabel="j", ylabel=r"$\|\theta_{j+1}\|$", xlim=(0, size), ylim=(1e-34, 3))
         if rank < size:
             mark(ax, rank, f"rank(K) = {rank}", left=True, low=True)
         else:

@@ -47,9 +47,15 @@ def reproduce(
         say(f"figure {number}: drawing …")
         _draw(output, number, settings)
         say(f"figure {number}: written to {output / f'figure{number}.png'} and .pdf")
+    kept = output / "claims.json"
     outcomes = check_claims(say=say) if claims else []
+    if claims:
+        rows = [dataclasses.asdict(outcome) for outcome in outcomes]
+        kept.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
     page = output / "index.html"
-    page.write_text(_page(output, settings, outcomes), encoding="utf-8")
+    known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
+    shown = [Outcome(**row) for row in known]
+    page.write_text(_page(output, settings, shown), encoding="utf-8")
     return page, outcomes
 
 
