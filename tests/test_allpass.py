@@ -89,6 +89,9 @@ def test_unpaired_poles_are_refused() -> None:
 
 
 def test_choice_of_lags() -> None:
-    assert enough_lags(np.array([1.0, 1e-3, 1e-13])) == 3
-    assert enough_lags(np.array([1.0, 1e-3])) is None
+    assert enough_lags(np.array([1.0, 1e-3, 1e-13]), 1) == 3
+    assert enough_lags(np.array([1.0, 1e-3]), 1) is None
+    # a pole with a time constant beyond 1e12: small values, and all of its memory still to come
+    assert enough_lags(np.array([1.0, 1e-13, 1e-13]), 2) is None
+    assert enough_lags(np.array([1e-13]), 2, first=5, held=2.0) == 6
     assert len(memory_of_poles(np.array([1 - 1e-9 + 0j]))[0]) == MOST_DEFAULT_LAGS

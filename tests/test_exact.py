@@ -165,12 +165,13 @@ def test_rank_up_to_rounding_warns() -> None:
     assert curve.diagnostics["rank_robust"] == 20
 
 
-def test_long_time_constants_are_not_cut_off_silently() -> None:
+@pytest.mark.parametrize("method", ["exact", "certified"])
+def test_long_time_constants_are_not_cut_off_silently(method: str) -> None:
     for A, missing in (
         ([[1 - 1e-14]], "1 of the memory 1"),
         (np.diag([0.5, 1 - 2.0**-46]), "1 of"),
     ):
-        curve = memory_curve(LinearNetwork(A, np.ones(len(A))))
+        curve = memory_curve(LinearNetwork(A, np.ones(len(A))), method=method)
         assert missing in curve.notes[-1]
 
 

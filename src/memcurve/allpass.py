@@ -49,10 +49,9 @@ def memory_of_poles(
     count, held = 0, 0.0
     for memory, loss in _lattice_blocks(poles):
         blocks.append((memory, loss))
+        if lags is None:
+            lags = enough_lags(memory, len(poles), first=count, held=held)
         held += float(memory.sum())
-        # the second condition is for time constants beyond 1e12, which the first cannot see
-        if lags is None and len(poles) - held <= VISIBLY_MISSING * len(poles):
-            lags = enough_lags(memory, first=count)
         count += len(memory)
         if lags is None and count >= MOST_DEFAULT_LAGS:
             lags = MOST_DEFAULT_LAGS
@@ -64,12 +63,16 @@ def memory_of_poles(
     return memory / energy, loss / energy
 
 
-def enough_lags(memory: Floats, first: int = 0) -> int | None:
+def enough_lags(memory: Floats, total: int, *, first: int = 0, held: float = 0.0) -> int | None:
     """Number of lags m at which m·MC_{m−1} is negligible, or None if ``memory`` ends before.
 
     A pole with time constant T adds about 1/T to each of T lags, so what lies beyond lag m is
-    below m·MC_m once that is small. ``memory[0]`` is the value at lag ``first``.
+    below m·MC_m once that is small. That cannot see time constants beyond 1e12, so nothing is
+    enough while a visible share of the ``total`` over all lags is missing. ``memory[0]`` is the
+    value at lag ``first``, and the lags before it hold ``held``.
     """
+    if total - held - float(memory.sum()) > VISIBLY_MISSING * total:
+        return None
     lags = first + 1 + np.arange(len(memory))
     small = np.flatnonzero(lags * memory <= NEGLIGIBLE_MEMORY)
     return int(lags[small[0]]) if len(small) else None

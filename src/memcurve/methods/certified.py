@@ -1,8 +1,8 @@
 """Proven enclosures by ball arithmetic, for the very numbers stored in the network.
 
 The minimal polynomial p of C with respect to A, of degree r, solves the Krylov system
-[C, AC, …, A^{r−1}C]·x = A^r C on r pivot rows (found modulo a 61-bit prime). For real networks the
-all-pass filter is B(z) = p(z)/(z^r p(1/z)) = Σ_j b_j z^j, a power series, and
+[C, AC, …, A^{r−1}C]·x = A^r C on r pivot rows (found modulo two 62-bit primes). For real networks
+the all-pass filter is B(z) = p(z)/(z^r p(1/z)) = Σ_j b_j z^j, a power series, and
 MC_τ = 1 − Σ_{j≤τ} b_j². Every step is carried out on balls (midpoint ± radius) that contain the
 true numbers; the precision is raised until the radii are negligible and the Schur–Cohn test proves
 all roots of p inside the unit disc. What the system's condition costs is paid in precision, not in
@@ -198,11 +198,12 @@ def _curve_of_polynomial(
 ) -> tuple[Floats, Floats, Floats] | None:
     """Memory, loss and error as floats; None if some radius is above LARGEST_RADIUS."""
     count = lags or max(64, 4 * len(polynomial))
+    rank = len(polynomial) - 1
     while True:
         curve = _series_energy(polynomial, count)
         if curve is None or lags is not None:
             return curve
-        enough = enough_lags(curve[0]) or (count if count >= MOST_DEFAULT_LAGS else None)
+        enough = enough_lags(curve[0], rank) or (count if count >= MOST_DEFAULT_LAGS else None)
         if enough is not None:
             memory, loss, error = curve
             return memory[:enough], loss[:enough], error[:enough]
