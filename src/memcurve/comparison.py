@@ -126,39 +126,45 @@ def compare(
     chosen = dict(options or {})
     for name in [*names, *chosen]:
         table_entry(METHODS, name, "method")
-    count = 2 * network.size * (2 if network.is_complex else 1) if lags is None else lags
-    rows = [_run(network, "exact", count, seed, chosen.get("exact", {}), None)]
-    exact = rows[0].curve
-    if exact is None:  # not reached: the exact method raises where it has no curve
-        raise UncertainResultError(rows[0].note)
-    rows += [_run(network, name, count, seed, chosen.get(name, {}), exact) for name in names]
+    count = 2 * network.states if lags is None else lags
+    clock = _Clock("exact")
+    exact = _quiet_curve(network, "exact", count, seed, chosen.get("exact", {}))
+    rows = [_row(exact, float(exact.error.max()), clock.seconds())]
+    for name in names:
+        clock = _Clock(name)
+        try:
+            curve = _quiet_curve(network, name, count, seed, chosen.get(name, {}))
+        except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
+            rows.append(Row(name, None, np.nan, np.nan, clock.seconds(), f"failed: {error}"))
+        else:
+            seconds = clock.seconds()
+            rows.append(_row(curve, float(np.abs(curve.values - exact.values).max()), seconds))
     return Comparison(exact, tuple(rows))
 
 
-def _run(
-    network: LinearNetwork,
-    method: str,
-    lags: int,
-    seed: Seed | None,
-    options: Mapping[str, Any],
-    exact: MemoryCurve | None,
-) -> Row:
-    # once on a tiny network: loading libraries is not the method's time
-    tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], [1.0, 0.0])
-    memory_curve(tiny, 1, method=method, seed=0)
-    start = time.perf_counter()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)  # it is among the notes
-            curve = memory_curve(network, lags, method=method, seed=seed, **options)
-    except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
-        if exact is None:
-            raise
-        return Row(method, None, np.nan, np.nan, time.perf_counter() - start, f"failed: {error}")
-    seconds = time.perf_counter() - start
-    distance = curve.error if exact is None else np.abs(curve.values - exact.values)
-    note = _short(curve.notes)
-    return Row(method, curve, float(curve.values.sum()), float(distance.max()), seconds, note)
+class _Clock:
+    """Time of one method, from after its libraries are loaded: it is run on two nodes first."""
+
+    def __init__(self, method: str) -> None:
+        tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], [1.0, 0.0])
+        memory_curve(tiny, 1, method=method, seed=0)
+        self._start = time.perf_counter()
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+
+def _quiet_curve(
+    network: LinearNetwork, method: str, lags: int, seed: Seed | None, options: Mapping[str, Any]
+) -> MemoryCurve:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)  # it is among the notes
+        return memory_curve(network, lags, method=method, seed=seed, **options)
+
+
+def _row(curve: MemoryCurve, largest_error: float, seconds: float) -> Row:
+    total = float(curve.values.sum())
+    return Row(curve.method, curve, total, largest_error, seconds, _short(curve.notes))
 
 
 def _short(notes: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.optional import optional
 from memcurve.version import __version__
 from memcurve.writing import replacing
 
@@ -148,7 +148,7 @@ class MemoryCurve:
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame indexed by lag, with the columns values, error and loss."""
-        pd = _optional("pandas")
+        pd = optional("pandas", "this", "frames")
         columns: dict[str, Floats] = {"values": self.values, "error": self.error, "loss": self.loss}
         if self.channels.shape[1] > 1:
             columns |= {f"channel_{k}": c for k, c in enumerate(self.channels.T)}
@@ -160,7 +160,7 @@ class MemoryCurve:
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over lag and channel, with total, rank and notes as attributes."""
-        xr = _optional("xarray")
+        xr = optional("xarray", "this", "frames")
         data = {n: ("lag", getattr(self, n)) for n in ("values", "error", "loss")}
         channels = {"channels": (("lag", "channel"), self.channels)}
         attributes = {
@@ -245,14 +245,6 @@ class MemoryCurve:
         )
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"<table>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
-
-
-def _optional(package: str) -> Any:
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        message = f"this needs {package}; run: pip install memcurve[frames]"
-        raise ModuleNotFoundError(message, name=package) from error
 
 
 def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:

@@ -97,6 +97,11 @@ class LinearNetwork:
         """Whether A, C or the shift are complex, so that every node counts as two states."""
         return any(p is not None and p.dtype.kind == "c" for p in (self.A, self.C, self.shift))
 
+    @property
+    def states(self) -> int:
+        """Number of real states: N, or 2N for a complex network."""
+        return self.size * (2 if self.is_complex else 1)
+
     @cached_property
     def spectral_radius(self) -> float:
         """Largest modulus of an eigenvalue of A, as LAPACK computes it.
@@ -178,7 +183,10 @@ class LinearNetwork:
             raise TypeError(
                 f"`replace` knows the parts {', '.join(parts)}; got {', '.join(sorted(unknown))}."
             )
-        return LinearNetwork(**(parts | changes))
+        changed = LinearNetwork(**(parts | changes))
+        if "A" not in changes and "spectral_radius" in self.__dict__:
+            changed.__dict__["spectral_radius"] = self.spectral_radius  # known already
+        return changed
 
     def __repr__(self) -> str:
         parts = [f"size={self.size}", f"inputs={self.inputs}"]

@@ -15,11 +15,11 @@ from memcurve.files.reading import (
     Archive,
     NetworkFileError,
     as_mask,
-    optional,
     pickle_error,
     reading,
 )
 from memcurve.files.single import npy_header
+from memcurve.optional import optional
 
 _PAIRS = (("A", "C"), ("W", "Win"))
 #: The parts of a sparse A, stored as A_data, A_indices, …
@@ -113,12 +113,13 @@ def _open_npz(file: Path) -> Iterator[Archive]:
 
 @contextmanager
 def _open_safetensors(file: Path) -> Iterator[Archive]:
-    with optional("safetensors", file).safe_open(str(file), framework="numpy") as archive:
+    safetensors = optional("safetensors", f"{file}: reading it", "files")
+    with safetensors.safe_open(str(file), framework="numpy") as archive:
         slices = {key: archive.get_slice(key) for key in archive.keys()}  # noqa: SIM118
 
         def fetch(key: str) -> Any:
             if re.match("BF|F[468]_", slices[key].get_dtype()):
-                optional("ml_dtypes", file)
+                optional("ml_dtypes", f"{file}: reading it", "files")
             tensor = archive.get_tensor(key)
             return tensor if tensor.dtype.kind in "biufc" else tensor.astype(np.float32)
 

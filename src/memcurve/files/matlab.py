@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.files.reading import Archive, NetworkFileError, optional
+from memcurve.files.reading import Archive, NetworkFileError
+from memcurve.optional import optional
 
 _MATLAB_NUMBERS = re.compile(r"double|single|logical|sparse|u?int(8|16|32|64)")
 
@@ -84,7 +85,7 @@ def _require_numbers(file: Path, key: str, kind: str) -> None:
 def _open_hdf5(file: Path) -> Iterator[Archive]:
     from scipy.sparse import csc_array
 
-    h5py = optional("h5py", file)
+    h5py = optional("h5py", f"{file}: reading it", "files")
     with h5py.File(file, "r") as archive:
         classes = {key: _matlab_class(item) for key, item in archive.items() if key[0] != "#"}
 

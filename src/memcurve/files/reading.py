@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,15 +49,6 @@ def reading(file: Path) -> Iterator[None]:
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
             f"damaged, incomplete or of another kind: write or download it again."
         ) from error
-
-
-def optional(module: str, file: Path) -> Any:
-    """Import a module that reading ``file`` needs, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        message = f"{file}: reading it needs {module}; run: pip install memcurve[files]"
-        raise ModuleNotFoundError(message, name=module) from error
 
 
 def as_mask(C: Any, row_too: bool = False) -> Any:

@@ -31,9 +31,7 @@ def arnoldi(network: LinearNetwork, lags: int | None, *, breakdown: float = 1e-1
     A, C = dense_single_input(network)
     breakdown = require_number(breakdown, "breakdown", "at least 0", lambda b: b >= 0)
     count = require_size(len(C) if lags is None else lags, "lags")
-    norm = float(np.linalg.norm(C))
-    unit = C / norm if norm > 0 else C
-    Q, _ = arnoldi_basis(A, unit, len(C), breakdown=breakdown)
+    Q, _ = arnoldi_basis(A, C / np.linalg.norm(C), len(C), breakdown=breakdown)
     regular = Q @ Q.T + REGULARISATION * np.eye(len(C))
     found = np.einsum("ij,ij->j", Q, np.linalg.solve(regular, Q))
     memory = np.zeros(count)

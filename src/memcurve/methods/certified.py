@@ -26,6 +26,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.graph import reachable_nodes, submatrix
 from memcurve.methods.result import single_channel_curve
 from memcurve.network import LinearNetwork
+from memcurve.spectrum.modular import dyadic
 
 Floats = NDArray[np.float64]
 
@@ -148,10 +149,9 @@ def _krylov_pivots(A: Floats, C: Floats, prime: int) -> tuple[int, list[int], bo
 
 def _residues(x: Floats, prime: int) -> list[int]:
     """Float64 numbers m·2^e modulo the prime."""
-    mantissa, exponent = np.frexp(x.ravel())
-    integers = np.ldexp(mantissa, 53).astype(np.int64).tolist()
-    powers = {e: pow(2, e - 53, prime) for e in set(exponent.tolist())}
-    return [m * powers[e] % prime for m, e in zip(integers, exponent.tolist(), strict=True)]
+    integers, exponents = (part.tolist() for part in dyadic(x.ravel()))
+    powers = {e: pow(2, e, prime) for e in set(exponents)}
+    return [m * powers[e] % prime for m, e in zip(integers, exponents, strict=True)]
 
 
 def _minimal_polynomial(A: Any, C: Any, rank: int, rows: list[int]) -> list[Any] | None:

@@ -116,10 +116,9 @@ def _notes(network: LinearNetwork, spectrum: Spectrum) -> list[str]:
     if not network.C.any():
         return ["the mask is zero: the input never enters the network"]
     notes = []
-    states = network.size * (2 if network.is_complex else 1)
-    unreached = states - len(spectrum.reachable)
+    unreached = network.states - len(spectrum.reachable)
     if unreached:
-        notes.append(f"{unreached} of {states} states are never reached from the input")
+        notes.append(f"{unreached} of {network.states} states are never reached from the input")
     return notes
 
 

@@ -70,7 +70,7 @@ def montecarlo(
         raise ValueError(
             "`debias` must be False for covariance='sample', whose bias has no formula."
         )
-    states = network.size * (2 if network.is_complex else 1)
+    states = network.states
     samples = require_size(samples, "samples")
     count = min(5 * states, max(1, samples // 2)) if lags is None else lags
     if samples <= count or (covariance == "sample" and samples <= states):

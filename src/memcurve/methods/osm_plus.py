@@ -19,6 +19,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.methods.osm import TOTAL_NOTE, subspace_memory
 from memcurve.methods.result import dense_single_input, estimated_curve, truncation_for
 from memcurve.network import LinearNetwork
+from memcurve.progress import watched
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ def osm_plus(
     # many small decompositions: BLAS threads of their own only get in each other's way
     with threadpool_limits(1, user_api="blas"):
         found = mapper(partial(_one_mask, A, truncation), drawn)
-        curves = np.array(list(_shown(found, count) if progress else found))
+        curves = np.array(list(watched(found, "OSM+ masks", count, show=progress)))
     values = curves.mean(axis=0)
     return estimated_curve(
         network,
@@ -98,10 +99,3 @@ def osm_plus(
 
 def _one_mask(A: Floats, truncation: int, C: Floats) -> Floats:
     return subspace_memory(A, C, truncation)
-
-
-def _shown(curves: Iterable[Any], total: int) -> Iterable[Any]:
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(curves, "OSM+ masks", total=total, console=Console(stderr=True))

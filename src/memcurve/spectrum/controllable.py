@@ -44,6 +44,8 @@ Complexes = NDArray[np.complex128]
 ZERO_SINGULAR_VALUE = 1e-10
 #: Singled out modes are trusted if their uncertainty moves the curve by at most this.
 WELL_KNOWN = 1e-9
+#: Π(A − λ)C, relative to the size of its terms, has vanished if it is below this.
+VANISHES = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,16 +176,15 @@ def _selected(
 
 def _annihilates(A: Floats, C: Floats, poles: Complexes) -> bool:
     """Whether Π(A − λ)C vanishes, as it must, up to rounding."""
-    v = C.astype(complex)
-    size = np.abs(C)
+    v, size, magnitude = C.astype(complex), np.abs(C), np.abs(A)
     for pole in poles:
         v = A @ v - pole * v
-        size = np.abs(A) @ size + abs(pole) * size
+        size = magnitude @ size + abs(pole) * size
         largest = size.max()
         if not 0 < largest < np.inf:
             return False
         v, size = v / largest, size / largest
-    return bool(np.all(np.abs(v) <= 1e-12))
+    return bool(np.all(np.abs(v) <= VANISHES))
 
 
 def _nonzero_eigenvalues(A: Any) -> tuple[Complexes, float]:

@@ -12,6 +12,7 @@ scaling: of A, so that rows and columns are alike in size, or of the states to u
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,12 +105,18 @@ def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats
     return values, excitation, blur, np.minimum(DISC * norm * condition, norm)
 
 
-def _blur(values: Complexes, weight: Floats) -> Floats:
-    """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
-    blur = np.empty(len(values))
+def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """Distances |λ_k − λ_j|, some rows k at a time so that they fit; infinite for j = k."""
     for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
         gap = np.abs(values[rows, None] - values)
         gap[np.arange(len(rows)), rows] = np.inf
+        yield rows, gap
+
+
+def _blur(values: Complexes, weight: Floats) -> Floats:
+    """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
+    blur = np.empty(len(values))
+    for rows, gap in _gaps(values):
         blur[rows] = (weight / gap).sum(axis=1)
     return np.where(np.isfinite(blur), blur, np.inf)
 
@@ -135,9 +142,7 @@ def _conditions(W: Floats, first: NDArray[np.intp]) -> Floats:
 def _room(values: Complexes, radius: Floats) -> float:
     """Factor by which the discs around the eigenvalues could grow before two of them touch."""
     least = np.inf
-    for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
-        gap = np.abs(values[rows, None] - values)
-        gap[np.arange(len(rows)), rows] = np.inf
+    for rows, gap in _gaps(values):
         room = gap / (radius[rows, None] + radius)
         least = min(least, float(np.where(np.isnan(room), 0.0, room).min()))
     return least

@@ -112,13 +112,18 @@ def centred(x: Any, prime: int) -> Any:
     return x - prime * np.rint(x / prime)
 
 
+def dyadic(x: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Integers m and exponents e with x = m·2^e exactly."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(mantissa, 53).astype(np.int64), exponent.astype(np.int64) - 53
+
+
 def residues(x: NDArray[np.float64], prime: int) -> NDArray[np.float64]:
     """Map float64 numbers m·2^e to centred residues modulo an odd prime."""
-    mantissa, exponent = np.frexp(x)
-    integer = np.ldexp(mantissa, 53).astype(np.int64) % prime
-    exponents, position = np.unique(exponent - 53, return_inverse=True)
+    integer, exponent = dyadic(x)
+    exponents, position = np.unique(exponent, return_inverse=True)
     powers = np.array([pow(2, int(e), prime) for e in exponents], dtype=np.int64)
-    product = integer * powers[position].reshape(integer.shape) % prime
+    product = integer % prime * powers[position].reshape(integer.shape) % prime
     return np.asarray(centred(product.astype(float), prime))
 
 
