@@ -10,7 +10,7 @@ import pytest
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
-from memcurve.allpass import input_normal
+from memcurve.allpass import cascade, section_poles
 from memcurve.methods.montecarlo import DISTRIBUTIONS, draw_input, montecarlo_bias
 from tolerances import CLOSED_FORM
 
@@ -146,7 +146,7 @@ def test_input_normal_realization() -> None:
     for network in (ensembles.normal(80, seed=1), ensembles.chain(30, loop=0.9)):
         poles = memcurve.controllable_spectrum(network).poles
         assert poles is not None
-        A, C = input_normal(poles)
+        A, C = cascade(section_poles(poles))
         assert np.abs(A @ A.T + np.outer(C, C) - np.eye(len(C))).max() <= 1e-14
         memory, v = [], C
         for _ in range(120):
@@ -169,7 +169,7 @@ def test_exact_bias(distribution: str) -> None:
     network, samples, lags, replications = ensembles.normal(3, seed=2), 30, 8, 100_000
     poles = memcurve.controllable_spectrum(network).poles
     assert poles is not None
-    A, C = input_normal(poles)
+    A, C = cascade(section_poles(poles))
     burn_in = 150
     z = draw_input(distribution, np.random.default_rng(7), (samples + burn_in, replications))
     x = np.zeros((3, replications))

@@ -78,8 +78,16 @@ def enough_lags(memory: Floats, total: int, *, first: int = 0, held: float = 0.0
     return int(lags[small[0]]) if len(small) else None
 
 
-def sections_of(poles: NDArray[np.complex128]) -> Floats:
-    """Orthogonal matrices (sections, 3, 3) that map (u, x₁, x₂) to (x₁, x₂, u), by modulus.
+def section_poles(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """One pole a section, in order of modulus: the real ones and the upper ones of the pairs."""
+    chosen = poles[poles.imag >= 0]
+    if 2 * np.count_nonzero(chosen.imag) + np.count_nonzero(chosen.imag == 0) != len(poles):
+        raise ValueError("`poles` must come in conjugate pairs, as those of a real network do.")
+    return chosen[np.argsort(np.abs(chosen), kind="stable")]
+
+
+def sections_of(upper_poles: NDArray[np.complex128]) -> Floats:
+    """Orthogonal matrices (sections, 3, 3) that map (u, x₁, x₂) to (x₁, x₂, u).
 
     A real pole λ, with s = √(1 − λ²)::
 
@@ -90,38 +98,39 @@ def sections_of(poles: NDArray[np.complex128]) -> Floats:
 
         x₁ ← −k₁ x₁ − c₁k₂ x₂ + c₁c₂ u,    x₂ ← c₁ x₁ − k₁k₂ x₂ + k₁c₂ u,    u ← c₂ x₂ + k₂ u
     """
-    real, upper = poles.real[poles.imag == 0], poles[poles.imag > 0]
-    if len(real) + 2 * len(upper) != len(poles):
-        raise ValueError("`poles` must come in conjugate pairs, as those of a real network do.")
+    sections = np.zeros((len(upper_poles), 3, 3))
+    is_real = upper_poles.imag == 0
+    real, upper = upper_poles.real[is_real], upper_poles[~is_real]
     s, zero = np.sqrt((1 - real) * (1 + real)), np.zeros_like(real)
-    single = [[s, real, zero], [zero, zero, zero], [-real, s, zero]]
+    single = np.array([[s, real, zero], [zero, zero, zero], [-real, s, zero]])
     r, zero = np.abs(upper), np.zeros(len(upper))
     k1, k2 = -2 * upper.real / (1 + r**2), r**2
     c1 = np.abs(1 - upper) * np.abs(1 + upper) / (1 + r**2)
     c2 = np.sqrt((1 - r) * (1 + r) * (1 + r**2))
-    double = [[c1 * c2, -k1, -c1 * k2], [k1 * c2, c1, -k1 * k2], [k2, zero, c2]]
-    sections = np.concatenate([single, double], axis=2).transpose(2, 0, 1)
-    order = np.argsort(np.concatenate([np.abs(real), r]), kind="stable")
-    return np.ascontiguousarray(sections[order])
+    double = np.array([[c1 * c2, -k1, -c1 * k2], [k1 * c2, c1, -k1 * k2], [k2, zero, c2]])
+    sections[is_real] = single.transpose(2, 0, 1)
+    sections[~is_real] = double.transpose(2, 0, 1)
+    return sections
 
 
-def input_normal(poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
-    """Real (A', C') with the given poles whose states are white: A'A'ᵀ + C'C'ᵀ = I.
+def cascade(upper_poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
+    """Real (A', C') with the poles of these sections whose states are white: A'A'ᵀ + C'C'ᵀ = I.
 
     The cascade written as one state space. What enters section k is row·ξ_{t−1} + d·z_t, from the
     states ξ of the sections before it and the input z; row and d start at 0 and 1.
     """
-    A, C = np.zeros((len(poles), len(poles))), np.zeros(len(poles))
-    row, d, start = np.zeros(len(poles)), 1.0, 0
-    for section in sections_of(poles):
-        order = 2 if section[1].any() else 1  # a real pole has one state
+    orders = np.where(upper_poles.imag == 0, 1, 2)  # a real pole has one state
+    size = int(orders.sum())
+    A, C = np.zeros((size, size)), np.zeros(size)
+    row, d, start = np.zeros(size), 1.0, 0
+    for section, order in zip(sections_of(upper_poles), orders.tolist(), strict=True):
         own = slice(start, start + order)
         from_u, from_x = section[:, 0], section[:, 1 : 1 + order]
-        A[own] = np.outer(from_u[:order], row)
-        A[own, own] += from_x[:order]
+        A[own, :start] = from_u[:order, None] * row[:start]
+        A[own, own] = from_x[:order]
         C[own] = from_u[:order] * d
         row, d = from_u[2] * row, from_u[2] * d
-        row[own] += from_x[2]
+        row[own] = from_x[2]
         start += order
     return A, C
 
@@ -150,7 +159,7 @@ def _lattice_blocks(poles: NDArray[np.complex128]) -> Iterator[tuple[Floats, Flo
     Group k handles time τ in wave k + τ, so that a wave is one operation on all groups. The energy
     that has not left yet is then in the states and in the signals under way.
     """
-    groups = _grouped(sections_of(poles))
+    groups = _grouped(sections_of(section_poles(poles)))
     count, order, _ = groups.shape
     waves = int(np.clip(count, 64, 1024))
     # A row holds (u, states) group by group, and the signal that leaves the last one. What leaves

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.allpass import input_normal
+from memcurve.allpass import cascade, section_poles
 from memcurve.arguments import Seed, generator, require_size, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
@@ -85,7 +85,7 @@ def montecarlo(
     elif burn_in != 0:
         burn_in = require_size(burn_in, "burn_in")
     z = draw_input(distribution, generator(seed), samples + burn_in)
-    simulated = network if covariance == "sample" else LinearNetwork(*input_normal(poles))
+    simulated = network if covariance == "sample" else LinearNetwork(*cascade(section_poles(poles)))
     x = simulated.simulate(z, washout=burn_in)
     z = z[burn_in:]
     gamma = np.array([z[: samples - lag] @ x[lag:] / (samples - lag) for lag in range(count)])
@@ -137,7 +137,7 @@ def montecarlo_bias(
     lags, samples = require_size(lags, "lags"), require_size(samples, "samples")
     if samples <= lags:
         raise ValueError(f"`samples` must exceed `lags`={lags}, got {samples}.")
-    gamma = krylov_matrix(*input_normal(poles), 2 * lags - 1)
+    gamma = krylov_matrix(*cascade(section_poles(poles)), 2 * lags - 1)
     inner = gamma.T @ gamma
     bias = np.empty(lags)
     for lag in range(lags):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import ensembles, krylov, memory_curve
-from memcurve.allpass import input_normal
+from memcurve.allpass import cascade, section_poles
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.paper.verdicts import FAILS, Verdict, decide
 from memcurve.spectrum import controllable_spectrum
@@ -19,7 +19,7 @@ def bias_formula() -> Verdict:
     poles = controllable_spectrum(network).poles
     if poles is None:
         return FAILS, "no poles"
-    A, C = input_normal(poles)
+    A, C = cascade(section_poles(poles))
     burn_in = 150
     z = np.random.default_rng(3).standard_normal((samples + burn_in, replications))
     x, states = np.zeros((3, replications)), []

@@ -35,7 +35,13 @@ from memcurve.graph import (
 from memcurve.network import LinearNetwork
 from memcurve.spectrum.modes import RobustModes, robust_modes, screen
 from memcurve.spectrum.modular import MinimalDegree, minimal_degree, nonzero_eigenvalue_count
-from memcurve.spectrum.sensitivity import EPS, pole_sensitivity, uncertain_poles_sensitivity
+from memcurve.spectrum.sensitivity import (
+    EPS,
+    UNKNOWN,
+    Sensitivity,
+    pole_sensitivity,
+    uncertain_poles_sensitivity,
+)
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -69,6 +75,9 @@ class Spectrum:
         differ so much in size that float64 cannot tell (``rank_robust`` is then the rank).
     sensitivity : float
         Bound on |δMC_τ| / √(min(MC_τ, 1 − MC_τ)) due to rounding in the poles.
+    gap : float
+        Bound on the sine of the largest angle by which that rounding turns the space of inputs
+        that the states remember.
     """
 
     poles: Complexes | None
@@ -77,6 +86,7 @@ class Spectrum:
     reachable: Indices
     margin: float
     sensitivity: float
+    gap: float
 
 
 def controllable_spectrum(network: LinearNetwork) -> Spectrum:
@@ -106,7 +116,7 @@ def _controllable_spectrum(network: LinearNetwork) -> Spectrum:
     C = mask[:, 0]
     nodes = reachable_nodes(A, mask)
     if len(nodes) == 0:
-        return Spectrum(np.zeros(0, complex), 0, 0, nodes, np.nan, 0.0)
+        return Spectrum(np.zeros(0, complex), 0, 0, nodes, np.nan, 0.0, 0.0)
     if len(nodes) < len(C):
         A = A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
         C = C[nodes]
@@ -124,7 +134,7 @@ def _controllable_spectrum(network: LinearNetwork) -> Spectrum:
         blocks_are_whole = len(strong_components(A)) == len(separate_parts(A))
         poles = first_look.values if blocks_are_whole else eigenvalues(A)
         margin = float(first_look.excitation.min())
-        return Spectrum(poles, full, full, nodes, margin, pole_sensitivity(A))
+        return Spectrum(poles, full, full, nodes, margin, *pole_sensitivity(A))
     return _closer_look(A, C, nodes, exact)
 
 
@@ -140,37 +150,37 @@ def _closer_look(A: Any, C: Floats, nodes: Indices, exact: MinimalDegree) -> Spe
         poles, sensitivity = _all_nonzero(A, exact)
     else:
         poles, sensitivity = _selected(dense, C, robust, exact)
-    return Spectrum(poles, exact.degree, rank_robust, nodes, margin, sensitivity)
+    return Spectrum(poles, exact.degree, rank_robust, nodes, margin, *sensitivity)
 
 
-def _all_nonzero(A: Any, exact: MinimalDegree) -> tuple[Complexes | None, float]:
+def _all_nonzero(A: Any, exact: MinimalDegree) -> tuple[Complexes | None, Sensitivity]:
     """Poles where all non-zero eigenvalues count, and zero with its own exact multiplicity."""
     non_zero, dropped = _nonzero_eigenvalues(A)
     if len(non_zero) != exact.degree - exact.zeros:
-        return None, np.inf
+        return None, UNKNOWN
     # backward stable: the spectrum is that of A + δA with the same number of zeros
-    sensitivity = pole_sensitivity(A) * max(4.0, dropped / EPS)
+    sensitivity = pole_sensitivity(A).times(max(4.0, dropped / EPS))
     return np.concatenate([non_zero, np.zeros(exact.zeros)]), sensitivity
 
 
 def _selected(
     A: Floats, C: Floats, robust: RobustModes | None, exact: MinimalDegree
-) -> tuple[Complexes | None, float]:
+) -> tuple[Complexes | None, Sensitivity]:
     """Poles where the modes that count stand apart; None unless they are known very well."""
     if robust is None or len(robust.values) != exact.degree:
-        return None, np.inf
+        return None, UNKNOWN
     order = np.argsort(-np.abs(robust.values), kind="stable")[: exact.degree - exact.zeros]
     values, uncertainty = robust.values[order], robust.uncertainty[order]
     real = np.abs(values.imag) <= uncertainty
     upper = ~real & (values.imag > 0)
     if 2 * np.count_nonzero(upper) != np.count_nonzero(~real):
-        return None, np.inf
+        return None, UNKNOWN
     poles = np.concatenate([values[real].real, values[upper], values[upper].conj()])
     known = np.concatenate([uncertainty[real], uncertainty[upper], uncertainty[upper]])
     sensitivity = uncertain_poles_sensitivity(poles, known)
     poles = np.concatenate([poles, np.zeros(exact.zeros)])
-    if sensitivity > WELL_KNOWN or not _annihilates(A, C, poles):
-        return None, np.inf
+    if sensitivity.curve > WELL_KNOWN or not _annihilates(A, C, poles):
+        return None, UNKNOWN
     return poles, sensitivity
 
 

@@ -6,11 +6,16 @@ the phase of the all-pass filter, and hence (Parseval, Cauchy–Schwarz)::
     |δMC_τ| ≤ 4·√(min(MC_τ, 1 − MC_τ)) · ‖δA‖_F · √(Σ_k ‖Aᵏ‖_F²)
 
 Eigenvalue condition numbers do not appear: clusters may be hopeless while the curve is not.
+
+The same change of phase, at its largest, bounds the *gap* between the spaces of past inputs that
+the true and the computed poles span: the sine of the largest angle between them is at most::
+
+    sup |δ log B| ≤ 2 ‖δA‖_F · Σ_k ‖Aᵏ‖_F
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,32 +39,65 @@ SMALL_GROWTH = 1e3
 _SEED = 20230501
 
 
-def pole_sensitivity(A: Any) -> float:
-    """Bound on |δMC_τ| / √(min(MC_τ, 1 − MC_τ)) from computing the eigenvalues of A in float64.
+class Sensitivity(NamedTuple):
+    """What rounding in the poles can do.
+
+    ``curve`` bounds |δMC_τ| / √(min(MC_τ, 1 − MC_τ)), ``gap`` the sine of the largest angle by
+    which the space of remembered inputs turns.
+    """
+
+    curve: float
+    gap: float
+
+    def times(self, factor: float) -> Sensitivity:
+        """The same for errors ``factor`` times as large."""
+        return Sensitivity(self.curve * factor, self.gap * factor)
+
+
+UNKNOWN = Sensitivity(np.inf, np.inf)
+
+
+class PowerNorms(NamedTuple):
+    """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F, infinite where the sums do not settle."""
+
+    squares: float
+    sum: float
+
+
+def pole_sensitivity(A: Any) -> Sensitivity:
+    """What computing the eigenvalues of A in float64 can do to the curve and the space behind it.
 
     Summed over strongly connected components, as the eigenvalues are computed one component at a
     time; nodes on no cycle have exact eigenvalues. Infinite where rounding may be too large for a
     first-order bound, or may even move an eigenvalue across the unit circle: on it the resolvent
-    is at most 2·Σ_k ‖Aᵏ‖_F².
+    is at most Σ_k ‖Aᵏ‖_F.
     """
-    total = 0.0
+    curve = gap = 0.0
     for nodes in strong_components(A):
         if len(nodes) > 1:
             block = np.asfortranarray(balanced(submatrix(A, nodes))[0])
-            rounding = BACKWARD_ERROR * np.sqrt(len(block) * (block**2).sum())
-            energy = power_energy(block)
-            if not rounding * 2 * energy <= FIRST_ORDER:
-                return np.inf
-            total += 4 * rounding * np.sqrt(energy)
-    return float(total)
+            rounding = backward_error(block)
+            norms = power_norms(block)
+            if not rounding * norms.sum <= FIRST_ORDER:
+                return UNKNOWN
+            curve += 4 * rounding * np.sqrt(norms.squares)
+            gap += 2 * rounding * norms.sum
+    return Sensitivity(float(curve), float(gap))
 
 
-def uncertain_poles_sensitivity(poles: NDArray[np.complex128], uncertainty: Floats) -> float:
-    """The same bound for poles known up to ``uncertainty`` each: 4 Σ_k δ_k / √(1 − |λ_k|²)."""
+def backward_error(A: Floats) -> float:
+    """Bound on ‖δA‖_F such that LAPACK's eigenvalues of A are those of A + δA."""
+    return float(BACKWARD_ERROR * np.sqrt(len(A) * (A**2).sum()))
+
+
+def uncertain_poles_sensitivity(poles: NDArray[np.complex128], uncertainty: Floats) -> Sensitivity:
+    """The same for poles known up to δ_k each: 4 Σ δ_k / √(1 − |λ_k|²), 2 Σ δ_k / (1 − |λ_k|)."""
     room = 1 - np.abs(poles) - uncertainty
     if np.any(room <= 0):
-        return np.inf
-    return float((4 * uncertainty / np.sqrt(room)).sum())
+        return UNKNOWN
+    return Sensitivity(
+        float((4 * uncertainty / np.sqrt(room)).sum()), float((2 * uncertainty / room).sum())
+    )
 
 
 def curve_error(memory: Floats, loss: Floats, sensitivity: float, size: int) -> Floats:
@@ -71,50 +109,59 @@ def curve_error(memory: Floats, loss: Floats, sensitivity: float, size: int) -> 
     return np.minimum(1.0, np.where(np.isfinite(error), error, 1.0))
 
 
-def power_energy(A: Floats) -> float:
-    """Σ_{k≥0} ‖Aᵏ‖_F², or infinity where the sum does not settle."""
+def power_norms(A: Floats) -> PowerNorms:
+    """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F, from above."""
     with np.errstate(over="ignore", invalid="ignore"):
-        energy = _probed_energy(A) if len(A) >= PROBES_FROM_SIZE else None
-        return _doubled_energy(A) if energy is None else energy
+        norms = _probed_norms(A) if len(A) >= PROBES_FROM_SIZE else None
+        return _doubled_norms(A) if norms is None else norms
 
 
 # SciPy's BLAS, as LAPACK is called through SciPy too: NumPy's has threads of its own, and the two
 # pools get in each other's way (N = 300 on two cores: 1.9 × eigvals with one pool, 3 × with both).
 
 
-def _doubled_energy(A: Floats) -> float:
+def _doubled_norms(A: Floats) -> PowerNorms:
     """Doubling in single precision, which is enough, unless the powers grow far first."""
     from scipy.linalg.blas import dgemm, sgemm
 
-    energy = _doubled(A.astype(np.float32, order="F"), sgemm)
-    return energy if energy < SMALL_GROWTH * len(A) else _doubled(A, dgemm)
+    norms = _doubled(A.astype(np.float32, order="F"), sgemm)
+    return norms if norms.squares < SMALL_GROWTH * len(A) else _doubled(A, dgemm)
 
 
-def _doubled(A: NDArray[Any], gemm: Any) -> float:
-    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
+def _doubled(A: NDArray[Any], gemm: Any) -> PowerNorms:
+    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once.
+
+    The norms of the 2^j powers added in a step sum to at most √(2^j Σ‖Aᵏ‖²).
+    """
     X = np.eye(len(A), dtype=A.dtype, order="F") + gemm(1.0, A, A, trans_a=True)
+    squares = float(np.trace(X))
+    total, added = np.sqrt(len(A)) + np.sqrt(squares - len(A)), 1
     for _ in range(60):
         A = gemm(1.0, A, A)
         rest = float((A**2).sum())  # the powers not yet added hold at most this share of the sum
         if not np.isfinite(rest):
             break
         if rest <= SMALL_REST:
-            return float(np.trace(X)) / (1 - rest)
+            return PowerNorms(squares / (1 - rest), float(total) / (1 - np.sqrt(rest)))
         X += gemm(1.0, A, gemm(1.0, X, A), trans_a=True)
-    return np.inf
+        added *= 2
+        before, squares = squares, float(np.trace(X))
+        total += np.sqrt(added * max(0.0, squares - before))
+    return PowerNorms(np.inf, np.inf)
 
 
-def _probed_energy(A: Floats) -> float | None:
+def _probed_norms(A: Floats) -> PowerNorms | None:
     """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; None where the powers decay too slowly for it."""
     from scipy.linalg.blas import dgemm
 
     probes = np.random.default_rng(_SEED).standard_normal((len(A), PROBES))
-    energy = float(len(A))
+    squares, total = float(len(A)), float(np.sqrt(len(A)))
     for _ in range(len(A) // 4):  # beyond this, doubling costs less
         probes = dgemm(1.0, A, probes)
         rest = float((probes**2).sum()) / PROBES
-        energy += rest
+        squares += rest
+        total += np.sqrt(rest)
         if rest <= SMALL_REST:
             # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
-            return 2 * energy / (1 - rest)
+            return PowerNorms(2 * squares / (1 - rest), 2 * total / (1 - np.sqrt(rest)))
     return None

@@ -1,0 +1,20 @@
+"""Weakly stationary input processes: what drives a network when the input is not white.
+
+Every process knows its autocovariance γ(k) = E z_t z_{t+k}, its spectral density
+
+    f(ω) = Σ_k γ(k) e^{−ikω},        γ(k) = 1/(2π) ∫ f(ω) e^{ikω} dω,
+
+so that unit white noise has f = 1, and how to draw Gaussian series that are stationary from the
+first value on. Means are zero throughout. Processes never change once made.
+"""
+
+from __future__ import annotations
+
+from memcurve.inputs.arma import ARMA
+from memcurve.inputs.autocovariance import Autocovariance
+from memcurve.inputs.density import SpectralDensity
+from memcurve.inputs.parsing import parse
+from memcurve.inputs.process import InputProcess
+from memcurve.inputs.white import White
+
+__all__ = ["ARMA", "Autocovariance", "InputProcess", "SpectralDensity", "White", "parse"]

@@ -1,0 +1,117 @@
+"""InputProcess: what every stationary input can be asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memcurve.arguments import Seed, exact_array, generator, require_size
+
+Floats = NDArray[np.float64]
+
+
+class InputProcess(ABC):
+    """A weakly stationary real process of mean zero, known by its autocovariance γ.
+
+    A new kind of input is a subclass that fills in the abstract parts; arguments have been
+    checked before they reach them.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """A short label for tables and plots."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """γ(0)."""
+
+    @property
+    @abstractmethod
+    def finite_lags(self) -> int | None:
+        """The M from which on γ(k) = 0 exactly, k > M; None where no such M is known."""
+
+    @property
+    def is_white(self) -> bool:
+        """Whether γ(k) = 0 exactly for all k > 0."""
+        return self.finite_lags == 0
+
+    def autocovariance(self, count: int) -> Floats:
+        """Return γ(0), …, γ(count − 1)."""
+        return self._autocovariance(require_size(count, "count"))
+
+    def spectral_density(self, frequencies: ArrayLike) -> Floats:
+        """Return f(ω) = Σ_k γ(k) e^{−ikω} at ``frequencies`` in radians, an array of any shape."""
+        omega = real_array(frequencies, "frequencies")
+        return self._density(omega.ravel()).reshape(omega.shape)
+
+    @abstractmethod
+    def density_bounds(self) -> tuple[float, float]:
+        """Return the minimum and the maximum of f over all ω, rounded outward."""
+
+    def simulate(self, count: int, *, seed: Seed, channels: int | None = None) -> Floats:
+        """Draw independent Gaussian series with this autocovariance, stationary from the start.
+
+        Parameters
+        ----------
+        count : int
+            Number of values of each series.
+        seed : int, SeedSequence or Generator
+            Where the draw starts. Required.
+        channels : int, optional
+            Number of series; None draws one and returns it flat.
+
+        Returns
+        -------
+        (count,) array, or (count, channels) if ``channels`` is given
+        """
+        count = require_size(count, "count")
+        columns = 1 if channels is None else require_size(channels, "channels")
+        series = self._draw(count, columns, generator(seed))
+        return series[:, 0] if channels is None else series
+
+    @abstractmethod
+    def _autocovariance(self, count: int) -> Floats:
+        """γ(0), …, γ(count − 1) as a new array."""
+
+    @abstractmethod
+    def _density(self, omega: Floats) -> Floats:
+        """Return f at each of the (n,) frequencies, never negative."""
+
+    @abstractmethod
+    def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
+        """Draw a (count, channels) array, one series a column."""
+
+
+def real_array(value: Any, argument: str) -> Floats:
+    """Return ``value`` as a new float64 array with the same entries, refusing complex ones."""
+    array = exact_array(value, argument)
+    if array.dtype.kind == "c":
+        raise TypeError(f"`{argument}` must be real, got complex numbers; pass the real part.")
+    return array
+
+
+def real_vector(value: Any, argument: str, least: int = 0) -> Floats:
+    """Return ``value`` as a new read-only (n,) float64 array with n ≥ ``least``."""
+    vector = real_array(value, argument)
+    if vector.ndim != 1:
+        raise ValueError(
+            f"`{argument}` must be a one-dimensional sequence of numbers, got shape "
+            f"{vector.shape}; a single number goes in brackets, a column through .ravel()."
+        )
+    if len(vector) < least:
+        raise ValueError(
+            f"`{argument}` must have at least {least} value{'s' * (least > 1)}, "
+            f"got {len(vector)}; give more."
+        )
+    return frozen(vector)
+
+
+def frozen(array: Floats) -> Floats:
+    """Return ``array``, made read-only."""
+    array.flags.writeable = False
+    return array

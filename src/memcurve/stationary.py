@@ -1,0 +1,183 @@
+"""Coloured input in input-normal coordinates: covariances that are never ill-conditioned.
+
+For a realization ξ_t = A'ξ_{t−1} + C'z_t with A'A'ᵀ + C'C'ᵀ = I and independent inputs z of
+autocovariance γ (γ(0) = 1) and spectral density f::
+
+    p_τ = Cov(ξ_t, z_{t−τ}) = A' p_{τ−1} + C' γ(τ)        (τ < 0: the future)
+    Γ = Cov(ξ_t) = I + M + Mᵀ,    M = Σ_{k≥1} γ(k) A'^k
+
+The eigenvalues of Γ lie between min f and max f, whatever the network. With Γ = LLᵀ, the share of
+the variance of z_{t−τ} that the states hold is ‖q_τ‖², q_τ = L⁻¹p_τ. Summed over all lags, past
+and future, p_τp_τᵀ is the covariance Γ for spectral density f²: totals need no truncation, and
+n·min f ≤ MC + FC ≤ n·max f. Where inputs differ, Γ − A'ΓA'ᵀ = p₀C'ᵀ + C'p₀ᵀ − C'C'ᵀ.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.inputs import InputProcess
+from memcurve.kernels import Future, Kernel, kernel_of
+from memcurve.stein import stein
+
+Floats = NDArray[np.float64]
+
+#: Lags that are computed as one matrix product.
+BLOCK = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Covariances:
+    """Covariances of input-normal states ξ with the inputs, whitened: q_τ = L⁻¹p_τ.
+
+    Attributes
+    ----------
+    A, C : arrays
+        The input-normal realization.
+    kernels : tuple
+        Autocovariance of each input.
+    present : (n, d) array
+        p_0, not whitened.
+    ahead : (n, d, h) array
+        q_{−1} … q_{−h}.
+    all_past, all_future : (n, n) arrays
+        Σ q_τq_τᵀ over all lags τ ≥ 0, and over all horizons; both over all inputs.
+    factor : (n, n) array or None
+        The lower triangular L; None for white input, where it is the identity.
+    peak : float
+        Largest value of the spectral density, for unit variance.
+    least : float
+        Lower bound on the eigenvalues of Γ.
+    """
+
+    A: Floats
+    C: Floats
+    kernels: tuple[Kernel, ...]
+    present: Floats
+    ahead: Floats
+    all_past: Floats
+    all_future: Floats
+    factor: Floats | None = None
+    peak: float = 1.0
+    least: float = 1.0
+
+    @property
+    def condition(self) -> float:
+        """What rounding in Γ is amplified by: at most max f / min f."""
+        return self.peak / self.least
+
+    def lags(self) -> Iterator[Floats]:
+        """Yield q_0, q_1, … in blocks (n, d, BLOCK), without end."""
+        n, d = self.C.shape
+        carried, power = np.empty((BLOCK, n, d)), self.A  # A'^i C'
+        carried[0] = self.C
+        for count in 2 ** np.arange(BLOCK.bit_length() - 1):
+            carried[count : 2 * count] = power @ carried[:count]
+            power = power @ power
+        # p_τ = A'^BLOCK p_{τ−BLOCK} + Σ_{i<BLOCK} A'^i C' γ(τ − i)
+        columns = np.ascontiguousarray(carried.transpose(2, 1, 0))
+        shift = np.arange(BLOCK)[None, :] - np.arange(BLOCK)[:, None]
+        p = self._first_block()
+        for first in itertools.count(BLOCK, BLOCK):
+            yield self.whitened(p.transpose(1, 0, 2))
+            gamma = self._gamma(first + BLOCK)
+            p = power @ p + columns @ gamma[:, first + shift]
+
+    def _first_block(self) -> Floats:
+        p, gamma = np.empty((self.C.shape[1], len(self.C), BLOCK)), self._gamma(BLOCK)
+        now = self.present
+        for lag in range(BLOCK):
+            p[:, :, lag] = now.T
+            now = self.A @ now + self.C * gamma[:, min(lag + 1, BLOCK - 1)]
+        return p
+
+    def _gamma(self, count: int) -> Floats:
+        """γ(0) … γ(count − 1) at least, a row an input; kept for the next call."""
+        known: Floats = self.__dict__.get("_known", np.zeros((1, 0)))
+        if known.shape[1] < count:
+            rows = [kernel.gamma(max(1024, 2 * count)) for kernel in self.kernels]
+            known = self.__dict__["_known"] = np.stack(rows)
+        return known
+
+    def whitened(self, p: Floats) -> Floats:
+        """L⁻¹p, along the first axis."""
+        if self.factor is None:
+            return p
+        from scipy.linalg import solve_triangular
+
+        flat = solve_triangular(self.factor, p.reshape(len(p), -1), lower=True)
+        return np.asarray(flat).reshape(p.shape)
+
+
+def covariances(
+    A: Floats, C: Floats, processes: Sequence[InputProcess], horizons: int = 0
+) -> Covariances:
+    """Covariances of an input-normal realization (A', C') driven by one process an input."""
+    distinct = {id(process): kernel_of(process) for process in processes}
+    kernels = [distinct[id(process)] for process in processes]
+    size = len(C)
+    if all(process.is_white for process in processes):
+        unknown = np.zeros((*C.shape, horizons))
+        return Covariances(A, C, tuple(kernels), C, unknown, np.eye(size), np.zeros((size, size)))
+    squares = {id(kernel): kernel.squared() for kernel in distinct.values()}
+    future = _future(A, C, kernels, horizons)
+    gamma = _state_covariance(A, C, kernels, future.present)
+    # over all lags, past and future, Σ p_τp_τᵀ is the covariance for the squared kernels
+    square = [squares[id(kernel)] for kernel in kernels]
+    everything = _state_covariance(A, C, square, _future(A, C, square, 0).present)
+    L, inverse_norm = _cholesky(gamma)
+    peak = max(process.density_bounds()[1] / process.variance for process in processes)
+    whitened = Covariances(
+        A, C, tuple(kernels), future.present, future.ahead, everything, everything, L, peak,
+        least=min(1.0, inverse_norm**-2),
+    )  # fmt: skip
+    later = whitened.whitened(future.whole)
+    all_future = later @ later.T
+    both = whitened.whitened(whitened.whitened(everything).T)
+    return dataclasses.replace(
+        whitened,
+        ahead=whitened.whitened(future.ahead),
+        all_past=(both + both.T) / 2 - all_future,
+        all_future=all_future,
+    )
+
+
+def _future(A: Floats, C: Floats, kernels: Sequence[Kernel], horizons: int) -> Future:
+    """The future of all inputs: those that share a kernel in one go."""
+    if len({id(kernel) for kernel in kernels}) == 1:
+        return kernels[0].future(A, C, horizons)
+    parts = [k.future(A, C[:, [j]], horizons) for j, k in enumerate(kernels)]
+    return Future(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+
+
+def _state_covariance(A: Floats, C: Floats, kernels: Sequence[Kernel], present: Floats) -> Floats:
+    variances = np.array([kernel.gamma(1)[0] for kernel in kernels])
+    shared = len({id(kernel) for kernel in kernels}) == 1
+    M = kernels[0].half_sum(A) if shared else None
+    if M is not None:
+        return variances[0] * np.eye(len(A)) + M + M.T
+    drive = present @ C.T
+    return stein(A, drive + drive.T - (C * variances) @ C.T)
+
+
+def _cholesky(gamma: Floats) -> tuple[Floats, float]:
+    """L with LLᵀ = Γ, and ‖L⁻¹‖_F, at least the inverse root of the least eigenvalue."""
+    from scipy.linalg import lapack
+
+    L, info = lapack.dpotrf(gamma, lower=1, clean=1)
+    if info == 0:
+        inverse, info = lapack.dtrtri(L, lower=1)
+    if info != 0:
+        raise UncertainResultError(
+            "the covariance of the states is singular up to rounding: the spectral density of "
+            "`input` vanishes, or nearly does, where the network listens. Use an input whose "
+            "density is above zero, or method='certified'."
+        )
+    return np.asarray(L), float(np.sqrt((inverse**2).sum()))

@@ -1,0 +1,43 @@
+"""The one Stein solver: X = A X Bᵀ + Q, the sum Σ_k A^k Q (B^k)ᵀ, by doubling.
+
+X ← X + P X Rᵀ, P ← P², R ← R² adds as many terms as there are already. Each step is a product of
+powers that have decayed, so nothing grows that does not grow in the sum itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+
+Floats = NDArray[np.float64]
+
+#: Powers whose product is below this, relative to one, add nothing any more.
+NEGLIGIBLE = 2.0**-60
+#: 2^60 terms: beyond any stable network that float64 can tell from an unstable one.
+MOST_DOUBLINGS = 60
+
+
+def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
+    """Return X with X = A X Bᵀ + Q (B = A by default), for A and B of spectral radius below one."""
+    A = np.asarray(A)
+    same = B is None
+    B = A if same else np.asarray(B)
+    X = np.array(Q)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(MOST_DOUBLINGS):
+            X = X + A @ X @ B.T
+            A = A @ A
+            B = A if same else B @ B
+            size = float(np.sqrt((A**2).sum() * (B**2).sum()))
+            if size <= NEGLIGIBLE:
+                return (X + X.T) / 2 if same else X
+            if not np.isfinite(size):
+                break
+    raise UncertainResultError(
+        "a sum over the powers of `A` does not settle in floating point; scale `A` further below "
+        "spectral radius 1."
+    )
