@@ -73,14 +73,6 @@ def test_bad_arguments() -> None:
         memory_curve(network.A)
     with pytest.raises(TypeError, match="takes the options certify_up_to; got masks"):
         memory_curve(network, masks=3)
-    with pytest.raises(ValueError, match="`noise` must be None"):
-        memory_curve(network, noise=0.1)
-    with pytest.raises(ValueError, match="`input` must be None"):
-        memory_curve(network, input="ar")
-    with pytest.raises(ValueError, match="must have one input, got 2"):
-        memory_curve(network.replace(C=np.ones((12, 2))))
-    with pytest.raises(ValueError, match="readout subsets are not available"):
-        memory_curve(network.replace(readout=[0, 1]))
     assert memory_curve(network, np.int64(3)).lags[-1] == 2
 
 

@@ -8,49 +8,75 @@ from typing import TYPE_CHECKING, Any
 from memcurve.version import __version__
 
 if TYPE_CHECKING:
-    from memcurve import ensembles, masks, plot
+    from memcurve import ensembles, inputs, masks, plot
     from memcurve.comparison import Comparison, compare
     from memcurve.curve import MemoryCurve
     from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
     from memcurve.files import load_matrix, load_network, save_network
-    from memcurve.memory import memory_curve
+    from memcurve.fisher import fisher_curve
+    from memcurve.memory import forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
+    from memcurve.noise import Float32, ObservationNoise, Quantised, StateNoise
+    from memcurve.profile import NoiseProfile
     from memcurve.spectrum import controllable_spectrum
+    from memcurve.standardisation import InputNormal, input_normal
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
 _HOMES = {
     "Comparison": "memcurve.comparison",
+    "Float32": "memcurve.noise",
+    "InputNormal": "memcurve.standardisation",
     "LinearNetwork": "memcurve.network",
     "MemoryCurve": "memcurve.curve",
+    "NoiseProfile": "memcurve.profile",
+    "ObservationNoise": "memcurve.noise",
+    "Quantised": "memcurve.noise",
     "RankWarning": "memcurve.errors",
+    "StateNoise": "memcurve.noise",
     "UncertainResultError": "memcurve.errors",
     "UnstableNetworkError": "memcurve.errors",
     "compare": "memcurve.comparison",
     "controllable_spectrum": "memcurve.spectrum",
     "ensembles": "memcurve",
+    "fisher_curve": "memcurve.fisher",
+    "forecasting_curve": "memcurve.memory",
+    "input_normal": "memcurve.standardisation",
+    "inputs": "memcurve",
     "load_matrix": "memcurve.files",
     "load_network": "memcurve.files",
     "masks": "memcurve",
     "memory_curve": "memcurve.memory",
+    "noise_profile": "memcurve.memory",
     "plot": "memcurve",
     "save_network": "memcurve.files",
 }
 
 __all__ = [
     "Comparison",
+    "Float32",
+    "InputNormal",
     "LinearNetwork",
     "MemoryCurve",
+    "NoiseProfile",
+    "ObservationNoise",
+    "Quantised",
     "RankWarning",
+    "StateNoise",
     "UncertainResultError",
     "UnstableNetworkError",
     "__version__",
     "compare",
     "controllable_spectrum",
     "ensembles",
+    "fisher_curve",
+    "forecasting_curve",
+    "input_normal",
+    "inputs",
     "load_matrix",
     "load_network",
     "masks",
     "memory_curve",
+    "noise_profile",
     "plot",
     "save_network",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +15,13 @@ import numpy as np
 from memcurve.arguments import Seed, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
+from memcurve.general import Problem
 from memcurve.memory import memory_curve
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
 
-#: What :func:`compare` runs by default.
+#: What :func:`compare` runs by default, for the problem of the paper and for any other.
+GENERAL_METHODS = ("naive", "montecarlo")
 DEFAULT_METHODS = ("naive", "neutral", "osm", "osm_plus", "montecarlo")
 
 
@@ -41,11 +45,12 @@ class Comparison:
     """The outcome of :func:`compare`: the exact curve and one :class:`Row` a method.
 
     ``largest_error`` is the largest distance from the exact curve at any lag; for the exact method
-    itself it is its own error bound.
+    itself it is its own error bound. ``setting`` names the input and the noise, if any.
     """
 
     exact: MemoryCurve
     rows: tuple[Row, ...]
+    setting: tuple[str, ...] = ()
 
     @property
     def curves(self) -> list[MemoryCurve]:
@@ -84,9 +89,11 @@ HEADER = ("method", "total", "off by up to", "time", "note")
 
 def compare(
     network: LinearNetwork,
-    methods: Iterable[str] = DEFAULT_METHODS,
+    methods: Iterable[str] | None = None,
     *,
     lags: int | None = None,
+    input: Any = None,
+    noise: Any = None,
     seed: Seed | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Comparison:
@@ -97,9 +104,12 @@ def compare(
     network : LinearNetwork
         The network.
     methods : iterable of str
-        Names from the method table; the exact one is always run first.
+        Names from the method table; the exact one is always run first. By default the paper's
+        methods, or those of them that take coloured input, noise, several inputs and readouts.
     lags : int, optional
         Number of lags compared; 2N by default.
+    input, noise
+        As for :func:`memcurve.memory_curve`; a single noise level.
     seed : int, SeedSequence or Generator
         Required where a method draws random numbers.
     options : mapping
@@ -120,6 +130,11 @@ def compare(
     """
     if not isinstance(network, LinearNetwork):
         raise TypeError(f"`network` must be a LinearNetwork, got {type(network).__name__}.")
+    problem = Problem.of(network, lags, input=input, noise=noise)
+    if problem.noise is not None and problem.noise.is_family:
+        raise ValueError("`noise` must be a single level to compare methods, got a sequence.")
+    if methods is None:
+        methods = DEFAULT_METHODS if problem.is_plain else GENERAL_METHODS
     names = [
         name for name in ([methods] if isinstance(methods, str) else methods) if name != "exact"
     ]
@@ -127,27 +142,40 @@ def compare(
     for name in [*names, *chosen]:
         table_entry(METHODS, name, "method")
     count = 2 * network.states if lags is None else lags
-    clock = _Clock("exact")
-    exact = _quiet_curve(network, "exact", count, seed, chosen.get("exact", {}))
+    clock = _Clock("exact", problem)
+    exact = _quiet_curve(problem, "exact", count, seed, chosen.get("exact", {}))
     rows = [_row(exact, float(exact.error.max()), clock.seconds())]
     for name in names:
-        clock = _Clock(name)
+        clock = _Clock(name, problem)
         try:
-            curve = _quiet_curve(network, name, count, seed, chosen.get(name, {}))
+            curve = _quiet_curve(problem, name, count, seed, chosen.get(name, {}))
         except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
             rows.append(Row(name, None, np.nan, np.nan, clock.seconds(), f"failed: {error}"))
         else:
             seconds = clock.seconds()
-            rows.append(_row(curve, float(np.abs(curve.values - exact.values).max()), seconds))
-    return Comparison(exact, tuple(rows))
+            largest = float(np.abs(curve.channels - exact.channels).max())
+            rows.append(_row(curve, largest, seconds))
+    return Comparison(exact, tuple(rows), _setting(problem))
+
+
+def _setting(problem: Problem) -> tuple[str, ...]:
+    parts = []
+    if not problem.is_white:
+        parts.append("input " + ", ".join(sorted({p.name for p in problem.processes})))
+    if problem.noise is not None:
+        scaled = f" {problem.levels[0]:g}" if problem.noise.is_scaled else ""
+        parts.append(f"{problem.noise.label}{scaled}")
+    return tuple(parts)
 
 
 class _Clock:
     """Time of one method, from after its libraries are loaded: it is run on two nodes first."""
 
-    def __init__(self, method: str) -> None:
-        tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], [1.0, 0.0])
-        memory_curve(tiny, 1, method=method, seed=0)
+    def __init__(self, method: str, problem: Problem) -> None:
+        masks = np.eye(2, problem.network.inputs)
+        tiny = dataclasses.replace(problem, network=LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks))
+        with contextlib.suppress(ValueError, UncertainResultError):  # the real run will tell
+            _quiet_curve(tiny, method, 1, 0, {})
         self._start = time.perf_counter()
 
     def seconds(self) -> float:
@@ -155,11 +183,18 @@ class _Clock:
 
 
 def _quiet_curve(
-    network: LinearNetwork, method: str, lags: int, seed: Seed | None, options: Mapping[str, Any]
+    problem: Problem, method: str, lags: int, seed: Seed | None, options: Mapping[str, Any]
 ) -> MemoryCurve:
+    asked: dict[str, Any] = {
+        "input": problem.processes,
+        "noise": problem.noise,
+        "method": method,
+        "seed": seed,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # it is among the notes
-        return memory_curve(network, lags, method=method, seed=seed, **options)
+        curve: Any = memory_curve(problem.network, lags, **asked, **options)
+        return curve  # type: ignore[no-any-return]
 
 
 def _row(curve: MemoryCurve, largest_error: float, seconds: float) -> Row:
@@ -168,5 +203,8 @@ def _row(curve: MemoryCurve, largest_error: float, seconds: float) -> Row:
 
 
 def _short(notes: Sequence[str]) -> str:
-    """All notes but the one that every method without an error bound carries."""
-    return "; ".join(note for note in notes if not note.startswith("no error bound"))
+    """All notes but those that say what is asked, or that a method has no error bound."""
+    return "; ".join(note for note in notes if not note.startswith(_KNOWN_BEFORE))
+
+
+_KNOWN_BEFORE = ("no error bound", "usable memory under", "coloured input", "memory and forecast")

@@ -21,6 +21,7 @@ from memcurve.writing import replacing
 Floats = NDArray[np.float64]
 
 FORMAT = "memcurve.MemoryCurve/1"
+_TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
 
 
 @functools.cache
@@ -44,29 +45,37 @@ def installed_versions() -> Mapping[str, str]:
 class MemoryCurve:
     """Memory of a network lag by lag, with the error of every number.
 
+    Forecasting and Fisher memory curves are of this type too; ``kind`` tells them apart.
+
     Attributes
     ----------
     lags : (m,) int array
         The lags τ; lag 0 is the input at the same time step as the state.
     values : (m,) array
-        MC_τ, the share of the variance of the input τ steps ago that the states hold linearly.
+        MC_τ, the share of the variance of the input τ steps ago that the states hold linearly;
+        with several inputs, the sum of these shares.
     error : (m,) array
         Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
         exact method, proven for the certified one, NaN (with a note) for methods that have none.
     loss : (m,) array
-        1 − MC_τ, also where ``values`` rounds to 1. It is off by at most ``error`` and rounding in
-        its own last digit.
+        1 − MC_τ (the number of inputs minus MC_τ), also where ``values`` rounds to 1. It is off
+        by at most ``error`` and rounding in its own last digit.
     total : float
         Memory over *all* lags, not only those listed, where the method knows it (``rank`` is then
         given too); else over the lags that the method covers.
+    total_error : float
+        Bound on the error of ``total``; zero where it is a rank, NaN where none is known.
     rank : int or None
-        Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers.
+        Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
+        that are read.
     channels : (m, d) array
         Memory of each input channel; its rows sum to ``values``.
     bands : (m, 2) array or None
         For methods that average over masks: the 5 % and 95 % quantiles.
     notes : tuple of str
         Everything one should know before quoting the numbers.
+    kind : str
+        ``"memory"``, ``"forecasting"`` (lags are steps ahead, from 1 on) or ``"Fisher"``.
     method, options, seed
         How the curve was made.
     diagnostics : dict
@@ -96,6 +105,8 @@ class MemoryCurve:
     rank: int | None
     channels: Floats
     method: str
+    total_error: float = float("nan")
+    kind: str = "memory"
     bands: Floats | None = None
     notes: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -164,7 +175,9 @@ class MemoryCurve:
         data = {n: ("lag", getattr(self, n)) for n in ("values", "error", "loss")}
         channels = {"channels": (("lag", "channel"), self.channels)}
         attributes = {
+            "kind": self.kind,
             "total": self.total,
+            "total_error": self.total_error,
             "rank": -1 if self.rank is None else self.rank,
             "method": self.method,
             "network": self.network,
@@ -193,7 +206,8 @@ class MemoryCurve:
                 content["channels"] = content["channels"].reshape(0, 1)
             if content["bands"] is not None:
                 content["bands"] = np.array(content["bands"], dtype=float).reshape(-1, 2)
-            content["total"] = float(content["total"])
+            for name in {"total", "total_error"} & set(content):
+                content[name] = float(content[name])
             content["notes"] = tuple(content["notes"])
             return cls(**content)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -222,14 +236,26 @@ class MemoryCurve:
         rows = [
             ("network", self.network),
             ("method", self.method),
-            ("total memory", f"{self.total:.10g}" + ("" if self.rank is None else " (all lags)")),
+            (_TOTALS.get(self.kind, "total"), self._total_text()),
             ("rank", "unknown" if self.rank is None else str(self.rank)),
-            ("lags", f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none"),
+            (
+                "horizons" if self.kind == "forecasting" else "lags",
+                f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none",
+            ),
         ]
+        if self.kind == "Fisher":  # nothing to do with a rank
+            rows = [row for row in rows if row[0] != "rank"]
         if len(self):
             largest = self.error.max()
             rows.append(("largest error", "unknown" if np.isnan(largest) else f"{largest:.1e}"))
         return rows
+
+    def _total_text(self) -> str:
+        text = f"{self.total:.10g}"
+        if np.isnan(self.total_error):
+            return text
+        error = f" ± {self.total_error:.1e}" if self.total_error > 0 else ""
+        return f"{text}{error} ({'all horizons' if self.kind == 'forecasting' else 'all lags'})"
 
     def __repr__(self) -> str:
         body = ", ".join(f"{name}: {text}" for name, text in self.summary() if text)

@@ -1,23 +1,51 @@
-"""The entry point: one function, a table of methods, one result type."""
+"""The entry points: one function, a table of methods, one result type."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import Seed, generator
 from memcurve.curve import MemoryCurve
-from memcurve.methods import METHODS
+from memcurve.general import Problem
+from memcurve.methods import GENERAL, METHODS
+from memcurve.methods.exact import exact_family
+from memcurve.methods.forecast import forecast
 from memcurve.network import LinearNetwork
+from memcurve.noise import Noise, number_formats
+from memcurve.profile import NoiseProfile
 
 MOST_LAGS = 50_000_000
 
 
+@overload
+def memory_curve(
+    network: LinearNetwork,
+    lags: int | None = None,
+    *,
+    method: str = "exact",
+    input: Any = None,
+    noise: float | Noise | None = None,
+    seed: Seed | None = None,
+    **options: Any,
+) -> MemoryCurve: ...
+@overload
+def memory_curve(
+    network: LinearNetwork,
+    lags: int | None = None,
+    *,
+    method: str = "exact",
+    input: Any = None,
+    noise: Sequence[float] | NDArray[Any],
+    seed: Seed | None = None,
+    **options: Any,
+) -> NoiseProfile: ...
 def memory_curve(
     network: LinearNetwork,
     lags: int | None = None,
@@ -27,15 +55,17 @@ def memory_curve(
     noise: Any = None,
     seed: Seed | None = None,
     **options: Any,
-) -> MemoryCurve:
+) -> MemoryCurve | NoiseProfile:
     """Memory of a network lag by lag, and in total.
 
-    ``MC_τ = 1 − min_W E(z_{t−τ} − Wᵀx_t)² / Var z`` for white input z, from lag τ = 0 on.
+    ``MC_τ = 1 − min_W E(z_{t−τ} − Wᵀx_t)² / Var z``, from lag τ = 0 on, for the input z and the
+    states x that can be read.
 
     Parameters
     ----------
     network : LinearNetwork
-        Any linear network of spectral radius below one.
+        Any linear network of spectral radius below one, with one input or several, read from all
+        its nodes or some.
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1. By default enough to hold all but 1e-12 of the memory.
     method : str
@@ -43,9 +73,14 @@ def memory_curve(
         ``"certified"``: a proven enclosure in ball arithmetic, for up to some hundred nodes. The
         paper's own, for comparison: ``"naive"``, ``"neutral"``, ``"osm"``, ``"osm_plus"``,
         ``"arnoldi"`` and ``"montecarlo"``, which have no error bound.
-    input, noise
-        Reserved for coloured input and usable memory under noise; only white input without noise
-        is available so far.
+    input : input process, optional
+        Any weakly stationary input, e.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them
+        for several inputs, which are independent; white by default. Scaled to unit variance.
+    noise : float, sequence or noise, optional
+        Usable memory: a standard deviation of independent errors in the states as they are read,
+        relative to input of unit variance, or ``StateNoise(s)``, ``Quantised(step)``,
+        ``Float32()``. A sequence of levels gives a :class:`memcurve.NoiseProfile`, a family of
+        curves.
     seed : int, SeedSequence or Generator
         Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
     **options
@@ -54,6 +89,7 @@ def memory_curve(
     Returns
     -------
     MemoryCurve
+        Or a NoiseProfile, where ``noise`` is a sequence.
 
     Examples
     --------
@@ -64,35 +100,162 @@ def memory_curve(
     50.0
     >>> bool(curve.error.max() < 1e-11)
     True
+    >>> round(memcurve.memory_curve(network, noise=1e-3).total, 6)
+    22.81856
+    >>> delay_line = memcurve.ensembles.delay_line(10)
+    >>> round(memcurve.memory_curve(delay_line, input=memcurve.inputs.ARMA(ar=[0.9])).total, 3)
+    14.263
     """
+    _require_network(network)
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(
+            f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
+        )
+    function = METHODS[method]
+    allowed = _options_of(function)
+    unknown = sorted(set(options) - set(allowed))
+    if unknown:
+        listed = ", ".join(allowed) or "none"
+        raise TypeError(f"method {method!r} takes the options {listed}; got {', '.join(unknown)}.")
+    if seed is not None:
+        generator(seed)  # refuses what is no seed
+    if _takes_seed(function):
+        options["seed"] = seed
+    count = _validated_lags(lags)
+    problem = Problem.of(network, count, input=input, noise=noise)
+    if method in GENERAL:
+        options |= {"input": problem.processes, "noise": problem.noise}
+    else:
+        _require_plain(problem, method)
+    if problem.noise is not None and problem.noise.is_family:
+        return _family(problem, method, options)
+    curve = function(network, count, **options)
+    return dataclasses.replace(curve, seed=seed) if isinstance(seed, int) else curve
+
+
+def forecasting_curve(
+    network: LinearNetwork,
+    input: Any,
+    horizons: int = 10,
+    *,
+    noise: Any = None,
+    method: str = "exact",
+    **options: Any,
+) -> MemoryCurve:
+    """Forecasting capacity of a network: how much of the inputs to come its states hold.
+
+    ``FC_τ = 1 − min_W E(z_{t+τ} − Wᵀx_t)² / Var z`` for τ = 1, 2, …. Zero for white input: it is a
+    property of the input as much as of the network.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        The network.
+    input : input process
+        E.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them for several inputs.
+    horizons : int
+        Number of steps ahead; the result's ``total`` is over all of them, not only those listed.
+    noise
+        As for :func:`memory_curve`, a single level.
+    method : str
+        ``"exact"`` or ``"certified"``.
+    **options
+        ``certify_up_to`` or ``max_size``, as for :func:`memory_curve`.
+
+    Returns
+    -------
+    MemoryCurve
+        With ``kind="forecasting"``; its lags are the steps ahead, from 1 on.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.delay_line(10)
+    >>> curve = memcurve.forecasting_curve(network, memcurve.inputs.ARMA(ar=[0.9]), 3)
+    >>> curve.values.round(6)
+    array([0.81    , 0.6561  , 0.531441])
+    >>> round(curve.total, 6)
+    4.263158
+    """
+    _require_network(network)
+    return forecast(network, input, horizons, noise=noise, method=method, **options)
+
+
+def noise_profile(
+    network: LinearNetwork,
+    levels: ArrayLike | None = None,
+    *,
+    input: Any = None,
+    state_noise: bool = False,
+    method: str = "exact",
+) -> NoiseProfile:
+    """Total usable memory against the noise level, with number formats marked.
+
+    The answer to "why does my simulation show less than N": the memory is there, below the noise
+    floor of the numbers it is read with. ``memcurve.plot.profile`` draws it.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        The network.
+    levels : array, optional
+        Standard deviations; by default from 1 down to 1e-20, four a decade.
+    input
+        As for :func:`memory_curve`.
+    state_noise : bool
+        Whether the noise enters the recursion, rather than the states as they are read.
+    method : str
+        ``"exact"`` or ``"certified"``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> profile = memcurve.noise_profile(memcurve.ensembles.normal(50, seed=1))
+    >>> float(profile.totals.max().round(6))
+    50.0
+    """
+    from memcurve.noise import ObservationNoise, StateNoise
+
+    chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
+    noise = (StateNoise if state_noise else ObservationNoise)(chosen)
+    result: Any = memory_curve(network, input=input, noise=noise, method=method)
+    problem = Problem.of(network, None, input=input, noise=noise)
+    marks = number_formats(problem.state_deviations)
+    return NoiseProfile(result.levels, result.curves, result.noise, marks)
+
+
+def _family(problem: Problem, method: str, options: dict[str, Any]) -> NoiseProfile:
+    noise = problem.noise
+    assert noise is not None
+    if method == "exact":
+        curves = exact_family(problem.network, problem.lags, **options)
+    else:
+        curves = []
+        count = problem.lags
+        for level in noise.levels.tolist():
+            one = options | {"noise": type(noise)(level)}  # type: ignore[call-arg]
+            curves.append(METHODS[method](problem.network, count, **one))
+            count = len(curves[0])
+    return NoiseProfile(noise.levels, tuple(curves), noise.label)
+
+
+def _require_network(network: Any) -> None:
     if not isinstance(network, LinearNetwork):
         raise TypeError(
             f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
             f"matrices as LinearNetwork(A, C)."
         )
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(
-            f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
-        )
-    _require_available(network, input, noise)
-    function = METHODS[method]
-    allowed = _options_of(function)
-    unknown = sorted(set(options) - set(allowed))
-    if unknown:
-        raise TypeError(
-            f"method {method!r} takes the options {', '.join(allowed)}; got {', '.join(unknown)}."
-        )
-    if seed is not None:
-        generator(seed)  # refuses what is no seed
-    if "seed" in allowed:
-        options["seed"] = seed
-    curve = function(network, _validated_lags(lags), **options)
-    return dataclasses.replace(curve, seed=seed) if isinstance(seed, int) else curve
 
 
 @functools.cache
 def _options_of(function: Callable[..., MemoryCurve]) -> list[str]:
-    return list(inspect.signature(function).parameters)[2:]
+    named = list(inspect.signature(function).parameters)[2:]
+    return [name for name in named if name not in ("input", "noise", "seed")]
+
+
+@functools.cache
+def _takes_seed(function: Callable[..., MemoryCurve]) -> bool:
+    return "seed" in inspect.signature(function).parameters
 
 
 def _validated_lags(lags: Any) -> int | None:
@@ -110,22 +273,18 @@ def _validated_lags(lags: Any) -> int | None:
     return int(lags)
 
 
-def _require_available(network: LinearNetwork, input: Any, noise: Any) -> None:
-    for name, value, meaning in (
-        ("input", input, "coloured input"),
-        ("noise", noise, "usable memory under noise"),
-    ):
-        if value is not None:
+def _require_plain(problem: Problem, method: str) -> None:
+    """Raise where a method of the paper is asked for more than the paper has."""
+    network = problem.network
+    asked = [
+        (not problem.is_white, "coloured input"),
+        (problem.noise is not None, "noise"),
+        (network.inputs > 1, f"{network.inputs} inputs"),
+        (network.readout is not None, "a readout of some nodes"),
+    ]
+    for found, what in asked:
+        if found:
             raise ValueError(
-                f"`{name}` must be None, got {value!r}: {meaning} is not available in this version."
+                f"method {method!r} is for one white input without noise, read from all nodes; got "
+                f"{what}. The methods {', '.join(map(repr, GENERAL))} answer that."
             )
-    if network.inputs != 1:
-        raise ValueError(
-            f"`network` must have one input, got {network.inputs}: several inputs are not "
-            f"available in this version; pass one column of C at a time."
-        )
-    if network.readout is not None:
-        raise ValueError(
-            f"`network` must be read from all its nodes, got a readout of {len(network.readout)}: "
-            f"readout subsets are not available in this version; use network.replace(readout=None)."
-        )

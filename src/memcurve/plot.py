@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memcurve.curve import MemoryCurve
+from memcurve.profile import NoiseProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,12 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MOST_MARKERS = 60
 #: Memory below this cannot be seen on a linear axis, which ends there.
 INVISIBLE = 1e-3
+#: Names of the axes, by the kind of curve.
+_AXES = {
+    "memory": ("lag τ (time steps)", "memory $MC_τ$"),
+    "forecasting": ("horizon τ (time steps ahead)", "forecasting capacity $FC_τ$"),
+    "Fisher": ("lag τ (time steps)", "Fisher memory $F_τ$"),
+}
 
 
 def curves(
@@ -78,17 +85,79 @@ def curves(
         if result.bands is not None:
             low, high = result.bands.T
         ax.fill_between(result.lags, np.maximum(low, 0), high, color=colour, alpha=0.2, lw=0)
-    ax.set_xlabel("lag τ (time steps)")
-    ax.set_ylabel("memory $MC_τ$")
+    kinds = {result.kind for result in results}
+    across, up = _AXES[kinds.pop()] if len(kinds) == 1 else ("lag τ (time steps)", "capacity")
+    ax.set_xlabel(across)
+    ax.set_ylabel(up)
     if log:
         ax.set_yscale("log")
     else:
-        ax.set_ylim(0, 1.04)
+        highest = max(float(np.nanmax(result.values)) for result in results)
+        whole = all(result.kind != "Fisher" for result in results)
+        ax.set_ylim(0, 1.04 * max(highest, 1.0 if whole else 0.0) or 1.0)
         # what is left beyond is invisible on a linear axis
-        ends = [result.horizon(INVISIBLE) or int(result.lags[-1]) for result in results]
+        ends = [_last_visible(result) for result in results]
         ax.set_xlim(0, max(1.1 * max(ends), 1))
     ax.grid(alpha=0.25)
     # above the axes, where it cannot cover a curve
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
+    return ax
+
+
+def profile(family: NoiseProfile, *, ax: Axes | None = None) -> Axes:
+    """Draw total usable memory against the noise level, with number formats marked.
+
+    Parameters
+    ----------
+    family : NoiseProfile
+        From :func:`memcurve.noise_profile`, or from ``memory_curve`` with several levels.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
+    >>> ax = memcurve.plot.profile(memcurve.noise_profile(network))
+    >>> ax.get_xlabel()
+    'standard deviation of the observation noise (input of unit variance)'
+    """
+    if not isinstance(family, NoiseProfile):
+        raise TypeError(
+            f"`family` must be a NoiseProfile, got {type(family).__name__}; memcurve.noise_profile "
+            f"gives one."
+        )
+    shown = family.levels > 0
+    if not shown.any():
+        raise ValueError("`family` must hold a noise level above zero, got none.")
+    ax = _new_axes() if ax is None else ax
+    order = np.argsort(family.levels[shown])
+    levels, totals = family.levels[shown][order], family.totals[shown][order]
+    errors = family.total_errors[shown][order]
+    marker = "o" if len(levels) <= MOST_MARKERS else ""
+    name = _plain(f"{family.curves[0].network}: usable memory")
+    ax.plot(levels, totals, color=COLOURS[0], marker=marker, ms=3.5, lw=1.8, label=name)
+    ax.fill_between(levels, totals - errors, totals + errors, color=COLOURS[0], alpha=0.2, lw=0)
+    if family.rank is not None:
+        label = f"without noise, white input: {family.rank}"
+        ax.axhline(family.rank, color=COLOURS[6], lw=1, ls="--", label=label)
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(family.rank or 0)))
+    for k, (name, level) in enumerate(family.marks.items()):
+        if levels[0] <= level <= levels[-1]:
+            ax.axvline(level, color=COLOURS[1 + k % 4], lw=1, ls=":")
+            usable = float(np.interp(np.log(level), np.log(levels), totals))
+            ax.annotate(
+                f"{name}: {usable:.3g}", (level, usable), xytext=(5, 5),
+                textcoords="offset points", color=COLOURS[1 + k % 4], fontsize=9,
+            )  # fmt: skip
+    ax.set_xlabel(f"standard deviation of the {family.noise} (input of unit variance)")
+    ax.set_ylabel("total usable memory")
+    ax.grid(alpha=0.25)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
     return ax
 
@@ -113,10 +182,16 @@ def _new_axes() -> Axes:
     return figure.add_subplot()
 
 
+def _last_visible(result: MemoryCurve) -> int:
+    seen = np.flatnonzero(result.values >= INVISIBLE * max(float(np.nanmax(result.values)), 1e-300))
+    return int(result.lags[min(seen[-1] + 1, len(result) - 1)]) if len(seen) else 1
+
+
 def _plain(name: str) -> str:
     """Guard a label: matplotlib hides those that begin with _ and reads formulas between $."""
     return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")
 
 
 def _label(result: MemoryCurve) -> str:
-    return f"{result.network}: total memory {result.total:.6g} ({result.method})"
+    what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
+    return f"{result.network}: total {what} {result.total:.6g} ({result.method})"

@@ -24,13 +24,15 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
-from memcurve.kernels import Future, Kernel, kernel_of
+from memcurve.kernels import Future, InputKernel, Kernel, kernel_of
 from memcurve.stein import stein
 
 Floats = NDArray[np.float64]
 
 #: Lags that are computed as one matrix product.
 BLOCK = 32
+#: Lags that are whitened and handed out at a time.
+CHUNK = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ class Covariances:
 
     A: Floats
     C: Floats
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[InputKernel, ...]
     present: Floats
     ahead: Floats
     all_past: Floats
@@ -74,7 +76,14 @@ class Covariances:
         return self.peak / self.least
 
     def lags(self) -> Iterator[Floats]:
-        """Yield q_0, q_1, … in blocks (n, d, BLOCK), without end."""
+        """Yield q_0, q_1, … in chunks (n, d, CHUNK), without end."""
+        blocks = self._blocks()
+        while True:
+            p = np.concatenate(list(itertools.islice(blocks, CHUNK // BLOCK)), axis=2)
+            yield self.whitened(p.transpose(1, 0, 2))
+
+    def _blocks(self) -> Iterator[Floats]:
+        """Yield p_0, p_1, … in blocks (d, n, BLOCK)."""
         n, d = self.C.shape
         carried, power = np.empty((BLOCK, n, d)), self.A  # A'^i C'
         carried[0] = self.C
@@ -86,7 +95,7 @@ class Covariances:
         shift = np.arange(BLOCK)[None, :] - np.arange(BLOCK)[:, None]
         p = self._first_block()
         for first in itertools.count(BLOCK, BLOCK):
-            yield self.whitened(p.transpose(1, 0, 2))
+            yield p
             gamma = self._gamma(first + BLOCK)
             p = power @ p + columns @ gamma[:, first + shift]
 
@@ -121,35 +130,34 @@ def covariances(
 ) -> Covariances:
     """Covariances of an input-normal realization (A', C') driven by one process an input."""
     distinct = {id(process): kernel_of(process) for process in processes}
-    kernels = [distinct[id(process)] for process in processes]
+    kernels = tuple(distinct[id(process)] for process in processes)
     size = len(C)
     if all(process.is_white for process in processes):
         unknown = np.zeros((*C.shape, horizons))
-        return Covariances(A, C, tuple(kernels), C, unknown, np.eye(size), np.zeros((size, size)))
+        return Covariances(A, C, kernels, C, unknown, np.eye(size), np.zeros((size, size)))
     squares = {id(kernel): kernel.squared() for kernel in distinct.values()}
-    future = _future(A, C, kernels, horizons)
-    gamma = _state_covariance(A, C, kernels, future.present)
-    # over all lags, past and future, Σ p_τp_τᵀ is the covariance for the squared kernels
-    square = [squares[id(kernel)] for kernel in kernels]
-    everything = _state_covariance(A, C, square, _future(A, C, square, 0).present)
+    present, gamma = _state_covariance(A, C, kernels)
     L, inverse_norm = _cholesky(gamma)
-    peak = max(process.density_bounds()[1] / process.variance for process in processes)
-    whitened = Covariances(
-        A, C, tuple(kernels), future.present, future.ahead, everything, everything, L, peak,
-        least=min(1.0, inverse_norm**-2),
+    bounds = [np.array(process.density_bounds()) / process.variance for process in processes]
+    future = _future(A, C, kernels, horizons)
+    # over all lags, past and future, Σ p_τp_τᵀ is the covariance for the squared kernels
+    _, everything = _state_covariance(A, C, [squares[id(kernel)] for kernel in kernels])
+    raw = Covariances(
+        A, C, kernels, present, future.ahead, everything, everything, L,
+        peak=max(float(most) for _, most in bounds),
+        least=max(min(float(least) for least, _ in bounds), inverse_norm**-2),
     )  # fmt: skip
-    later = whitened.whitened(future.whole)
-    all_future = later @ later.T
-    both = whitened.whitened(whitened.whitened(everything).T)
+    later = raw.whitened(future.whole)
+    both = raw.whitened(raw.whitened(everything).T)
     return dataclasses.replace(
-        whitened,
-        ahead=whitened.whitened(future.ahead),
-        all_past=(both + both.T) / 2 - all_future,
-        all_future=all_future,
+        raw,
+        ahead=raw.whitened(future.ahead),
+        all_past=(both + both.T) / 2 - later @ later.T,
+        all_future=later @ later.T,
     )
 
 
-def _future(A: Floats, C: Floats, kernels: Sequence[Kernel], horizons: int) -> Future:
+def _future(A: Floats, C: Floats, kernels: Sequence[InputKernel], horizons: int) -> Future:
     """The future of all inputs: those that share a kernel in one go."""
     if len({id(kernel) for kernel in kernels}) == 1:
         return kernels[0].future(A, C, horizons)
@@ -157,14 +165,20 @@ def _future(A: Floats, C: Floats, kernels: Sequence[Kernel], horizons: int) -> F
     return Future(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
 
 
-def _state_covariance(A: Floats, C: Floats, kernels: Sequence[Kernel], present: Floats) -> Floats:
-    variances = np.array([kernel.gamma(1)[0] for kernel in kernels])
+def _state_covariance(A: Floats, C: Floats, kernels: Sequence[Kernel]) -> tuple[Floats, Floats]:
+    """p_0 and Γ."""
+    first = kernels[0]
     shared = len({id(kernel) for kernel in kernels}) == 1
-    M = kernels[0].half_sum(A) if shared else None
-    if M is not None:
-        return variances[0] * np.eye(len(A)) + M + M.T
+    if shared and first.is_short:
+        M = first.half_sum(A)
+        gamma = first.variance * np.eye(len(A)) + M + M.T
+        return first.variance * C + M @ C, gamma
+    present = np.empty_like(C)
+    for j, kernel in enumerate(kernels):
+        present[:, [j]] = kernel.variance * C[:, [j]] + kernel.half_sum(A, C[:, [j]])
     drive = present @ C.T
-    return stein(A, drive + drive.T - (C * variances) @ C.T)
+    variances = np.array([kernel.variance for kernel in kernels])
+    return present, stein(A, drive + drive.T - (C * variances) @ C.T)
 
 
 def _cholesky(gamma: Floats) -> tuple[Floats, float]:

@@ -26,7 +26,7 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
     A = np.asarray(A)
     same = B is None
     B = A if same else np.asarray(B)
-    X = np.array(Q)
+    X: Floats = np.array(Q)
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(MOST_DOUBLINGS):
             X = X + A @ X @ B.T
@@ -34,7 +34,7 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
             B = A if same else B @ B
             size = float(np.sqrt((A**2).sum() * (B**2).sum()))
             if size <= NEGLIGIBLE:
-                return (X + X.T) / 2 if same else X
+                return np.asarray((X + X.T) / 2 if same else X)
             if not np.isfinite(size):
                 break
     raise UncertainResultError(

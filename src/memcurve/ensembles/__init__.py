@@ -39,6 +39,7 @@ from memcurve.ensembles.drawn import (
     symmetric,
     uniform,
 )
+from memcurve.ensembles.stacked import stacked
 from memcurve.ensembles.state_space import hippo_legs, hippo_legt, lru_ring
 from memcurve.ensembles.structured import chain, cyclic, delay_line, permutation
 from memcurve.network import LinearNetwork
@@ -58,6 +59,7 @@ __all__ = [
     "sp_c",
     "sparse_normal",
     "sparse_uniform",
+    "stacked",
     "symmetric",
     "uniform",
 ]

@@ -12,9 +12,18 @@ from __future__ import annotations
 
 from memcurve.inputs.arma import ARMA
 from memcurve.inputs.autocovariance import Autocovariance
+from memcurve.inputs.choice import processes_for
 from memcurve.inputs.density import SpectralDensity
 from memcurve.inputs.parsing import parse
 from memcurve.inputs.process import InputProcess
 from memcurve.inputs.white import White
 
-__all__ = ["ARMA", "Autocovariance", "InputProcess", "SpectralDensity", "White", "parse"]
+__all__ = [
+    "ARMA",
+    "Autocovariance",
+    "InputProcess",
+    "SpectralDensity",
+    "White",
+    "parse",
+    "processes_for",
+]

@@ -17,7 +17,7 @@ FORMS = (
     "ar:0.9",
     "ar:0.5,-0.3",
     "ma:0.5",
-    "arma:0.9,0.1/0.5",
+    "arma:0.8,0.1/0.5",
     "acov:1,0.5,0.25",
     "series:FILE",
 )
@@ -30,7 +30,7 @@ def parse(text: str) -> InputProcess:
     ``white``             unit white noise
     ``ar:0.5,-0.3``       ``ARMA(ar=[0.5, -0.3])``
     ``ma:0.5``            ``ARMA(ma=[0.5])``
-    ``arma:0.9,0.1/0.5``  ``ARMA(ar=[0.9, 0.1], ma=[0.5])``
+    ``arma:0.8,0.1/0.5``  ``ARMA(ar=[0.8, 0.1], ma=[0.5])``
     ``acov:1,0.5,0.25``   ``Autocovariance([1, 0.5, 0.25])``
     ``series:FILE``       ``Autocovariance.from_series`` of the numbers in a ``.npy``, ``.csv`` or
                           ``.txt`` file, one column; a first line of text is skipped

@@ -22,3 +22,6 @@ METHODS: dict[str, Callable[..., MemoryCurve]] = {
     "arnoldi": arnoldi,
     "montecarlo": montecarlo,
 }
+
+#: Methods that take any input, noise, number of inputs and readout.
+GENERAL = ("exact", "certified", "naive", "montecarlo")

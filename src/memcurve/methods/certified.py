@@ -23,8 +23,9 @@ from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
 from memcurve.arguments import require_size
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
-from memcurve.graph import reachable_nodes, submatrix
-from memcurve.methods.result import single_channel_curve
+from memcurve.general import Problem
+from memcurve.methods.general import certified_answer, curves_of
+from memcurve.methods.result import problem_options, single_channel_curve
 from memcurve.network import LinearNetwork
 from memcurve.spectrum.modular import dyadic
 
@@ -40,28 +41,43 @@ _UNSTABLE = (
 MOST_BITS = 2**15
 
 
-def certified(network: LinearNetwork, lags: int | None, *, max_size: int = 1000) -> MemoryCurve:
+def certified(
+    network: LinearNetwork,
+    lags: int | None,
+    *,
+    input: Any = None,
+    noise: Any = None,
+    max_size: int = 1000,
+) -> MemoryCurve:
     """Enclose the memory curve rigorously; ``error`` is a proven bound.
 
     Parameters
     ----------
     network : LinearNetwork
-        A stable network with one input.
+        A stable network.
     lags : int or None
         Number of lags; None chooses enough to hold all but 1e-12 of the memory.
+    input, noise
+        As for :func:`memcurve.memory_curve`; a single noise level. Anything but white input without
+        noise into a single input, read everywhere, goes through :mod:`memcurve.enclosure`.
     max_size : int
         Refuse more reachable states than this. The time grows a little faster than the fourth
         power of the size: 0.1 s at 100 states, 2 s at 200, about a minute at 500.
     """
     max_size = require_size(max_size, "max_size")
-    A, C = network.real_pair()
-    nodes = reachable_nodes(A, C)
+    problem = Problem.of(network, lags, input=input, noise=noise)
+    nodes = problem.reachable
     if len(nodes) > max_size:
         raise UncertainResultError(
             f"method 'certified' would take hours for {len(nodes)} reachable states; the limit is "
             f"`max_size`={max_size}. Raise it if you mean it, or use method='exact'."
         )
-    memory, loss, error, rank, bits = enclose(submatrix(A, nodes), C[nodes, 0], lags)
+    if not problem.is_plain:
+        found = certified_answer(problem)
+        options = problem_options(problem) | {"max_size": max_size}
+        [curve] = curves_of(problem, found, method="certified", options=options)
+        return curve
+    memory, loss, error, rank, bits = enclose(problem.A, problem.C[:, 0], lags)
     notes = []
     if rank < len(nodes):
         notes.append(

@@ -4,48 +4,75 @@ MC_τ = Σ_{j>τ} |b_j|² with Σ_j b_j z^j = Π_k (z − λ̄_k)/(1 − λ_k z)
 Which eigenvalues count is decided by :mod:`memcurve.spectrum`; rounding in them moves the curve by
 at most the reported error. Where that error is not small, or the eigenvalues come out at modulus
 one or beyond, the method goes on in ball arithmetic by itself.
+
+Coloured input, noise, several inputs and readout subsets are answered by :mod:`memcurve.general`,
+in coordinates where the states are white.
 """
 
 from __future__ import annotations
 
-import warnings
+from typing import Any
 
 import numpy as np
 
 from memcurve.allpass import MOST_DEFAULT_LAGS, memory_of_poles
 from memcurve.arguments import require_size
 from memcurve.curve import MemoryCurve
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import UncertainResultError
+from memcurve.general import Problem
 from memcurve.graph import submatrix
 from memcurve.methods.certified import enclose
-from memcurve.methods.result import single_channel_curve
+from memcurve.methods.general import LARGEST_ERROR, answer, curves_of, rank_notes, reach_notes
+from memcurve.methods.result import problem_options, single_channel_curve
 from memcurve.network import LinearNetwork
 from memcurve.spectrum import Spectrum, controllable_spectrum, curve_error
 
-#: An error estimate above this is not given out: ball arithmetic takes over.
-LARGEST_ERROR = 1e-6
 
-
-def exact(network: LinearNetwork, lags: int | None, *, certify_up_to: int = 300) -> MemoryCurve:
+def exact(
+    network: LinearNetwork,
+    lags: int | None,
+    *,
+    input: Any = None,
+    noise: Any = None,
+    certify_up_to: int = 300,
+) -> MemoryCurve:
     """Memory curve to rounding accuracy.
 
     Parameters
     ----------
     network : LinearNetwork
-        A stable network with one input.
+        A stable network.
     lags : int or None
         Number of lags; None chooses enough to hold all but 1e-12 of the memory.
+    input, noise
+        As for :func:`memcurve.memory_curve`; a single noise level.
     certify_up_to : int
         Number of reachable states up to which ball arithmetic takes over where floating point
         cannot give the curve (about ten seconds at 300); beyond it such a network is refused.
     """
+    [curve] = exact_family(network, lags, input=input, noise=noise, certify_up_to=certify_up_to)
+    return curve
+
+
+def exact_family(
+    network: LinearNetwork, lags: int | None, *, input: Any, noise: Any, certify_up_to: int = 300
+) -> list[MemoryCurve]:
+    """The same for all levels of the noise at once, one curve each."""
     if certify_up_to != 0:
         certify_up_to = require_size(certify_up_to, "certify_up_to")
+    problem = Problem.of(network, lags, input=input, noise=noise)
+    if problem.is_plain:
+        return [_plain(problem, certify_up_to)]
+    found = answer(problem, certify_up_to)
+    options = problem_options(problem) | {"certify_up_to": certify_up_to}
+    return curves_of(problem, found, method="exact", options=options)
+
+
+def _plain(problem: Problem, certify_up_to: int) -> MemoryCurve:
+    """White input without noise, one input, all states read: poles are all it takes."""
+    network, lags = problem.network, problem.lags
     spectrum = controllable_spectrum(network)
-    notes = _notes(network, spectrum)
-    if spectrum.rank_robust < spectrum.rank:
-        notes.append(_rank_note(spectrum))
-        warnings.warn(notes[-1], RankWarning, stacklevel=3)
+    notes = reach_notes(problem) + rank_notes(spectrum)
     reason = _reason_to_certify(spectrum)
     if not reason:
         memory, loss = (
@@ -110,21 +137,3 @@ def _certified_instead(
             f"report this network; method='certified' gives an enclosure for the latter."
         )
     return memory, loss, error
-
-
-def _notes(network: LinearNetwork, spectrum: Spectrum) -> list[str]:
-    if not network.C.any():
-        return ["the mask is zero: the input never enters the network"]
-    notes = []
-    unreached = network.states - len(spectrum.reachable)
-    if unreached:
-        notes.append(f"{unreached} of {network.states} states are never reached from the input")
-    return notes
-
-
-def _rank_note(spectrum: Spectrum) -> str:
-    return (
-        f"rank {spectrum.rank} holds for the stored numbers, but up to rounding it is "
-        f"{spectrum.rank_robust}: {spectrum.rank - spectrum.rank_robust} modes would be lost by a "
-        f"change in the last digits and are of no practical use"
-    )

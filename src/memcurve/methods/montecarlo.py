@@ -8,6 +8,9 @@ either with the known covariance Γ = I of the standardised states, the paper's 
 the sample covariance of the states in its place, which is what simulations in practice do. Both
 are biased upwards by about N/T a lag, so that totals over many lags exceed N, unless the sample
 covariance is so ill-conditioned that more is lost below rounding.
+
+Coloured input and noise are simulated too, several inputs and readouts taken as they are; then with
+the sample covariance, and normal input.
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ from memcurve.allpass import cascade, section_poles
 from memcurve.arguments import Seed, generator, require_size, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
+from memcurve.general import Problem
 from memcurve.krylov import krylov_matrix
-from memcurve.methods.result import estimated_curve
+from memcurve.methods.result import estimated_curve, problem_options, require_stable
 from memcurve.network import LinearNetwork
 from memcurve.spectrum import controllable_spectrum
 
@@ -39,6 +43,8 @@ def montecarlo(
     lags: int | None,
     *,
     seed: Seed,
+    input: Any = None,
+    noise: Any = None,
     samples: int = 10_000,
     burn_in: int | None = None,
     distribution: str = "normal",
@@ -49,7 +55,7 @@ def montecarlo(
 
     Parameters
     ----------
-    network, lags
+    network, lags, input, noise
         As for every method; ``lags=None`` means 5N, and at most half of ``samples``.
     seed : int, SeedSequence or Generator
         Of the input.
@@ -78,12 +84,19 @@ def montecarlo(
             f"`samples` must exceed the number of lags {count} and of states {states}, got "
             f"{samples}; simulate longer or ask for fewer lags."
         )
+    problem = Problem.of(network, lags, input=input, noise=noise)
+    if not problem.is_plain:
+        if (distribution, covariance) != ("normal", "sample"):
+            raise ValueError(
+                "method 'montecarlo' takes distribution='normal' and covariance='sample' for "
+                f"coloured input, noise, several inputs or readouts; got {distribution!r} and "
+                f"{covariance!r}."
+            )
+        require_stable(network)
+        burn_in = _burn_in(burn_in, network.spectral_radius)
+        return _general(problem, count, samples, burn_in, generator(seed))
     poles = _poles(network)
-    if burn_in is None:
-        radius = float(np.abs(poles).max(initial=0.0))
-        burn_in = max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
-    elif burn_in != 0:
-        burn_in = require_size(burn_in, "burn_in")
+    burn_in = _burn_in(burn_in, float(np.abs(poles).max(initial=0.0)))
     z = draw_input(distribution, generator(seed), samples + burn_in)
     simulated = network if covariance == "sample" else LinearNetwork(*cascade(section_poles(poles)))
     x = simulated.simulate(z, washout=burn_in)
@@ -114,6 +127,49 @@ def montecarlo(
     elif not debias:
         note += f", biased upwards by about N/T = {states / samples:.2g} a lag"
     return estimated_curve(network, "montecarlo", memory, notes=[note], options=options)
+
+
+def _burn_in(given: int | None, radius: float) -> int:
+    """Steps until the start is forgotten to 1e-8, at least 100, unless given."""
+    if given is None:
+        return max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
+    return 0 if given == 0 else require_size(given, "burn_in")
+
+
+def _general(
+    problem: Problem, count: int, samples: int, burn_in: int, rng: np.random.Generator
+) -> MemoryCurve:
+    """Simulate inputs, network and noise, and regress every lag on the states."""
+    length, [level] = samples + burn_in, problem.levels.tolist()
+    z = np.column_stack(
+        [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in problem.processes]
+    )
+    C, drive = problem.C, z
+    if problem.state.any():  # noise that enters the recursion is a further input to every state
+        C = np.hstack([C, np.diag(level * problem.state)])
+        drive = np.hstack([z, rng.standard_normal((length, len(C)))])
+    x = LinearNetwork(problem.A, C).simulate(drive, washout=burn_in)
+    x = x + level * problem.observation * rng.standard_normal(x.shape)
+    x, z = x[:, problem.rows], z[burn_in:]
+    lagged = np.stack(
+        [z[: samples - lag].T @ x[lag:] / (samples - lag) for lag in range(count)]
+    )  # (lags, inputs, states)
+    flat = lagged.reshape(-1, x.shape[1])
+    solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)
+    memory = np.einsum("ij,ji->i", flat, solved).reshape(count, -1) / (z**2).mean(axis=0)
+    note = f"one simulation of {samples} samples"
+    if rank < x.shape[1]:
+        note += (
+            f"; the sample covariance of {x.shape[1]} states has numerical rank {rank}, and what "
+            f"lies below rounding is lost"
+        )
+    return estimated_curve(
+        problem.network,
+        "montecarlo",
+        memory,
+        notes=[note],
+        options=problem_options(problem) | {"samples": samples, "burn_in": burn_in},
+    )
 
 
 def montecarlo_bias(

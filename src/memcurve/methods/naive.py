@@ -3,6 +3,9 @@
 The Gramian G = Σ_j A^j C Cᵀ (Aᵀ)^j, however it is computed, has eigenvalues far below eps·‖G‖ for
 almost every network of more than some twenty nodes. Inverting it then loses memory (pseudo-inverse,
 regularisation) or returns noise of any size and sign (solve).
+
+For coloured input, noise, several inputs and readout subsets the same is done with the covariances
+p_τ = Ap_{τ−1} + Cγ(τ) and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ of the states that are read.
 """
 
 from __future__ import annotations
@@ -15,9 +18,18 @@ from numpy.typing import NDArray
 from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
+from memcurve.general import Problem
+from memcurve.kernels import kernel_of
 from memcurve.krylov import krylov_matrix
-from memcurve.methods.result import dense_single_input, estimated_curve, truncation_for
+from memcurve.methods.result import (
+    dense_single_input,
+    estimated_curve,
+    problem_options,
+    require_stable,
+    truncation_for,
+)
 from memcurve.network import LinearNetwork
+from memcurve.stein import stein
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +38,8 @@ def naive(
     network: LinearNetwork,
     lags: int | None,
     *,
+    input: Any = None,
+    noise: Any = None,
     gramian: str = "lyapunov",
     inverse: str = "solve",
     terms: int | None = None,
@@ -35,7 +49,7 @@ def naive(
 
     Parameters
     ----------
-    network, lags
+    network, lags, input, noise
         As for every method; ``lags=None`` means 5N.
     gramian : str
         ``"lyapunov"``: solve G = AGAᵀ + CCᵀ; ``"series"``: the first ``terms`` terms;
@@ -49,6 +63,9 @@ def naive(
     ridge : float
         For ``"tikhonov"``.
     """
+    problem = Problem.of(network, lags, input=input, noise=noise)
+    if not problem.is_plain:
+        return _general(problem, gramian, inverse, ridge)
     A, C = dense_single_input(network)
     terms = truncation_for(len(C), terms, "terms")
     count = require_size(5 * len(C) if lags is None else lags, "lags")
@@ -89,6 +106,45 @@ def naive(
         memory,
         notes=[f"inverts a Gramian of condition number {condition:.1e}"],
         options=options,
+        diagnostics={"condition": condition},
+    )
+
+
+def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> MemoryCurve:
+    invert: Any = table_entry(_INVERSES, inverse, "inverse")
+    if gramian != "lyapunov" or inverse == "projector":
+        raise ValueError(
+            "method 'naive' takes gramian='lyapunov' and any inverse but 'projector' for coloured "
+            f"input, noise, several inputs or readouts; got gramian={gramian!r}, "
+            f"inverse={inverse!r}."
+        )
+    require_stable(problem.network)
+    rows, count = problem.rows, problem.lags or 5 * len(problem.C)
+    present, covariance = problem.direct_covariance()
+    [level] = problem.levels.tolist()
+    if problem.state.any():
+        covariance = covariance + stein(problem.A, np.diag((level * problem.state) ** 2))
+    covariance = (covariance + np.diag((level * problem.observation) ** 2))[np.ix_(rows, rows)]
+    gamma = np.stack([kernel_of(process).gamma(count) for process in problem.processes])
+    lagged = np.empty((count, *present.shape))
+    for lag in range(count):
+        lagged[lag] = present
+        present = problem.A @ present + problem.C * gamma[:, min(lag + 1, count - 1)]
+    condition = float(np.linalg.cond(covariance)) if len(rows) else np.inf
+    X = lagged[:, rows].transpose(1, 0, 2).reshape(len(rows), -1)
+    try:
+        memory = np.einsum("ij,ij->j", X, invert(covariance, X, ridge)).reshape(count, -1)
+    except np.linalg.LinAlgError as error:
+        raise UncertainResultError(
+            f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
+            f"covariance {condition:.1e}). Use method='exact', which does not form it."
+        ) from None
+    return estimated_curve(
+        problem.network,
+        "naive",
+        memory,
+        notes=[f"inverts a covariance of condition number {condition:.1e}"],
+        options=problem_options(problem) | {"gramian": gramian, "inverse": inverse},
         diagnostics={"condition": condition},
     )
 

@@ -12,6 +12,7 @@ from memcurve.allpass import NEGLIGIBLE_MEMORY
 from memcurve.arguments import require_size
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.general import Problem
 from memcurve.network import LinearNetwork
 
 Floats = NDArray[np.float64]
@@ -24,12 +25,7 @@ def dense_single_input(network: LinearNetwork) -> tuple[Floats, Floats]:
 
     A mask so large or small that its squares leave float64 is scaled, which memory does not feel.
     """
-    radius = network.spectral_radius
-    if radius >= 1:
-        raise UnstableNetworkError(
-            f"the network is unstable as far as floating point can tell: its spectral radius is "
-            f"{radius:.6g}. Scale `A` below 1."
-        )
+    require_stable(network)
     A, C = network.real_pair()
     largest = float(np.abs(C).max())
     if largest == 0:
@@ -38,6 +34,27 @@ def dense_single_input(network: LinearNetwork) -> tuple[Floats, Floats]:
         )
     scale = 1.0 if 1e-100 < largest < 1e100 else largest
     return (A if isinstance(A, np.ndarray) else A.toarray()), C[:, 0] / scale
+
+
+def require_stable(network: LinearNetwork) -> None:
+    """Raise where LAPACK's eigenvalues say that the network is unstable."""
+    radius = network.spectral_radius
+    if radius >= 1:
+        raise UnstableNetworkError(
+            f"the network is unstable as far as floating point can tell: its spectral radius is "
+            f"{radius:.6g}. Scale `A` below 1."
+        )
+
+
+def problem_options(problem: Problem) -> dict[str, Any]:
+    """The inputs and the noise as text, for the record."""
+    options: dict[str, Any] = {}
+    if not problem.is_white:
+        names = [process.name for process in problem.processes]
+        options["input"] = names[0] if len(set(names)) == 1 else names
+    if problem.noise is not None:
+        options["noise"] = repr(problem.noise)
+    return options
 
 
 def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
@@ -81,6 +98,7 @@ def single_channel_curve(
         error=error,
         loss=loss,
         total=float(rank),
+        total_error=0.0,
         rank=rank,
         channels=memory[:, None],
         method=method,
@@ -102,15 +120,20 @@ def estimated_curve(
     options: Mapping[str, Any] | None = None,
     diagnostics: Mapping[str, Any] | None = None,
 ) -> MemoryCurve:
-    """The curve of a method that has no error bound and does not know the rank."""
+    """The curve of a method that has no error bound and does not know the rank.
+
+    ``memory`` has a column an input, or is a vector for one.
+    """
+    channels = memory.reshape(len(memory), -1)
+    values = channels.sum(axis=1)
     return MemoryCurve(
-        lags=np.arange(len(memory)),
-        values=memory,
-        error=np.full(len(memory), np.nan),
-        loss=1 - memory,
-        total=float(memory.sum()) if total is None else total,
+        lags=np.arange(len(values)),
+        values=values,
+        error=np.full(len(values), np.nan),
+        loss=channels.shape[1] - values,
+        total=float(values.sum()) if total is None else total,
         rank=None,
-        channels=memory[:, None],
+        channels=channels,
         bands=bands,
         method=method,
         notes=(*notes, NO_ERROR_NOTE),

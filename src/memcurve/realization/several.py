@@ -11,11 +11,13 @@ variance of ξ; taken away, they are a smaller network driven by the signal v th
     C₂ ← B + (β̄s·a − (1 + β̄λ)·B u*)·u,      a = T₂₂x + t₂₁ − λx,      B = C₂ − x(su)
 
 and so on. The phase β lets constant signals pass unchanged, so that the two sections of a conjugate
-pair have real coefficients together. No Gramian is formed; rows are kept near unit size by powers of two, which are exact.
-Conjugate pairs of complex sections are rotated to real coordinates at the end.
+pair have real coefficients together. No Gramian is formed; rows are kept near unit size by powers
+of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at the end.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,9 @@ from memcurve.errors import UncertainResultError
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
+
+#: A number for which X + GENERIC·Y has no double eigenvalue by accident.
+GENERIC = 0.7390851332151607
 
 
 def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -37,7 +42,8 @@ def _sections(A: Floats, C: Floats) -> tuple[Complexes, Complexes]:
     from scipy.linalg import rsf2csf, schur, solve_triangular
 
     S, Z = rsf2csf(*schur(A.T, output="real"))
-    T, rest = S.conj().T.copy(), Z.conj().T @ C
+    T: Any = S.conj().T.copy()
+    rest: Any = Z.conj().T @ C
     poles, directions = _paired(np.diag(T)), np.empty(rest.shape, complex)
     for k, pole in enumerate(poles):
         length = float(np.linalg.norm(rest[0]))
@@ -122,8 +128,7 @@ def _block(poles: Complexes, directions: Complexes) -> tuple[Floats, Floats, Flo
         c[:, k] += phase * s * u.conj()
         through -= (1 + phase * pole.conj()) * np.outer(u.conj(), u @ through)
     Q = _to_real(a, b)
-    parts = Q @ a @ Q.conj().T, Q @ b, c @ Q.conj().T, through
-    return tuple(np.ascontiguousarray(part.real) for part in parts)  # type: ignore[return-value]
+    return (Q @ a @ Q.conj().T).real, (Q @ b).real, (c @ Q.conj().T).real, through.real
 
 
 def _to_real(a: Complexes, b: Complexes) -> Complexes:
@@ -131,9 +136,9 @@ def _to_real(a: Complexes, b: Complexes) -> Complexes:
     order = len(a)
     # J = Σ_k conj(a^k b)(a^k b)* solves J = conj(a) J a* + conj(b) b*
     system = np.eye(order * order) - np.kron(a.conj(), a.conj())
-    J = np.linalg.solve(system, (b.conj() @ b.conj().T).ravel()).reshape(order, order)
+    J: Any = np.linalg.solve(system, (b.conj() @ b.conj().T).ravel()).reshape(order, order)
     J = (J + J.T) / 2
     # the real and imaginary parts of a symmetric unitary matrix commute: one rotation serves both
-    _, O = np.linalg.eigh(J.real + 0.7390851332151607 * J.imag)
-    phases = np.angle(np.diag(O.T @ J @ O))
-    return np.asarray(np.exp(0.5j * phases)[:, None] * O.T)
+    axes: Any = np.linalg.eigh(J.real + GENERIC * J.imag)[1]
+    phases = np.angle(np.diag(axes.T @ J @ axes))
+    return np.asarray(np.exp(0.5j * phases)[:, None] * axes.T)

@@ -32,7 +32,7 @@ def minimal_degree(A: Any, C: NDArray[np.float64]) -> MinimalDegree:
     if not C.any():
         return best
     rng = np.random.default_rng(_SEED)
-    for prime in _primes(size):
+    for prime in primes(size):
         found = _degree_modulo(A, C, prime, rng)
         # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
         best = max(best, found, key=lambda d: (d.degree, -d.zeros))
@@ -47,7 +47,7 @@ def nonzero_eigenvalue_count(A: NDArray[np.float64]) -> int:
 
     size = len(A)
     best = 0
-    for prime in _primes(size)[:2]:
+    for prime in primes(size)[:2]:
         power = residues(A, prime)
         for _ in range(max(1, (size - 1).bit_length())):
             power = centred(power @ power, prime)
@@ -127,7 +127,7 @@ def residues(x: NDArray[np.float64], prime: int) -> NDArray[np.float64]:
     return np.asarray(centred(product.astype(float), prime))
 
 
-def _primes(size: int) -> list[int]:
+def primes(size: int) -> list[int]:
     """Large primes p for which a dot product of centred residues stays an exact float64.
 
     Not next to a power of two, where many floats would coincide modulo p.

@@ -1,0 +1,176 @@
+"""Options that commands share: where the network comes from, what drives and disturbs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from memcurve.network import LinearNetwork
+
+Ensemble = Literal[
+    "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
+    "permutation", "cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt", "lru_ring",
+]  # fmt: skip
+Method = Literal[
+    "exact", "certified", "naive", "neutral", "osm", "osm_plus", "arnoldi", "montecarlo",
+]  # fmt: skip
+
+
+def _whole_number(kind: Any, tokens: Any) -> int:
+    """Read an integer; by itself the parser would round 1.5."""
+    return int(tokens[0].value)
+
+
+Whole = Annotated[int, Parameter(converter=_whole_number)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """Where the network comes from: a built-in ensemble, or names in a file.
+
+    Parameters
+    ----------
+    ensemble
+        Built-in ensemble (default sparse_normal for compare, else normal).
+    size
+        Number of nodes of the ensemble (default 100).
+    spectral_radius
+        Spectral radius of the ensemble (0.9 where it has one).
+    density
+        Share of non-zero weights of a sparse ensemble (default 0.1).
+    seed
+        Seed of everything drawn at random.
+    mask
+        Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
+        the name of an array in it or another file. Default: the file's, or the ensemble's own.
+    inputs
+        Number of inputs of the ensemble (default 1), each with a mask of its own.
+    readout
+        Nodes that can be read, e.g. 0,3,5-9. Default: all.
+    matrix
+        Name of the connectivity in FILE, where it is not A or W.
+    """
+
+    ensemble: Ensemble | None = None
+    size: Whole | None = None
+    spectral_radius: float | None = None
+    density: float | None = None
+    seed: Whole = 1
+    mask: str | None = None
+    inputs: Whole | None = None
+    readout: str | None = None
+    matrix: str | None = None
+
+    def network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
+        """Read the file, or draw the ensemble with those options that are set."""
+        network = self._whole_network(file, usual_ensemble)
+        if self.readout is None:
+            return network
+        return network.replace(readout=node_list(self.readout))
+
+    def _whole_network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
+        names = ("ensemble", "size", "spectral_radius", "density", "inputs")
+        given = {name: getattr(self, name) for name in names}
+        options = {name: value for name, value in given.items() if value is not None}
+        if file is not None:
+            for name in options:
+                raise ValueError(
+                    f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
+                    f"is taken as it is. Leave it out, or leave out the file."
+                )
+            return _file_network(file, self.matrix, self.mask, self.seed)
+        if self.matrix is not None:
+            raise ValueError("--matrix names an array in a file; give the file, or leave it out.")
+        from memcurve import ensembles
+
+        ensemble, size = options.pop("ensemble", usual_ensemble), options.pop("size", 100)
+        count = options.pop("inputs", 1)
+        if count < 1:
+            raise ValueError(f"--inputs must be at least 1, got {count}.")
+        network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
+        return network if count == 1 else _with_inputs(network, count, self.mask, self.seed)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ProblemOptions:
+    """What drives the network, and what disturbs its states.
+
+    Parameters
+    ----------
+    input
+        Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE.
+    noise
+        Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
+        state:1e-3 (enters the recursion), float32, step:0.01, or 12bit:4 (12 bits over -4 … 4).
+        Several standard deviations give a family of curves.
+    """
+
+    input: str | None = None
+    noise: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of :func:`memcurve.memory_curve`."""
+        arguments: dict[str, Any] = {}
+        if self.input is not None:
+            from memcurve.inputs import parse
+
+            arguments["input"] = parse(self.input)
+        if self.noise is not None:
+            from memcurve.noise import parse_noise
+
+            arguments["noise"] = parse_noise(self.noise)
+        return arguments
+
+
+NETWORK = NetworkOptions()
+PROBLEM = ProblemOptions()
+
+
+def node_list(text: str) -> list[int]:
+    """The nodes that a text like 0,3,5-9 lists."""
+    nodes: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        try:
+            nodes += range(int(first), int(last) + 1) if dash else [int(first)]
+        except ValueError:
+            raise ValueError(
+                f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
+            ) from None
+    return nodes
+
+
+def require_other_files(file: Path | None, *outputs: Path | None) -> None:
+    for output in outputs:
+        if file is not None and output is not None and output.resolve() == file.resolve():
+            raise ValueError(f"{output} is the network itself; write to another file.")
+
+
+def _file_network(file: Path, matrix: str | None, mask: str | None, seed: int) -> LinearNetwork:
+    from memcurve import LinearNetwork, load_network, masks
+    from memcurve.files import load_matrix
+
+    if mask not in masks.MASKS:
+        return load_network(file, matrix=matrix, mask=mask)
+    A = load_matrix(file, matrix=matrix)
+    return LinearNetwork(A, masks.make(mask, A.shape[0], seed=seed), name=file.stem)
+
+
+def _with_inputs(network: LinearNetwork, count: int, mask: str | None, seed: int) -> LinearNetwork:
+    """Give the network one more mask for each further input."""
+    import numpy as np
+
+    from memcurve import masks
+
+    # the first two streams of a seed are the network's own connectivity and mask
+    streams = np.random.SeedSequence(seed).spawn(count + 1)[2:]
+    columns = [masks.make(mask or "normal", network.size, seed=stream) for stream in streams]
+    return network.replace(
+        C=np.column_stack([network.C, *columns]), name=f"{network.name}, {count} inputs"
+    )

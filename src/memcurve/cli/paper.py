@@ -1,0 +1,64 @@
+"""``memcurve paper``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from memcurve.cli.options import Whole
+from memcurve.terminal import print_outcomes
+
+
+def paper(
+    *,
+    output: Path = Path("paper-figures"),
+    figure: Annotated[list[Whole] | None, Parameter(consume_multiple=True)] = None,
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    claims: Annotated[bool, Parameter(negative="")] = False,
+    fresh: Annotated[bool, Parameter(negative="")] = False,
+    seed: Whole = 1,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
+
+    For example:
+
+      memcurve paper --quick --claims --output paper-figures
+      memcurve paper --figure 4
+      memcurve paper
+
+    Parameters
+    ----------
+    output
+        Folder for the figures (PNG and PDF) and the page index.html that shows them.
+    figure
+        Only these figures, 1 to 6; all by default.
+    quick
+        40 masks in place of 1000 and fewer sample sizes: about half a minute.
+    claims
+        Check the paper's claims too, and add their table to the page.
+    fresh
+        Draw again what is there already. Without it an interrupted run goes on where it was.
+    seed
+        Seed of everything drawn at random.
+    verbose
+        Show the full traceback of an error.
+    """
+    from memcurve.paper import Settings, reproduce
+
+    progress = sys.stderr.isatty()
+    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed, progress=progress)
+    page, outcomes = reproduce(
+        output, figures=figure, settings=settings, claims=claims, fresh=fresh, say=_say
+    )
+    if outcomes:
+        print_outcomes(outcomes)
+    print(f"page: {page}")
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

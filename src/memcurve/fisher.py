@@ -1,0 +1,177 @@
+"""Fisher memory: how sharply the states, under noise of their own, tell past inputs apart.
+
+With Gaussian noise of variance s² entering every state at every step, the states have covariance
+s²R around their mean, R = Σ_j A^j (A^j)ᵀ, and the Fisher information about the input τ steps ago is
+(Ganguli, Huh and Sompolinsky 2008; the paper's section "Fischer Memory")::
+
+    F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C / s²,        Σ_τ F_τ = tr(R⁻¹ G) / s²,    G = Σ_j A^j C Cᵀ (A^j)ᵀ
+
+R is at least the identity, so that solving with it is harmless. For normal A and a mask of unit
+length the total is 1/s². The memory with state noise s tends to F_τ as the noise grows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.allpass import MOST_DEFAULT_LAGS, VISIBLY_MISSING
+from memcurve.arguments import require_number, require_size
+from memcurve.curve import MemoryCurve
+from memcurve.errors import UncertainResultError
+from memcurve.network import LinearNetwork
+from memcurve.spectrum.sensitivity import EPS, power_norms
+from memcurve.stein import stein
+
+Floats = NDArray[np.float64]
+
+#: A relative error above this is not given out: ball arithmetic takes over.
+LARGEST_ERROR = 1e-6
+#: By default lags go on until F_τ, times the lag, is below this share of the total.
+NEGLIGIBLE = 1e-12
+
+
+class _Fisher(NamedTuple):
+    values: Floats  # (lags, inputs), for noise of unit variance
+    error: Floats
+    total: float
+    total_error: float
+
+
+def fisher_curve(
+    network: LinearNetwork,
+    noise: float = 1.0,
+    lags: int | None = None,
+    *,
+    certify_up_to: int = 300,
+) -> MemoryCurve:
+    """Fisher memory of a network lag by lag, and in total.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        A stable network; of a complex one the real and imaginary parts are states with noise each.
+    noise : float
+        Standard deviation s of the noise that enters every state at every step.
+    lags : int, optional
+        Number of lags from 0 on; by default enough to hold nearly all of the total.
+    certify_up_to : int
+        Number of states up to which ball arithmetic takes over where floating point is too
+        uncertain.
+
+    Returns
+    -------
+    MemoryCurve
+        With ``kind="Fisher"``; values may exceed one, and ``total`` is over all lags.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> curve = memcurve.fisher_curve(memcurve.ensembles.symmetric(30, seed=1))
+    >>> round(curve.total, 12)
+    1.0
+    """
+    if not isinstance(network, LinearNetwork):
+        raise TypeError(
+            f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
+            f"matrices as LinearNetwork(A, C)."
+        )
+    s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
+    count = None if lags is None else require_size(lags, "lags")
+    if certify_up_to != 0:
+        certify_up_to = require_size(certify_up_to, "certify_up_to")
+    if network.readout is not None:
+        raise ValueError(
+            "`network` must be read from all its nodes: Fisher memory is a property of the whole "
+            "state; use network.replace(readout=None)."
+        )
+    sparse_or_dense, C = network.real_pair()
+    A = sparse_or_dense if isinstance(sparse_or_dense, np.ndarray) else sparse_or_dense.toarray()
+    found, reason = _in_floats(A, C, count)
+    if found is None:
+        if len(A) > certify_up_to:
+            raise UncertainResultError(
+                f"floating point cannot give this curve: {reason}. Ball arithmetic can, but the "
+                f"network has {len(A)} states and `certify_up_to` is {certify_up_to}; raise it, or "
+                f"scale `A` further below spectral radius 1."
+            )
+        found = _in_balls(A, C, count)
+    notes = []
+    if reason:
+        notes.append(f"computed in ball arithmetic, since in floating point {reason}")
+    scale = s**-2
+    values, error = scale * found.values, scale * found.error
+    summed = values.sum(axis=1)
+    return MemoryCurve(
+        lags=np.arange(len(summed)),
+        values=summed,
+        error=error.sum(axis=1) + 2 * EPS * summed,
+        loss=np.full(len(summed), np.nan),
+        total=scale * found.total,
+        total_error=scale * found.total_error + 2 * EPS * scale * found.total,
+        rank=None,
+        channels=values,
+        kind="Fisher",
+        method="exact",
+        notes=tuple(notes),
+        options={"noise": s, "certify_up_to": certify_up_to},
+        diagnostics={"arithmetic": "ball" if reason else "float64"},
+        network=network.name or f"N = {network.size}",
+    )
+
+
+def _in_floats(A: Floats, C: Floats, lags: int | None) -> tuple[_Fisher | None, str]:
+    """Fisher memory for unit noise, or the reason why not."""
+    from scipy.linalg import solve_triangular
+
+    norms = power_norms(np.asfortranarray(A))
+    if not np.isfinite(norms.squares):
+        return None, "the powers of A grow too far for an error estimate"
+    identity = np.eye(len(A))
+    R, G = stein(A, identity), stein(A, C @ C.T)
+    root, width = np.sqrt(len(A)), np.sqrt((A**2).sum())
+    off_R = _stein_error(A, R, identity, norms.squares)
+    off_G = _stein_error(A, G, C @ C.T, norms.squares)
+    L = np.linalg.cholesky(R)
+    inverse = solve_triangular(L, identity, lower=True)
+    total = float(np.einsum("ij,ij->", inverse @ G, inverse))
+    total_error = total * (off_R + 4 * EPS * root * norms.squares) + root * off_G
+    values: list[Floats] = []
+    x, held = C, 0.0
+    largest = float(np.sqrt((C**2).sum(axis=0)).max())
+    while lags is None or len(values) < lags:
+        half = solve_triangular(L, x, lower=True)
+        values.append(np.einsum("ij,ij->j", half, half))
+        held += float(values[-1].sum())
+        largest = max(largest, float(np.sqrt((x**2).sum(axis=0)).max()))
+        x = A @ x
+        if lags is None:
+            small = len(values) * values[-1].sum() <= NEGLIGIBLE * total
+            if small and total - held <= VISIBLY_MISSING * total + total_error:
+                break
+            if len(values) >= MOST_DEFAULT_LAGS:
+                break
+    F = np.array(values)
+    relative = off_R + 4 * EPS * root * norms.squares
+    moved = EPS * root * width * norms.sum * largest  # rounding in A^τ C; R⁻¹ is at most one
+    error = relative * F + 2 * np.sqrt(F) * moved + moved**2
+    worst = max(float(error.max()), total_error) / max(total, np.finfo(float).tiny)
+    if total > 0 and not worst <= LARGEST_ERROR:
+        return None, f"the relative error would be {worst:.1e}"
+    return _Fisher(F, error, total, total_error), ""
+
+
+def _stein_error(A: Floats, X: Floats, Q: Floats, squares: float) -> float:
+    """Bound on ‖δX‖_F from the residual, which Σ_k A^k · (A^k)ᵀ multiplies."""
+    residual = X - A @ X @ A.T - Q
+    size = float(np.sqrt((X**2).sum()))
+    rounding = EPS * np.sqrt(len(A)) * size * (1 + float((A**2).sum()))
+    return float(squares * (np.sqrt((residual**2).sum()) + rounding))
+
+
+def _in_balls(A: Floats, C: Floats, lags: int | None) -> _Fisher:
+    from memcurve.enclosure import enclose_fisher
+
+    return _Fisher(*enclose_fisher(A, C, lags))

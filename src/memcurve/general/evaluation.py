@@ -1,0 +1,147 @@
+"""From covariances to memory: lag by lag, level by level, with the errors that are known here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.allpass import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY, VISIBLY_MISSING
+from memcurve.general.problem import Outcome
+from memcurve.general.projection import Projection
+from memcurve.spectrum.sensitivity import EPS
+from memcurve.stationary import Covariances
+
+Floats = NDArray[np.float64]
+
+#: Rounding of a sum of squares, of its factor and its right-hand sides, in units of eps·√n.
+ARITHMETIC = 4.0
+
+
+class Doubt(NamedTuple):
+    """What is not known about the states.
+
+    How far their span may be turned, how large the part of them that was left out may be (relative
+    to the noise), and the relative error of the covariance of the noise.
+    """
+
+    turned: float = 0.0
+    left_out: float = 0.0
+    noise: float = 0.0
+
+
+def evaluate(
+    cov: Covariances,
+    levels: Floats,
+    *,
+    projection: Projection | None,
+    rank: int,
+    lags: int | None,
+    doubt: Doubt,
+) -> Outcome:
+    """Memory and forecasts of all levels.
+
+    Without a projection every white state is read exactly; with one, ``rank`` of its directions are
+    read where there is no noise.
+    """
+    reader = _Reader(cov, levels, projection, rank, doubt)
+    total, total_error = reader.total(cov.all_past)
+    blocks, count, held = [], 0, np.zeros(len(levels))
+    for q in cov.lags():
+        block = reader.read(q)
+        blocks.append(block)
+        if lags is None:
+            lags = _enough(block[0].sum(axis=2), total, count, held)
+        held += block[0].sum(axis=(1, 2))
+        count += q.shape[2]
+        if lags is None and count >= MOST_DEFAULT_LAGS:
+            lags = MOST_DEFAULT_LAGS
+        if lags is not None and count >= lags:
+            break
+    memory, error = (np.concatenate(part, axis=1)[:, :lags] for part in zip(*blocks, strict=True))
+    return Outcome(
+        memory, error, *reader.read(cov.ahead), total, total_error, *reader.total(cov.all_future)
+    )
+
+
+def _enough(memory: Floats, total: Floats, first: int, held: Floats) -> int | None:
+    """The rule of :func:`memcurve.allpass.enough_lags`, for all levels at once."""
+    if np.any(total - held - memory.sum(axis=1) > VISIBLY_MISSING * total):
+        return None
+    lags = first + 1 + np.arange(memory.shape[1])
+    small = np.flatnonzero(np.all(lags * memory <= NEGLIGIBLE_MEMORY, axis=0))
+    return int(lags[small[0]]) if len(small) else None
+
+
+class _Reader:
+    """Turns whitened covariances q into capacities and errors."""
+
+    def __init__(
+        self,
+        cov: Covariances,
+        levels: Floats,
+        projection: Projection | None,
+        rank: int,
+        doubt: Doubt,
+    ) -> None:
+        self._cov, self._doubt, self._levels = cov, doubt, levels
+        self._rounding = ARITHMETIC * EPS * np.sqrt(len(cov.A) + 1)
+        self._W = None
+        if projection is not None:
+            self._W = projection.W
+            self._shares = projection.shares(levels, rank)
+            self._weights = projection.weights(levels, rank)
+
+    def read(self, q: Floats) -> tuple[Floats, Floats]:
+        """Capacities and errors (levels, lags, inputs) of covariances (n, inputs, lags)."""
+        n, d, m = q.shape
+        flat = q.transpose(0, 2, 1).reshape(n, m * d)
+        if self._W is None:
+            memory = np.einsum("ij,ij->j", flat, flat)[None]
+            error = self._rounding * (memory + self._cov.peak * self._readout_norm(flat)[None])
+        else:
+            squares = (self._W.T @ flat) ** 2
+            memory = self._shares @ squares
+            misled = self._doubt.left_out * np.sqrt(self._weights @ squares)
+            error = self._rounding * self._cov.condition * np.sqrt(memory)
+            error += 2 * np.sqrt(np.clip(1 - memory, 0, 1)) * misled + misled**2
+            error += self._doubt.noise * ((self._shares * (1 - self._shares)) @ squares)
+        turned = self._doubt.turned
+        error += 2 * turned * np.sqrt(np.clip(memory * (1 - memory), 0, 1)) + turned**2
+        shape = (len(memory), m, d)
+        # a capacity is a share: rounding may leave [0, 1] by its error, the value need not
+        return np.clip(memory, 0.0, 1.0).reshape(shape), np.minimum(error, 1.0).reshape(shape)
+
+    def total(self, outer: Floats) -> tuple[Floats, Floats]:
+        """Capacity over all lags, from Σ q_τq_τᵀ, and its error, for each level."""
+        peak, doubt = self._cov.peak, self._doubt
+        if self._W is None:
+            total = np.trace(outer)[None]
+            scale = np.maximum(total, len(outer) * min(peak, 1.0))
+            exact = self._cov.factor is None
+            error = np.zeros(1) if exact else self._rounding * self._cov.condition * scale
+        else:
+            along = np.einsum("ij,ij->j", self._W, outer @ self._W)
+            total = self._shares @ along
+            scale = np.maximum(total, 1.0)
+            misled = doubt.left_out * np.sqrt(self._weights)
+            change = 2 * np.sqrt(1 - self._shares) * misled + misled**2
+            error = peak * np.minimum(change, 1.0).sum(axis=1)
+            error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
+            error += self._rounding * self._cov.condition * scale
+            exact = self._cov.factor is None
+            if exact:  # without noise the total is a rank
+                error = np.where(self._levels == 0, 0.0, error)
+        if not exact:
+            error = error + 2 * doubt.turned * scale
+        return total, error
+
+    def _readout_norm(self, flat: Floats) -> Floats:
+        """‖Γ⁻¹p‖² = ‖L⁻ᵀq‖²: what an error of Γ is multiplied by."""
+        if self._cov.factor is None:
+            return np.zeros(flat.shape[1])
+        from scipy.linalg import solve_triangular
+
+        y = solve_triangular(self._cov.factor, flat, lower=True, trans="T")
+        return np.asarray(np.einsum("ij,ij->j", y, y))

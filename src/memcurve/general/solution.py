@@ -1,0 +1,237 @@
+"""The general problem in floating point, with an error for every number.
+
+Without noise, and with every state read, the map from white states to the network's own drops out:
+a realization and the covariances of the input are all (:mod:`memcurve.stationary`). Otherwise that
+map is found in one or two ways, and for each noise level the better one is kept:
+
+* from eigenvectors (:func:`memcurve.realization.eigen_state_map`), with relative accuracy at any
+  level. Its error is measured: the whole computation is repeated for a network changed at random by
+  as much as rounding may change it, and ten times the difference is the error;
+* from a Stein equation, T = A T A'ᵀ + C C'ᵀ. The size e of what x − Tξ has left is bounded, and a
+  readout w is misled by at most 2√(1 − MC)·‖w‖e + ‖w‖²e², which grows as the noise shrinks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.allpass import cascade, section_poles
+from memcurve.errors import UncertainResultError
+from memcurve.general.evaluation import Doubt, evaluate
+from memcurve.general.problem import Outcome, Problem
+from memcurve.general.projection import project
+from memcurve.graph import balanced, eigenvalues
+from memcurve.realization import (
+    StateMap,
+    eigen_state_map,
+    leja_order,
+    map_error,
+    several_input_cascade,
+    stein_state_map,
+)
+from memcurve.spectrum.sensitivity import EPS, backward_error, power_norms
+from memcurve.stationary import covariances
+from memcurve.stein import stein
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+#: A measured change is taken this many times to be an error.
+SAFETY = 10.0
+#: Where every level is as good as this, the other way is not tried.
+GOOD = 1e-9
+_SEED = 20230501
+
+Once = Callable[[Floats, Floats, int | None], Outcome]
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """What is known of the modes: how many count, and for one input which and how well."""
+
+    rank: int
+    poles: Complexes | None = None
+    gap: float = 0.0
+
+
+def solve(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
+    """Answer the problem; ``rows_rank`` is the rank of the states that are read.
+
+    Raises UncertainResultError where floating point has no answer.
+    """
+    single = problem.C.shape[1] == 1
+    if problem.noise is None and problem.reads_all:
+        return _single_input(problem, modes) if single else _several_inputs(problem, modes)
+    outcomes: list[Outcome] = []
+    if single and modes.rank == len(problem.A):
+        with contextlib.suppress(UncertainResultError):
+            outcomes.append(_by_eigenvectors(problem, rows_rank))
+        if outcomes and outcomes[0].largest_error.max() <= GOOD:
+            return outcomes[0]
+    try:
+        lags = outcomes[0].memory.shape[1] if outcomes else problem.lags
+        outcomes.append(_by_stein(problem, modes, rows_rank, lags))
+    except UncertainResultError:
+        if not outcomes:
+            raise
+    return outcomes[0] if len(outcomes) == 1 else outcomes[0].better_of(outcomes[1])
+
+
+def realization_of(problem: Problem, modes: Modes) -> tuple[Floats, Floats]:
+    """An input-normal realization (A', C') of the whole network."""
+    return _realization(problem.A, problem.C, modes)
+
+
+def _realization(A: Floats, C: Floats, modes: Modes) -> tuple[Floats, Floats]:
+    if C.shape[1] > 1:
+        if modes.rank < len(A):
+            raise UncertainResultError("not every mode is driven by the inputs.")
+        return several_input_cascade(A, C)
+    if modes.poles is None or not np.abs(modes.poles).max() < 1:
+        raise UncertainResultError("the eigenvalues that count cannot be told well enough.")
+    upper = section_poles(modes.poles)
+    A1, C1 = cascade(upper[leja_order(upper)])
+    return A1, C1[:, None]
+
+
+def _single_input(problem: Problem, modes: Modes) -> Outcome:
+    cov = covariances(*realization_of(problem, modes), problem.processes, problem.horizons)
+    turned = modes.gap * np.sqrt(cov.condition)
+    return evaluate(
+        cov, problem.levels, projection=None, rank=modes.rank, lags=problem.lags,
+        doubt=Doubt(turned=float(turned)),
+    )  # fmt: skip
+
+
+def _several_inputs(problem: Problem, modes: Modes) -> Outcome:
+    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
+        cov = covariances(*_realization(A, C, modes), problem.processes, problem.horizons)
+        return evaluate(
+            cov, problem.levels, projection=None, rank=len(cov.A), lags=lags, doubt=Doubt()
+        )
+
+    return _measured(problem, once, problem.lags)
+
+
+def _by_eigenvectors(problem: Problem, rows_rank: int) -> Outcome:
+    factor, doubt = _noise_factor(problem)
+
+    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
+        found = eigen_state_map(A, C[:, 0])
+        if found is None:
+            raise UncertainResultError("the network has no basis of eigenvectors.")
+        return _read_through(problem, found, factor, rows_rank, lags, Doubt(noise=doubt))
+
+    return _measured(problem, once, problem.lags)
+
+
+def _by_stein(problem: Problem, modes: Modes, rows_rank: int, lags: int | None) -> Outcome:
+    factor, doubt = _noise_factor(problem)
+    found = stein_state_map(problem.A, problem.C, realization_of(problem, modes))
+    norms = power_norms(np.asfortranarray(problem.A))
+    left_out = map_error(problem.A, problem.C, found, norms.sum) * factor.inverse_norm
+    size = float(np.sqrt((factor.whitened(found.T[problem.rows]) ** 2).sum()))
+    left_out += 8 * EPS * np.sqrt(len(found.A)) * size
+    bounded = _read_through(
+        problem, found, factor, rows_rank, lags, Doubt(left_out=left_out, noise=doubt)
+    )
+    if modes.rank < len(problem.A) or bounded.largest_error.max() <= GOOD:
+        return bounded  # a change at random would not keep the rank
+
+    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
+        all_modes = Modes(modes.rank, eigenvalues(A)) if C.shape[1] == 1 else modes
+        found = stein_state_map(A, C, _realization(A, C, all_modes))
+        return _read_through(problem, found, factor, rows_rank, lags, Doubt(noise=doubt))
+
+    return bounded.better_of(_measured(problem, once, bounded.memory.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class _NoiseFactor:
+    """Λ with ΛΛᵀ the covariance of the noise on the states read: diagonal, or triangular."""
+
+    diagonal: Floats | None
+    triangular: Floats | None
+    inverse_norm: float
+
+    def whitened(self, T: Floats) -> Floats:
+        """Λ⁻¹T."""
+        if self.diagonal is not None:
+            return np.asarray(T / self.diagonal[:, None])
+        from scipy.linalg import solve_triangular
+
+        L: Any = self.triangular
+        return np.asarray(solve_triangular(L, T, lower=True))
+
+
+def _noise_factor(problem: Problem) -> tuple[_NoiseFactor, float]:
+    """Factor of the noise at level one, and the relative error of its covariance."""
+    observed, entering = problem.observation[problem.rows], problem.state
+    if not entering.any():
+        scale = observed if observed.any() else np.ones(len(observed))
+        if scale.min() == 0:
+            raise UncertainResultError("some of the states are read without noise, others with.")
+        return _NoiseFactor(scale, None, float(1 / scale.min())), 0.0
+    whole = stein(problem.A, np.diag(entering**2))
+    norms = power_norms(np.asfortranarray(problem.A))
+    read = whole[np.ix_(problem.rows, problem.rows)] + np.diag(observed**2)
+    try:
+        L = np.asarray(np.linalg.cholesky(read), dtype=float)
+    except np.linalg.LinAlgError:
+        raise UncertainResultError("the covariance of the noise is singular.") from None
+    least = float(np.sqrt(entering.min() ** 2 + observed.min() ** 2))
+    relative = EPS * np.sqrt(len(L)) * norms.squares * float((entering.max() / least) ** 2)
+    return _NoiseFactor(None, L, 1 / least), relative
+
+
+def _read_through(
+    problem: Problem,
+    found: StateMap,
+    factor: _NoiseFactor,
+    rows_rank: int,
+    lags: int | None,
+    doubt: Doubt,
+) -> Outcome:
+    cov = covariances(found.A, found.C, problem.processes, problem.horizons)
+    M = factor.whitened(found.T[problem.rows])
+    if cov.factor is not None:
+        M = M @ cov.factor
+    doubt = doubt._replace(left_out=doubt.left_out * float(np.sqrt(cov.peak)))
+    return evaluate(
+        cov, problem.levels, projection=project(M), rank=rows_rank, lags=lags, doubt=doubt
+    )
+
+
+def _measured(problem: Problem, once: Once, lags: int | None) -> Outcome:
+    """Run for the network and for one changed as much as rounding may change it; compare."""
+    outcome = once(problem.A, problem.C, lags)
+    other = once(*_changed(problem.A, problem.C), outcome.memory.shape[1])
+    for name in ("memory", "forecast"):
+        change = np.abs(getattr(outcome, name) - getattr(other, name))
+        error = getattr(outcome, f"{name}_error")
+        error += SAFETY * change.max(axis=(1, 2), initial=0.0)[:, None, None]
+        total = "total" if name == "memory" else "total_forecast"
+        moved = np.abs(getattr(outcome, total) - getattr(other, total))
+        uncertain = getattr(outcome, f"{total}_error")
+        known = uncertain == 0  # a rank
+        moved = np.maximum(moved, change.sum(axis=(1, 2)))
+        setattr(outcome, f"{total}_error", np.where(known, 0.0, uncertain + SAFETY * moved))
+    return outcome
+
+
+def _changed(A: Floats, C: Floats) -> tuple[Floats, Floats]:
+    """A network changed at random by as much as LAPACK may change it."""
+    rng = np.random.default_rng(_SEED)
+    scaled, d = balanced(A)
+    change = rng.standard_normal(A.shape)
+    change *= backward_error(scaled) / np.sqrt((change**2).sum())
+    if np.array_equal(A, A.T):
+        change = (change + change.T) / 2
+    change = change * (d[:, None] / d)
+    return A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))

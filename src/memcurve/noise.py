@@ -1,0 +1,270 @@
+"""Noise on the states: what limits the memory that can be used.
+
+A network's states are read as x_t + e_t, with independent errors e of known standard deviations,
+relative to input of unit variance. Noise ε that enters the recursion, x_t = Ax_{t−1} + Cz_t + ε_t,
+accumulates to the covariance Σ_k A^k diag(σ²) (A^k)ᵀ. Rounding of recorded states is noise of known
+size: a step q gives variance q²/12.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import exact_array, require_number, require_size
+
+Floats = NDArray[np.float64]
+
+#: States of a 24-bit mantissa are stored in steps of 2^(e − 23), 2^e ≤ |x| < 2^(e + 1).
+FLOAT32_DIGITS = 23
+FLOAT64_DIGITS = 52
+
+
+class Noise(ABC):
+    """Independent errors of the states, as standard deviations at unit level, times ``levels``."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """A short name for tables and plots."""
+
+    @property
+    def levels(self) -> Floats:
+        """Factors of the standard deviations, one a curve."""
+        return np.ones(1)
+
+    @property
+    def is_family(self) -> bool:
+        """Whether several levels were asked for, so that the answer is a family of curves."""
+        return False
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the level is a standard deviation; otherwise the kind says it all."""
+        return False
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        """Standard deviations of the errors of reading, for states of these deviations."""
+        return np.zeros(len(state_deviations))
+
+    def state(self, state_deviations: Floats) -> Floats:
+        """Standard deviations of the errors that enter the recursion."""
+        return np.zeros(len(state_deviations))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Levels(Noise):
+    """Equal standard deviations for all states: a number, or a vector of levels."""
+
+    deviation: Any
+
+    def __post_init__(self) -> None:
+        levels = exact_array(self.deviation, "noise")
+        if levels.ndim > 1 or levels.size == 0 or np.iscomplexobj(levels):
+            raise ValueError(
+                f"`noise` must be a standard deviation or a vector of them, got an array of shape "
+                f"{levels.shape} and dtype {levels.dtype}."
+            )
+        if levels.min() < 0:
+            raise ValueError(
+                f"`noise` is a standard deviation and must not be negative, got "
+                f"{float(levels.min())!r}; give e.g. 1e-3, relative to input of unit variance."
+            )
+
+    @property
+    def levels(self) -> Floats:
+        return np.atleast_1d(np.asarray(self.deviation, dtype=float))
+
+    @property
+    def is_family(self) -> bool:
+        return np.ndim(self.deviation) > 0
+
+    @property
+    def is_scaled(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.deviation!r})"
+
+
+class ObservationNoise(_Levels):
+    """Errors of standard deviation s in every state as it is read; ``noise=s`` means the same."""
+
+    @property
+    def label(self) -> str:
+        return "observation noise"
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return np.ones(len(state_deviations))
+
+
+class StateNoise(_Levels):
+    """Errors of standard deviation s that enter every state at every step of the recursion."""
+
+    @property
+    def label(self) -> str:
+        return "state noise"
+
+    def state(self, state_deviations: Floats) -> Floats:
+        return np.ones(len(state_deviations))
+
+
+@dataclass(frozen=True, eq=False)
+class Quantised(Noise):
+    """States recorded in steps: an analogue-to-digital converter, a fixed-point format.
+
+    Parameters
+    ----------
+    step : float
+        The step itself; or
+    bits : int
+        number of bits over the range ``low`` … ``high``, in units of a state.
+    """
+
+    step: float | None = None
+    bits: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        by_range = (self.bits, self.low, self.high)
+        if self.step is not None and any(part is not None for part in by_range):
+            raise ValueError("Quantised takes `step`, or `bits`, `low` and `high`; got both.")
+        if self.step is None:
+            if any(part is None for part in by_range):
+                raise ValueError(
+                    "Quantised needs `step`, or `bits` with the range `low` and `high`, e.g. "
+                    "Quantised(bits=12, low=-4, high=4)."
+                )
+            bits = require_size(self.bits, "bits")
+            low = require_number(self.low, "low", "below `high`")
+            high = require_number(self.high, "high", f"above `low`={low:g}", lambda h: h > low)
+            object.__setattr__(self, "step", math.ldexp(high - low, -bits))
+        require_number(self.step, "step", "above 0", lambda q: q > 0)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the rounding error, step/√12."""
+        return float(self.step or 0.0) / math.sqrt(12)
+
+    @property
+    def label(self) -> str:
+        return f"{self.bits} bits" if self.bits is not None else f"steps of {self.step:g}"
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return np.full(len(state_deviations), self.deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class Float32(Noise):
+    """States recorded in single precision: rounding relative to the size of each state.
+
+    For a Gaussian state of standard deviation σ the error has variance E 4^⌊log₂|x|⌋ · 2⁻⁴⁶/12,
+    about 0.54σ²·2⁻⁴⁶/12.
+    """
+
+    @property
+    def label(self) -> str:
+        return "float32"
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return floating_point_deviations(state_deviations, FLOAT32_DIGITS)
+
+
+def floating_point_deviations(state_deviations: Floats, digits: int) -> Floats:
+    """Standard deviations of rounding Gaussian states to ``digits`` binary digits after the point.
+
+    E 4^⌊log₂|x|⌋ for x of deviation σ = m·2^e, 1 ≤ m < 2, is 4^e times a sum over binades.
+    """
+    from scipy.special import ndtr
+
+    mantissa, exponent = np.frexp(state_deviations)
+    mantissa = np.where(mantissa > 0, mantissa, 1.0)
+    binades = np.arange(-30, 5)[:, None]
+    chance = 2 * (ndtr(2.0 ** (binades + 1) / mantissa) - ndtr(2.0**binades / mantissa))
+    mean = np.sqrt((4.0**binades * chance).sum(axis=0) / 12)
+    return np.where(state_deviations > 0, np.ldexp(mean, exponent - digits), 0.0)
+
+
+def number_formats(state_deviations: Floats) -> dict[str, float]:
+    """Noise levels that recording in some number formats amounts to, for these states.
+
+    Floating point rounds each state relative to its size; converters of 16 and 12 bits are taken to
+    span four standard deviations of the largest state, either way. Root mean square over states.
+    """
+    marks = {}
+    for name, digits in (("float64", FLOAT64_DIGITS), ("float32", FLOAT32_DIGITS)):
+        rounding = floating_point_deviations(state_deviations, digits)
+        marks[name] = float(np.sqrt((rounding**2).mean()))
+    reach = 4 * float(state_deviations.max(initial=0.0))
+    for bits in (16, 12):
+        if reach > 0:
+            marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
+    return marks
+
+
+def noise_of(noise: Any) -> Noise | None:
+    """The noise meant by the argument ``noise``: None or 0, numbers, or one of the classes here."""
+    if noise is None or isinstance(noise, Noise):
+        return noise
+    if isinstance(noise, type) and issubclass(noise, Noise):
+        raise TypeError(f"`noise` must be an instance, e.g. {noise.__name__}(); got the class.")
+    if isinstance(noise, str | bytes | bool):
+        raise TypeError(
+            f"`noise` must be a standard deviation, a vector of them, or one of StateNoise(s), "
+            f"Quantised(step), Float32(); got {noise!r}."
+        )
+    if np.ndim(noise) == 0 and noise == 0:
+        return None
+    return ObservationNoise(noise)
+
+
+def parse_noise(texts: Sequence[str]) -> Any:
+    """The noise that words of a command line stand for; several must all be numbers.
+
+    Examples
+    --------
+    >>> from memcurve.noise import parse_noise
+    >>> parse_noise(["state:0.01"])
+    StateNoise(0.01)
+    >>> parse_noise(["12bit:4"]).step
+    0.001953125
+    """
+    parsed = [_parse_one(text) for text in texts]
+    if len(parsed) == 1:
+        return parsed[0]
+    if all(isinstance(one, float) for one in parsed):
+        return parsed
+    if all(isinstance(one, StateNoise) for one in parsed):
+        return StateNoise([one.deviation for one in parsed])
+    raise ValueError(
+        f"`noise` must be one of its forms, or several standard deviations; got {' '.join(texts)}."
+    )
+
+
+def _parse_one(text: str) -> Any:
+    kind, colon, value = text.strip().lower().partition(":")
+    try:
+        if kind == "float32" and not colon:
+            return Float32()
+        if kind == "state":
+            return StateNoise(float(value))
+        if kind == "step":
+            return Quantised(float(value))
+        if kind.endswith("bit"):
+            reach = float(value)
+            return Quantised(bits=int(kind.removesuffix("bit")), low=-reach, high=reach)
+        return float(text)
+    except ValueError as error:
+        if "`" in str(error):  # from the noise itself, which says what is wrong
+            raise
+        raise ValueError(
+            f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, step:0.01 or "
+            f"12bit:4 (12 bits over -4 … 4); got {text!r}."
+        ) from None

@@ -1,0 +1,88 @@
+"""Input-normal realization of a single-input network, and the map to its own states.
+
+The poles in *Leja order* (each one as far from those before as can be, in the pseudo-hyperbolic
+sense) make the cascade of all-pass sections a pivoted factorisation. In the eigenbasis A = VΛV⁻¹,
+c = V⁻¹C, the states are x = Tξ with::
+
+    T = V diag(c) Φ,    Φ[i, k] = φ_k(λ_i),    φ_k(z) = √(1 − |λ_k|²)/(1 − λ̄_k z) Π_{j<k} b_j(z)
+
+the Takenaka–Malmquist functions of the cascade. Φ is lower triangular with columns that shrink,
+each entry a product: its columns have *relative* accuracy however small they are, and so has the
+memory that lies below any noise level.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.allpass import cascade
+from memcurve.realization.statemap import StateMap
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+
+def leja_order(upper_poles: Complexes) -> NDArray[np.intp]:
+    """Indices that order section poles greedily by |λ_k's basis function at itself|."""
+    rest = np.arange(len(upper_poles))
+    points = upper_poles
+    with np.errstate(divide="ignore"):
+        weight = -np.log((1 - np.abs(points)) * (1 + np.abs(points)))
+        order = []
+        while len(rest):
+            best = int(np.argmax(weight))
+            pole = points[best]
+            order.append(rest[best])
+            rest, points, weight = (np.delete(a, best) for a in (rest, points, weight))
+            weight = weight + 2 * np.log(np.abs((points - pole) / (1 - np.conj(pole) * points)))
+            if pole.imag != 0:
+                weight = weight + 2 * np.log(np.abs((points - np.conj(pole)) / (1 - pole * points)))
+    return np.array(order, dtype=np.intp)
+
+
+def basis_at(points: Complexes, upper_poles: Complexes) -> Complexes:
+    """Values φ_k(z) of the functions of a cascade at ``points``, as (points, states)."""
+    passed, columns = np.ones(len(points), complex), []
+    for pole in upper_poles:
+        r = abs(pole)
+        if pole.imag == 0:
+            below = 1 - pole.real * points
+            columns.append(passed * np.sqrt((1 - r) * (1 + r)) / below)
+            passed = passed * ((points - pole.real) / below)
+            continue
+        k1 = -2 * pole.real / (1 + r**2)
+        c1 = abs(1 - pole) * abs(1 + pole) / (1 + r**2)
+        c2 = np.sqrt((1 - r) * (1 + r) * (1 + r**2))
+        below = (1 - pole * points) * (1 - np.conj(pole) * points)
+        columns += [passed * (c1 * c2) / below, passed * c2 * (points + k1) / below]
+        passed = passed * ((points - pole) * (points - np.conj(pole)) / below)
+    return np.array(columns).T
+
+
+def eigen_state_map(A: Floats, C: Floats) -> StateMap | None:
+    """The map T from the eigenvectors of A, for a network whose mask (n,) excites every mode.
+
+    None where A is unstable or has no basis of eigenvectors in floating point.
+    """
+    if np.array_equal(A, A.T):
+        values, V = np.linalg.eigh(A)
+        poles, c = values.astype(complex), V.T @ C
+    else:
+        poles, V = np.linalg.eig(A)
+        poles = poles.astype(complex)
+        try:
+            c = np.linalg.solve(V, C.astype(V.dtype))
+        except np.linalg.LinAlgError:
+            return None
+    if not np.abs(poles).max() < 1 or not np.isfinite(c).all():
+        return None
+    upper = np.flatnonzero(poles.imag >= 0)
+    upper = upper[leja_order(poles[upper])]
+    twice = np.where(poles[upper].imag > 0, 2.0, 1.0)  # a pair is twice the real part of one
+    coordinates = (c[upper] * twice)[:, None] * basis_at(poles[upper], poles[upper])
+    T = np.ascontiguousarray((V[:, upper] @ coordinates).real)
+    if not np.isfinite(T).all():
+        return None
+    A1, C1 = cascade(poles[upper])
+    return StateMap(A1, C1[:, None], T)
