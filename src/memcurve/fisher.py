@@ -23,7 +23,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
 from memcurve.network import LinearNetwork
 from memcurve.spectrum.sensitivity import EPS, power_norms
-from memcurve.stein import stein
+from memcurve.stein import residual_norm, stein
 
 Floats = NDArray[np.float64]
 
@@ -132,12 +132,13 @@ def _in_floats(A: Floats, C: Floats, lags: int | None) -> tuple[_Fisher | None, 
     identity = np.eye(len(A))
     R, G = stein(A, identity), stein(A, C @ C.T)
     root, width = np.sqrt(len(A)), np.sqrt((A**2).sum())
-    off_R = _stein_error(A, R, identity, norms.squares)
-    off_G = _stein_error(A, G, C @ C.T, norms.squares)
+    # errors of R and G are between ∓off·R: relative for the one, off·tr(R⁻¹R) for the other
+    off_R, off_G = residual_norm(A, R, identity), residual_norm(A, G, C @ C.T)
+    relative = off_R + 4 * EPS * root
     L = np.linalg.cholesky(R)
     inverse = solve_triangular(L, identity, lower=True)
     total = float(np.einsum("ij,ij->", inverse @ G, inverse))
-    total_error = total * (off_R + 4 * EPS * root * norms.squares) + root * off_G
+    total_error = total * relative + len(A) * off_G
     values: list[Floats] = []
     x, held = C, 0.0
     largest = float(np.sqrt((C**2).sum(axis=0)).max())
@@ -154,21 +155,12 @@ def _in_floats(A: Floats, C: Floats, lags: int | None) -> tuple[_Fisher | None, 
             if len(values) >= MOST_DEFAULT_LAGS:
                 break
     F = np.array(values)
-    relative = off_R + 4 * EPS * root * norms.squares
     moved = EPS * root * width * norms.sum * largest  # rounding in A^τ C; R⁻¹ is at most one
     error = relative * F + 2 * np.sqrt(F) * moved + moved**2
     worst = max(float(error.max()), total_error) / max(total, np.finfo(float).tiny)
     if total > 0 and not worst <= LARGEST_ERROR:
         return None, f"the relative error would be {worst:.1e}"
     return _Fisher(F, error, total, total_error), ""
-
-
-def _stein_error(A: Floats, X: Floats, Q: Floats, squares: float) -> float:
-    """Bound on ‖δX‖_F from the residual, which Σ_k A^k · (A^k)ᵀ multiplies."""
-    residual = X - A @ X @ A.T - Q
-    size = float(np.sqrt((X**2).sum()))
-    rounding = EPS * np.sqrt(len(A)) * size * (1 + float((A**2).sum()))
-    return float(squares * (np.sqrt((residual**2).sum()) + rounding))
 
 
 def _in_balls(A: Floats, C: Floats, lags: int | None) -> _Fisher:

@@ -49,6 +49,11 @@ class Noise(ABC):
         """Whether the level is a standard deviation; otherwise the kind says it all."""
         return False
 
+    @property
+    def is_relative(self) -> bool:
+        """Whether the errors depend on the size of the states."""
+        return False
+
     def observation(self, state_deviations: Floats) -> Floats:
         """Standard deviations of the errors of reading, for states of these deviations."""
         return np.zeros(len(state_deviations))
@@ -172,6 +177,10 @@ class Float32(Noise):
     @property
     def label(self) -> str:
         return "float32"
+
+    @property
+    def is_relative(self) -> bool:
+        return True
 
     def observation(self, state_deviations: Floats) -> Floats:
         return floating_point_deviations(state_deviations, FLOAT32_DIGITS)

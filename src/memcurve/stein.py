@@ -41,3 +41,15 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
         "a sum over the powers of `A` does not settle in floating point; scale `A` further below "
         "spectral radius 1."
     )
+
+
+def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
+    """Bound r on the spectral norm of X − A X Aᵀ − Q, rounding in it included.
+
+    The error of X is Σ_k A^k E (A^k)ᵀ with −r ≤ E ≤ r, and so lies between ∓r·Σ_k A^k (A^k)ᵀ as
+    symmetric matrices do.
+    """
+    rest = X - A @ X @ A.T - Q
+    growth = 1 + float(np.linalg.norm(A, 2)) ** 2
+    rounding = 8 * np.finfo(float).eps * growth * np.sqrt((X**2).sum())
+    return float(np.sqrt((rest**2).sum()) + rounding)

@@ -8,7 +8,8 @@ cancels any more: lags, horizons and totals follow with some two hundred bits.
 
 from __future__ import annotations
 
+from memcurve.enclosure.fisher import enclose_fisher
 from memcurve.enclosure.general import enclose_any
 from memcurve.enclosure.result import Enclosure
 
-__all__ = ["Enclosure", "enclose_any"]
+__all__ = ["Enclosure", "enclose_any", "enclose_fisher"]

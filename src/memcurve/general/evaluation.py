@@ -16,7 +16,7 @@ from memcurve.stationary import Covariances
 Floats = NDArray[np.float64]
 
 #: Rounding of a sum of squares, of its factor and its right-hand sides, in units of eps·√n.
-ARITHMETIC = 4.0
+ARITHMETIC = 8.0
 
 
 class Doubt(NamedTuple):
@@ -66,12 +66,17 @@ def evaluate(
 
 
 def _enough(memory: Floats, total: Floats, first: int, held: Floats) -> int | None:
-    """The rule of :func:`memcurve.allpass.enough_lags`, for all levels at once."""
+    """The rule of :func:`memcurve.allpass.enough_lags`, for all levels at once.
+
+    Memory of coloured input may come back: the last lag that matters counts, not the first that
+    does not.
+    """
     if np.any(total - held - memory.sum(axis=1) > VISIBLY_MISSING * total):
         return None
     lags = first + 1 + np.arange(memory.shape[1])
-    small = np.flatnonzero(np.all(lags * memory <= NEGLIGIBLE_MEMORY, axis=0))
-    return int(lags[small[0]]) if len(small) else None
+    large = np.flatnonzero(np.any(lags * memory > NEGLIGIBLE_MEMORY, axis=0))
+    enough = int(large[-1]) + 2 if len(large) else 1
+    return first + enough if enough <= memory.shape[1] else None
 
 
 class _Reader:
@@ -92,6 +97,11 @@ class _Reader:
             self._W = projection.W
             self._shares = projection.shares(levels, rank)
             self._weights = projection.weights(levels, rank)
+            # a direction that is not seen at all may stand above the noise by what was left out
+            floor = np.where(levels > 0, levels, projection.sigma[rank - 1] - doubt.left_out)
+            with np.errstate(divide="ignore"):
+                unseen = (doubt.left_out / np.maximum(floor, 0.0)) ** 2
+            self._unseen = np.nan_to_num(unseen, posinf=1e300) + self._rounding**2
 
     def read(self, q: Floats) -> tuple[Floats, Floats]:
         """Capacities and errors (levels, lags, inputs) of covariances (n, inputs, lags)."""
@@ -105,6 +115,7 @@ class _Reader:
             memory = self._shares @ squares
             misled = self._doubt.left_out * np.sqrt(self._weights @ squares)
             error = self._rounding * self._cov.condition * np.sqrt(memory)
+            error += self._unseen[:, None] * np.einsum("ij,ij->j", flat, flat)
             error += 2 * np.sqrt(np.clip(1 - memory, 0, 1)) * misled + misled**2
             error += self._doubt.noise * ((self._shares * (1 - self._shares)) @ squares)
         turned = self._doubt.turned
@@ -127,12 +138,13 @@ class _Reader:
             scale = np.maximum(total, 1.0)
             misled = doubt.left_out * np.sqrt(self._weights)
             change = 2 * np.sqrt(1 - self._shares) * misled + misled**2
-            error = peak * np.minimum(change, 1.0).sum(axis=1)
+            error = peak * np.minimum(change + self._unseen[:, None], 1.0).sum(axis=1)
             error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
             error += self._rounding * self._cov.condition * scale
             exact = self._cov.factor is None
-            if exact:  # without noise the total is a rank
-                error = np.where(self._levels == 0, 0.0, error)
+            if exact:  # without noise the total is a rank, or nothing for the future
+                quiet = self._levels == 0
+                total, error = np.where(quiet, np.rint(total), total), np.where(quiet, 0.0, error)
         if not exact:
             error = error + 2 * doubt.turned * scale
         return total, error

@@ -104,14 +104,19 @@ class Problem:
         """Standard deviations of the errors of reading, at level one."""
         if self.noise is None:
             return np.zeros(len(self.A))
-        return self.noise.observation(self.state_deviations)
+        return self.noise.observation(self._sizes())
 
     @cached_property
     def state(self) -> Floats:
         """Standard deviations of the errors that enter the recursion, at level one."""
         if self.noise is None:
             return np.zeros(len(self.A))
-        return self.noise.state(self.state_deviations)
+        return self.noise.state(self._sizes())
+
+    def _sizes(self) -> Floats:
+        """Deviations of the states, where the noise asks for them."""
+        relative = self.noise is not None and self.noise.is_relative
+        return self.state_deviations if relative else np.ones(len(self.A))
 
     @cached_property
     def state_deviations(self) -> Floats:

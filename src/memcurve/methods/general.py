@@ -16,6 +16,7 @@ from memcurve.errors import RankWarning, UncertainResultError
 from memcurve.general import Modes, Outcome, Problem, solve
 from memcurve.spectrum import Spectrum, controllable_spectrum
 from memcurve.spectrum.block import block_rank, rows_rank
+from memcurve.spectrum.sensitivity import pole_sensitivity
 
 Floats = NDArray[np.float64]
 
@@ -44,9 +45,11 @@ def answer(problem: Problem, certify_up_to: int) -> Answer:
     outcome, reason = None, ""
     try:
         if modes.sure:
-            outcome = solve(problem, modes, read)
+            # overflow ends in errors that are not finite, which are dealt with below
+            with np.errstate(all="ignore"):
+                outcome = solve(problem, modes, read)
         else:
-            reason = "the eigenvalues that count cannot be told from those that do not"
+            reason = "the eigenvalues that count are too uncertain"
     except UncertainResultError as error:
         reason = str(error).rstrip(".")
     arithmetic = "float64"
@@ -83,7 +86,10 @@ class _KnownModes(Modes):
 def _modes(problem: Problem) -> tuple[_KnownModes, dict[str, Any], list[str]]:
     diagnostics: dict[str, Any] = {"reachable": len(problem.reachable)}
     if problem.C.shape[1] > 1:
-        return _KnownModes(block_rank(problem.A, problem.C)), diagnostics, []
+        # rounding must not move an eigenvalue across the unit circle
+        stable = bool(np.isfinite(pole_sensitivity(problem.A).gap))
+        modes = _KnownModes(block_rank(problem.A, problem.C), sure=stable)
+        return modes, diagnostics, []
     spectrum = controllable_spectrum(problem.network)
     notes = rank_notes(spectrum)
     diagnostics["rank_robust"] = spectrum.rank_robust

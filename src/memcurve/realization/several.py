@@ -45,6 +45,8 @@ def _sections(A: Floats, C: Floats) -> tuple[Complexes, Complexes]:
     T: Any = S.conj().T.copy()
     rest: Any = Z.conj().T @ C
     poles, directions = _paired(np.diag(T)), np.empty(rest.shape, complex)
+    if not np.abs(poles).max() < 1:
+        raise UncertainResultError("the eigenvalues come out at modulus one or beyond.")
     for k, pole in enumerate(poles):
         length = float(np.linalg.norm(rest[0]))
         if not 0 < length < np.inf:

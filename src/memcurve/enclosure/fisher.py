@@ -1,0 +1,80 @@
+"""Fisher memory F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C, R = Σ_j A^j (A^j)ᵀ, with proven errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memcurve.allpass import MOST_DEFAULT_LAGS
+from memcurve.enclosure.balls import Floats, identity, krylov
+from memcurve.enclosure.result import rounded
+from memcurve.enclosure.stein import energy, solve_stein
+from memcurve.errors import UncertainResultError
+
+FIRST_BITS, LAST_BITS = 192, 1 << 13
+#: Radii, relative to the total, above which more bits are taken.
+LARGEST_RADIUS = 2.0**-70
+#: By default lags go on until F_τ, times the lag, is below this share of the total.
+NEGLIGIBLE = 1e-12
+
+
+def enclose_fisher(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, float, float]:
+    """Fisher memory (lags, inputs) for unit noise and its error; the total and its error."""
+    from flint import ctx
+
+    bits = FIRST_BITS
+    while bits <= LAST_BITS:
+        with ctx.workprec(bits):
+            found = _at_this_precision(A, C, lags)
+        if found is not None:
+            return found
+        bits *= 2
+    raise UncertainResultError(
+        f"no enclosure was found with {LAST_BITS} bits; scale `A` further below spectral radius 1."
+    )
+
+
+def _at_this_precision(
+    A: Floats, C: Floats, lags: int | None
+) -> tuple[Floats, Floats, float, float] | None:
+    from flint import arb_mat
+
+    matrix, mask = arb_mat(A.tolist()), arb_mat(C.tolist())
+    bound = energy(matrix)
+    R = solve_stein(matrix, matrix, identity(len(A)), (bound, bound))
+    G = solve_stein(matrix, matrix, mask * mask.transpose(), (bound, bound))
+    count = lags or 4 * len(A) + 16
+    try:
+        total = R.solve(G).trace()
+        while True:
+            columns = krylov(matrix, mask, count)
+            values = _inner(columns, R.solve(columns))
+            enough = lags or _enough(values, C.shape[1], total)
+            if enough is not None or count >= MOST_DEFAULT_LAGS:
+                break
+            count = min(2 * count, MOST_DEFAULT_LAGS)
+    except ZeroDivisionError:
+        return None
+    wide = LARGEST_RADIUS * float(total.abs_upper())
+    if any(not float(ball.rad()) <= wide for ball in (total, *values)):
+        return None
+    (middle,), (radius,) = rounded([total])
+    memory, error = (part.reshape(count, -1)[:enough] for part in rounded(values))
+    return memory, error, float(middle), float(radius)
+
+
+def _inner(X: Any, Y: Any) -> list[Any]:
+    """Inner products of the columns of two matrices."""
+    from flint import arb
+
+    rows, columns = range(X.nrows()), range(X.ncols())
+    return [sum((X[i, j] * Y[i, j] for i in rows), arb(0)) for j in columns]
+
+
+def _enough(values: list[Any], inputs: int, total: Any) -> int | None:
+    summed = np.array([float(ball.mid()) for ball in values]).reshape(-1, inputs).sum(axis=1)
+    lags = 1 + np.arange(len(summed))
+    large = np.flatnonzero(lags * summed > NEGLIGIBLE * float(total.mid()))
+    enough = int(large[-1]) + 2 if len(large) else 1
+    return enough if enough <= len(summed) else None

@@ -1,0 +1,159 @@
+"""Problems drawn at random: networks, inputs, noise and readouts, for every kind of question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hostile import FAMILIES, draw
+from memcurve import Float32, LinearNetwork, Quantised, StateNoise, ensembles, inputs
+
+LARGEST = 24
+
+
+class Question(NamedTuple):
+    """A network and the arguments of the function that is asked."""
+
+    network: LinearNetwork
+    arguments: dict[str, Any]
+    kind: str = "memory"
+
+
+def some_network(rng: np.random.Generator, hostile: bool) -> LinearNetwork:
+    """A small network: of the usual ensembles, or of a family on which careless methods fail."""
+    if hostile:
+        while True:
+            family = list(FAMILIES)[int(rng.integers(len(FAMILIES)))]
+            network = draw(family, int(rng.integers(10**6)))
+            if network.size <= LARGEST and np.any(network.C):
+                return network
+    size = int(rng.integers(2, LARGEST))
+    name = str(rng.choice(["normal", "symmetric", "orthogonal", "uniform"]))
+    return ensembles.make(name, size, spectral_radius=rng.uniform(0.3, 0.98), seed=rng)
+
+
+def some_process(rng: np.random.Generator) -> inputs.InputProcess:
+    """An input: AR, MA, ARMA or a finite autocovariance, at times close to the unit circle."""
+    close = 1 - 10 ** rng.uniform(-3, -0.1)
+    pick = int(rng.integers(6))
+    if pick == 0:
+        return inputs.ARMA(ar=[rng.choice([-1, 1]) * close])
+    if pick == 1:
+        angle = rng.uniform(0, np.pi)
+        return inputs.ARMA(ar=[2 * close * np.cos(angle), -(close**2)])
+    if pick == 2:
+        return inputs.ARMA(ma=[rng.choice([-1, 1]) * rng.choice([close, 1.0, 2.0])])
+    if pick == 3:
+        return inputs.ARMA(ar=[rng.uniform(-0.9, 0.9)], ma=rng.uniform(-1, 1, 2))
+    if pick == 4:
+        return inputs.ARMA(ar=[rng.uniform(-0.8, 0.8), rng.uniform(-0.15, 0.15)], ma=[close])
+    weights = rng.uniform(-1, 1, int(rng.integers(2, 9)))
+    return inputs.Autocovariance(np.correlate(weights, weights, "full")[len(weights) - 1 :])
+
+
+def _level(rng: np.random.Generator) -> float:
+    return float(10 ** rng.uniform(-14, 1))
+
+
+def _several(rng: np.random.Generator, network: LinearNetwork) -> LinearNetwork:
+    more = rng.standard_normal((network.size, int(rng.integers(1, 5))))
+    if rng.random() < 0.3:  # sparse masks
+        more *= rng.random(more.shape) < 0.4
+    return network.replace(C=np.column_stack([network.C, more]))
+
+
+def _part(rng: np.random.Generator, network: LinearNetwork) -> LinearNetwork:
+    count = int(rng.integers(1, network.size + 1))
+    return network.replace(readout=rng.permutation(network.size)[:count])
+
+
+def coloured(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Coloured input."""
+    return Question(network, {"input": some_process(rng)})
+
+
+def forecasting(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Steps ahead, at times through noise or with several inputs."""
+    arguments: dict[str, Any] = {"input": some_process(rng), "horizons": 12}
+    if rng.random() < 0.3:
+        arguments["noise"] = _level(rng)
+    if rng.random() < 0.3:
+        network = _several(rng, network)
+    return Question(network, arguments, "forecasting")
+
+
+def observation_noise(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """White input, noise on what is read."""
+    return Question(network, {"noise": _level(rng)})
+
+
+def state_noise(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """White input, noise within the recursion."""
+    return Question(network, {"noise": StateNoise(_level(rng))})
+
+
+def rounding_noise(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """States recorded in single precision or by a converter."""
+    return Question(network, {"noise": rng.choice([Float32(), Quantised(_level(rng))])})
+
+
+def coloured_noisy(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Coloured input and noise of either kind."""
+    noise = _level(rng) if rng.random() < 0.5 else StateNoise(_level(rng))
+    return Question(network, {"input": some_process(rng), "noise": noise})
+
+
+def several_inputs(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Two to five inputs."""
+    return Question(_several(rng, network), {})
+
+
+def several_coloured(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Several coloured inputs, alike or not."""
+    network = _several(rng, network)
+    process: Any = some_process(rng)
+    if rng.random() < 0.5:
+        process = [some_process(rng) for _ in range(network.inputs)]
+    return Question(network, {"input": process})
+
+
+def several_noisy(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Several inputs through noise."""
+    noise = _level(rng) if rng.random() < 0.5 else StateNoise(_level(rng))
+    return Question(_several(rng, network), {"noise": noise})
+
+
+def part_read(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Some of the nodes, one input or several."""
+    return Question(_part(rng, _several(rng, network) if rng.random() < 0.4 else network), {})
+
+
+def part_read_noisy(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Some of the nodes, coloured input, noise."""
+    arguments: dict[str, Any] = {"noise": _level(rng)}
+    if rng.random() < 0.5:
+        arguments["input"] = some_process(rng)
+    return Question(_part(rng, network), arguments)
+
+
+def fisher(rng: np.random.Generator, network: LinearNetwork) -> Question:
+    """Fisher memory, one input or several."""
+    network = _several(rng, network) if rng.random() < 0.3 else network
+    return Question(network, {"noise": _level(rng)}, "Fisher")
+
+
+KINDS: dict[str, Callable[[np.random.Generator, LinearNetwork], Question]] = {
+    f.__name__: f
+    for f in (
+        coloured, forecasting, observation_noise, state_noise, rounding_noise, coloured_noisy,
+        several_inputs, several_coloured, several_noisy, part_read, part_read_noisy, fisher,
+    )
+}  # fmt: skip
+
+
+def question(kind: str, seed: int, hostile: bool) -> Question:
+    """Draw question number ``seed`` of a kind."""
+    rng = np.random.default_rng([list(KINDS).index(kind), seed, int(hostile)])
+    return KINDS[kind](rng, some_network(rng, hostile))
