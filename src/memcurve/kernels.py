@@ -17,20 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.inputs import ARMA, InputProcess
+from memcurve.spectrum.sensitivity import power_norms
 from memcurve.stein import stein
 
 Floats = NDArray[np.float64]
+
+#: Horizons that matter where the process is too close to the unit circle to tell.
+LONGEST_SPAN = 1e16
 
 
 class Future(NamedTuple):
     """Covariances with what comes: ``ahead`` (n, d, h) holds p_{−1} … p_{−h}.
 
     ``whole`` (n, k) has columns whose outer products sum to Σ_{k≥1} p_{−k}p_{−k}ᵀ, over all
-    horizons and all inputs.
+    horizons and all inputs; ``span`` is about how many horizons matter.
     """
 
     ahead: Floats
     whole: Floats
+    span: float
 
 
 class Kernel(Protocol):
@@ -124,7 +129,12 @@ class RationalKernel:
         start = np.outer(np.eye(self.order)[0], np.eye(self.order)[0])
         values, vectors = np.linalg.eigh(stein(N, start))
         mixing = vectors * np.sqrt(np.maximum(values, 0.0))
-        return Future(basis @ coordinates[:, :horizons], (basis @ mixing).reshape(len(C), -1))
+        norms = power_norms(np.asfortranarray(N))
+        return Future(
+            basis @ coordinates[:, :horizons],
+            (basis @ mixing).reshape(len(C), -1),
+            norms.sum**2 / norms.squares if np.isfinite(norms.sum) else LONGEST_SPAN,
+        )
 
     def share_factors(self, other: RationalKernel) -> None:
         """Take over the factors of a(A) from a kernel with the same autoregressive part."""
@@ -212,7 +222,7 @@ class FiniteKernel:
         stacked = np.zeros((*C.shape, max(horizons, len(columns))))
         for k, column in enumerate(columns[::-1]):
             stacked[:, :, k] = column
-        return Future(stacked[:, :, :horizons], stacked.reshape(len(C), -1))
+        return Future(stacked[:, :, :horizons], stacked.reshape(len(C), -1), float(len(columns)))
 
 
 def polynomial(coefficients: Floats, A: Floats, X: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -13,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import Seed, generator
 from memcurve.curve import MemoryCurve
+from memcurve.errors import RankWarning
 from memcurve.general import Problem
 from memcurve.methods import GENERAL, METHODS
 from memcurve.methods.exact import exact_family
 from memcurve.methods.forecast import forecast
+from memcurve.methods.general import HANGS_ON_DIGITS
 from memcurve.network import LinearNetwork
 from memcurve.noise import Noise, number_formats
 from memcurve.profile import NoiseProfile
@@ -128,8 +131,11 @@ def memory_curve(
     else:
         _require_plain(problem, method)
     if problem.noise is not None and problem.noise.is_family:
-        return _family(problem, method, options)
+        family = _family(problem, method, options)
+        _warn_of_rank(family[0])
+        return family
     curve = function(network, count, **options)
+    _warn_of_rank(curve)
     return dataclasses.replace(curve, seed=seed) if isinstance(seed, int) else curve
 
 
@@ -178,7 +184,9 @@ def forecasting_curve(
     4.263158
     """
     _require_network(network)
-    return forecast(network, input, horizons, noise=noise, method=method, **options)
+    curve = forecast(network, input, horizons, noise=noise, method=method, **options)
+    _warn_of_rank(curve)
+    return curve
 
 
 def noise_profile(
@@ -237,6 +245,12 @@ def _family(problem: Problem, method: str, options: dict[str, Any]) -> NoiseProf
             curves.append(METHODS[method](problem.network, count, **one))
             count = len(curves[0])
     return NoiseProfile(noise.levels, tuple(curves), noise.label)
+
+
+def _warn_of_rank(curve: MemoryCurve) -> None:
+    for note in curve.notes:
+        if HANGS_ON_DIGITS in note:
+            warnings.warn(note, RankWarning, stacklevel=3)
 
 
 def _require_network(network: Any) -> None:

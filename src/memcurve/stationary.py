@@ -30,9 +30,9 @@ from memcurve.stein import stein
 Floats = NDArray[np.float64]
 
 #: Lags that are computed as one matrix product.
-BLOCK = 32
+BLOCK = 16
 #: Lags that are whitened and handed out at a time.
-CHUNK = 256
+CHUNK = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,8 @@ class Covariances:
         Largest value of the spectral density, for unit variance.
     least : float
         Lower bound on the eigenvalues of Γ.
+    span : float
+        About how many horizons matter, over all inputs.
     """
 
     A: Floats
@@ -69,6 +71,7 @@ class Covariances:
     factor: Floats | None = None
     peak: float = 1.0
     least: float = 1.0
+    span: float = 0.0
 
     @property
     def condition(self) -> float:
@@ -77,35 +80,45 @@ class Covariances:
 
     def lags(self) -> Iterator[Floats]:
         """Yield q_0, q_1, … in chunks (n, d, CHUNK), without end."""
+        n, d = self.C.shape
         blocks = self._blocks()
         while True:
-            p = np.concatenate(list(itertools.islice(blocks, CHUNK // BLOCK)), axis=2)
-            yield self.whitened(p.transpose(1, 0, 2))
+            p = np.stack(list(itertools.islice(blocks, CHUNK // BLOCK)))
+            chunk = p.reshape(-1, n, d, BLOCK).transpose(1, 2, 0, 3)
+            yield self.whitened(chunk.reshape(n, d, CHUNK))
 
     def _blocks(self) -> Iterator[Floats]:
-        """Yield p_0, p_1, … in blocks (d, n, BLOCK)."""
+        """Yield p_0, p_1, … in blocks (n, d·BLOCK), input by input.
+
+        SciPy's BLAS, as LAPACK before and after: see :mod:`memcurve.spectrum.sensitivity`.
+        """
+        from scipy.linalg.blas import dgemm
+
         n, d = self.C.shape
-        carried, power = np.empty((BLOCK, n, d)), self.A  # A'^i C'
-        carried[0] = self.C
-        for count in 2 ** np.arange(BLOCK.bit_length() - 1):
-            carried[count : 2 * count] = power @ carried[:count]
-            power = power @ power
+        power = np.asfortranarray(self.A)
+        carried = np.asfortranarray(self.C)  # A'^i C', i < BLOCK
+        while carried.shape[1] < d * BLOCK:
+            carried = np.hstack([carried, dgemm(1.0, power, carried)])
+            power = dgemm(1.0, power, power)
         # p_τ = A'^BLOCK p_{τ−BLOCK} + Σ_{i<BLOCK} A'^i C' γ(τ − i)
-        columns = np.ascontiguousarray(carried.transpose(2, 1, 0))
+        columns = [np.asfortranarray(carried[:, k::d]) for k in range(d)]
         shift = np.arange(BLOCK)[None, :] - np.arange(BLOCK)[:, None]
         p = self._first_block()
         for first in itertools.count(BLOCK, BLOCK):
             yield p
-            gamma = self._gamma(first + BLOCK)
-            p = power @ p + columns @ gamma[:, first + shift]
+            gamma = self._gamma(first + BLOCK)[:, first + shift]
+            p = dgemm(1.0, power, p)
+            if gamma.any():
+                p += np.hstack([dgemm(1.0, columns[k], gamma[k]) for k in range(d)])
 
     def _first_block(self) -> Floats:
-        p, gamma = np.empty((self.C.shape[1], len(self.C), BLOCK)), self._gamma(BLOCK)
+        n, d = self.C.shape
+        p, gamma = np.empty((n, d, BLOCK), order="F"), self._gamma(BLOCK + 1)
         now = self.present
         for lag in range(BLOCK):
-            p[:, :, lag] = now.T
-            now = self.A @ now + self.C * gamma[:, min(lag + 1, BLOCK - 1)]
-        return p
+            p[:, :, lag] = now
+            now = self.A @ now + self.C * gamma[:, lag + 1]
+        return np.asfortranarray(p.reshape(n, d * BLOCK))
 
     def _gamma(self, count: int) -> Floats:
         """γ(0) … γ(count − 1) at least, a row an input; kept for the next call."""
@@ -146,6 +159,7 @@ def covariances(
         A, C, kernels, present, future.ahead, everything, everything, L,
         peak=max(float(most) for _, most in bounds),
         least=max(min(float(least) for least, _ in bounds), inverse_norm**-2),
+        span=future.span * C.shape[1],
     )  # fmt: skip
     later = raw.whitened(future.whole)
     both = raw.whitened(raw.whitened(everything).T)
@@ -162,7 +176,11 @@ def _future(A: Floats, C: Floats, kernels: Sequence[InputKernel], horizons: int)
     if len({id(kernel) for kernel in kernels}) == 1:
         return kernels[0].future(A, C, horizons)
     parts = [k.future(A, C[:, [j]], horizons) for j, k in enumerate(kernels)]
-    return Future(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+    return Future(
+        np.concatenate([part.ahead for part in parts], axis=1),
+        np.concatenate([part.whole for part in parts], axis=1),
+        max(part.span for part in parts),
+    )
 
 
 def _state_covariance(A: Floats, C: Floats, kernels: Sequence[Kernel]) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ def evaluate(
     read where there is no noise.
     """
     reader = _Reader(cov, levels, projection, rank, doubt)
-    total, total_error = reader.total(cov.all_past)
+    total, total_error = reader.total(cov.all_past, len(cov.A) + cov.span)
     blocks, count, held = [], 0, np.zeros(len(levels))
     for q in cov.lags():
         block = reader.read(q)
@@ -61,7 +61,12 @@ def evaluate(
             break
     memory, error = (np.concatenate(part, axis=1)[:, :lags] for part in zip(*blocks, strict=True))
     return Outcome(
-        memory, error, *reader.read(cov.ahead), total, total_error, *reader.total(cov.all_future)
+        memory,
+        error,
+        *reader.read(cov.ahead),
+        total,
+        total_error,
+        *reader.total(cov.all_future, cov.span),
     )
 
 
@@ -124,30 +129,39 @@ class _Reader:
         # a capacity is a share: rounding may leave [0, 1] by its error, the value need not
         return np.clip(memory, 0.0, 1.0).reshape(shape), np.minimum(error, 1.0).reshape(shape)
 
-    def total(self, outer: Floats) -> tuple[Floats, Floats]:
-        """Capacity over all lags, from Σ q_τq_τᵀ, and its error, for each level."""
+    def total(self, outer: Floats, span: float) -> tuple[Floats, Floats]:
+        """Capacity over all lags, from Σ q_τq_τᵀ, and its error, for each level.
+
+        ``span`` is about how many lags matter: Σ_τ √MC_τ is at most √(span·ΣMC_τ).
+        """
         peak, doubt = self._cov.peak, self._doubt
         if self._W is None:
             total = np.trace(outer)[None]
-            scale = np.maximum(total, len(outer) * min(peak, 1.0))
             exact = self._cov.factor is None
+            scale = np.maximum(total, 1.0)
             error = np.zeros(1) if exact else self._rounding * self._cov.condition * scale
         else:
-            along = np.einsum("ij,ij->j", self._W, outer @ self._W)
+            along = self._along(outer)
             total = self._shares @ along
-            scale = np.maximum(total, 1.0)
             misled = doubt.left_out * np.sqrt(self._weights)
             change = 2 * np.sqrt(1 - self._shares) * misled + misled**2
             error = peak * np.minimum(change + self._unseen[:, None], 1.0).sum(axis=1)
             error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
-            error += self._rounding * self._cov.condition * scale
+            error += self._rounding * self._cov.condition * np.maximum(total, 1.0)
             exact = self._cov.factor is None
             if exact:  # without noise the total is a rank, or nothing for the future
                 quiet = self._levels == 0
                 total, error = np.where(quiet, np.rint(total), total), np.where(quiet, 0.0, error)
         if not exact:
-            error = error + 2 * doubt.turned * scale
+            error = error + 2 * doubt.turned * np.sqrt(np.maximum(total, 0.0) * max(span, 1.0))
         return total, error
+
+    def _along(self, outer: Floats) -> Floats:
+        """Diagonal of WᵀSW for S = Σ q_τq_τᵀ."""
+        W: Any = self._W
+        if self._cov.factor is None:  # S is the identity, or nothing
+            return np.full(W.shape[1], outer[0, 0])
+        return np.asarray(np.einsum("ij,ij->j", W, outer @ W))
 
     def _readout_norm(self, flat: Floats) -> Floats:
         """‖Γ⁻¹p‖² = ‖L⁻ᵀq‖²: what an error of Γ is multiplied by."""

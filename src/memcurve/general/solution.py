@@ -35,6 +35,7 @@ from memcurve.realization import (
     several_input_cascade,
     stein_state_map,
 )
+from memcurve.spectrum.modes import EigenBasis
 from memcurve.spectrum.sensitivity import EPS, backward_error, power_norms
 from memcurve.stationary import covariances
 from memcurve.stein import residual_norm, stein
@@ -60,6 +61,7 @@ class Modes:
     rank: int
     poles: Complexes | None = None
     gap: float = 0.0
+    basis: EigenBasis | None = None
 
 
 def solve(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
@@ -73,7 +75,7 @@ def solve(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
     outcomes: list[Outcome] = []
     if single and modes.rank == len(problem.A):
         with contextlib.suppress(UncertainResultError):
-            outcomes.append(_by_eigenvectors(problem, rows_rank))
+            outcomes.append(_by_eigenvectors(problem, modes, rows_rank))
         if outcomes and outcomes[0].largest_error.max() <= GOOD:
             return outcomes[0]
     try:
@@ -121,11 +123,11 @@ def _several_inputs(problem: Problem, modes: Modes) -> Outcome:
     return _measured(problem, once, problem.lags)
 
 
-def _by_eigenvectors(problem: Problem, rows_rank: int) -> Outcome:
+def _by_eigenvectors(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
     factor, doubt = _noise_factor(problem)
 
     def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
-        found = eigen_state_map(A, C[:, 0])
+        found = eigen_state_map(A, C[:, 0], modes.basis if A is problem.A else None)
         if found is None:
             raise UncertainResultError("the network has no basis of eigenvectors.")
         return _read_through(problem, found, factor, rows_rank, lags, Doubt(noise=doubt))

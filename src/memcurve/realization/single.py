@@ -13,11 +13,14 @@ memory that lies below any noise level.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.allpass import cascade
 from memcurve.realization.statemap import StateMap
+from memcurve.spectrum.modes import EigenBasis
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -60,29 +63,55 @@ def basis_at(points: Complexes, upper_poles: Complexes) -> Complexes:
     return np.array(columns).T
 
 
-def eigen_state_map(A: Floats, C: Floats) -> StateMap | None:
+def eigen_state_map(A: Floats, C: Floats, basis: EigenBasis | None = None) -> StateMap | None:
     """The map T from the eigenvectors of A, for a network whose mask (n,) excites every mode.
 
-    None where A is unstable or has no basis of eigenvectors in floating point.
+    None where A is unstable or has no basis of eigenvectors in floating point. ``basis`` is one
+    that is known already.
     """
-    if np.array_equal(A, A.T):
-        values, V = np.linalg.eigh(A)
-        poles, c = values.astype(complex), V.T @ C
-    else:
-        poles, V = np.linalg.eig(A)
-        poles = poles.astype(complex)
-        try:
-            c = np.linalg.solve(V, C.astype(V.dtype))
-        except np.linalg.LinAlgError:
-            return None
+    found = _eigenvectors(A, C) if basis is None else _unpacked(basis, C)
+    if found is None:
+        return None
+    poles, V, c = found
     if not np.abs(poles).max() < 1 or not np.isfinite(c).all():
         return None
-    upper = np.flatnonzero(poles.imag >= 0)
-    upper = upper[leja_order(poles[upper])]
-    twice = np.where(poles[upper].imag > 0, 2.0, 1.0)  # a pair is twice the real part of one
-    coordinates = (c[upper] * twice)[:, None] * basis_at(poles[upper], poles[upper])
-    T = np.ascontiguousarray((V[:, upper] @ coordinates).real)
+    order = leja_order(poles)
+    poles, V, c = poles[order], V[:, order], c[order]
+    twice = np.where(poles.imag > 0, 2.0, 1.0)  # a pair is twice the real part of one
+    T = _real_product(V, (c * twice)[:, None] * basis_at(poles, poles))
     if not np.isfinite(T).all():
         return None
-    A1, C1 = cascade(poles[upper])
+    A1, C1 = cascade(poles)
     return StateMap(A1, C1[:, None], T)
+
+
+def _eigenvectors(A: Floats, C: Floats) -> tuple[Complexes, NDArray[Any], NDArray[Any]] | None:
+    """Eigenvalues of imaginary part ≥ 0, their eigenvectors, and the same part of V⁻¹C."""
+    from scipy.linalg import eig, lapack
+
+    if np.array_equal(A, A.T):
+        values, V = np.linalg.eigh(A)
+        return values.astype(complex), V, V.T @ C
+    poles, V = eig(A, check_finite=False)  # SciPy's LAPACK, as the decomposition that follows
+    _, _, c, singular = lapack.zgesv(V, C.astype(complex))
+    upper = np.flatnonzero(poles.imag >= 0)
+    return None if singular else (poles[upper], V[:, upper], c[upper])
+
+
+def _unpacked(basis: EigenBasis, C: Floats) -> tuple[Complexes, NDArray[Any], NDArray[Any]]:
+    """The same from a basis that is known."""
+    upper = np.flatnonzero(basis.values.imag >= 0)
+    poles, c = basis.values[upper], basis.mask[upper]
+    pair = poles.imag > 0
+    V = basis.columns[:, upper].astype(complex)
+    V[:, pair] = (V[:, pair] + 1j * basis.columns[:, upper[pair] + 1]) / 2
+    # the mask was scaled, and so V⁻¹C is known up to a factor
+    scaled = (V @ (c * np.where(pair, 2.0, 1.0))).real
+    return poles, V, c * ((C @ C) / (C @ scaled))
+
+
+def _real_product(V: NDArray[Any], X: NDArray[Any]) -> Floats:
+    """Re(VX), without the half of the work that makes its imaginary part."""
+    if not np.iscomplexobj(V):
+        return np.asarray(V @ X.real)
+    return np.asarray(V.real @ X.real - V.imag @ X.imag)

@@ -33,7 +33,7 @@ from memcurve.graph import (
     submatrix,
 )
 from memcurve.network import LinearNetwork
-from memcurve.spectrum.modes import RobustModes, robust_modes, screen
+from memcurve.spectrum.modes import EigenBasis, RobustModes, robust_modes, screen
 from memcurve.spectrum.modular import MinimalDegree, minimal_degree, nonzero_eigenvalue_count
 from memcurve.spectrum.sensitivity import (
     EPS,
@@ -78,6 +78,8 @@ class Spectrum:
     gap : float
         Bound on the sine of the largest angle by which that rounding turns the space of inputs
         that the states remember.
+    basis : EigenBasis or None
+        Eigenvectors of the reachable part, where they were asked for and every mode counts.
     """
 
     poles: Complexes | None
@@ -87,9 +89,10 @@ class Spectrum:
     margin: float
     sensitivity: float
     gap: float
+    basis: EigenBasis | None = None
 
 
-def controllable_spectrum(network: LinearNetwork) -> Spectrum:
+def controllable_spectrum(network: LinearNetwork, *, keep_basis: bool = False) -> Spectrum:
     """Return the eigenvalues of ``network`` that its input mask excites.
 
     Examples
@@ -103,10 +106,10 @@ def controllable_spectrum(network: LinearNetwork) -> Spectrum:
     """
     # overflow ends in infinite errors, which are dealt with; it need not be announced
     with np.errstate(all="ignore"):
-        return _controllable_spectrum(network)
+        return _controllable_spectrum(network, keep_basis)
 
 
-def _controllable_spectrum(network: LinearNetwork) -> Spectrum:
+def _controllable_spectrum(network: LinearNetwork, keep_basis: bool) -> Spectrum:
     A, mask = network.real_pair()
     if mask.shape[1] != 1:
         raise ValueError(
@@ -121,7 +124,7 @@ def _controllable_spectrum(network: LinearNetwork) -> Spectrum:
         A = A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
         C = C[nodes]
 
-    first_look = screen(A, C)
+    first_look = screen(A, C, keep_basis=keep_basis)
     if first_look.unstable_radius is not None:
         raise UnstableNetworkError(
             f"the network is unstable: its mask excites an eigenvalue of modulus "
@@ -134,7 +137,9 @@ def _controllable_spectrum(network: LinearNetwork) -> Spectrum:
         blocks_are_whole = len(strong_components(A)) == len(separate_parts(A))
         poles = first_look.values if blocks_are_whole else eigenvalues(A)
         margin = float(first_look.excitation.min())
-        return Spectrum(poles, full, full, nodes, margin, *pole_sensitivity(A))
+        return Spectrum(
+            poles, full, full, nodes, margin, *pole_sensitivity(A), basis=first_look.basis
+        )
     return _closer_look(A, C, nodes, exact)
 
 

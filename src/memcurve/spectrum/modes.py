@@ -38,6 +38,19 @@ LARGEST_ROUNDING = 1e-8
 SUDDEN_DROP = 1e-4
 
 
+class EigenBasis(NamedTuple):
+    """A = V diag(values) V⁻¹ as LAPACK packs it: a conjugate pair v, v̄ in two real columns.
+
+    ``columns[:, k]`` is a real eigenvector, or for k in ``first`` twice the real part of one, with
+    twice its imaginary part in the next; ``mask`` is V⁻¹C, where C was scaled to unit length.
+    """
+
+    values: Complexes
+    columns: Floats
+    first: NDArray[np.intp]
+    mask: Complexes
+
+
 class Screening(NamedTuple):
     """Outcome of the first, cheap look at all modes.
 
@@ -50,13 +63,20 @@ class Screening(NamedTuple):
     sure: bool
     likely: bool
     unstable_radius: float | None
+    basis: EigenBasis | None
 
 
-def screen(A: Any, C: Floats) -> Screening:
-    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
+def screen(A: Any, C: Floats, *, keep_basis: bool = False) -> Screening:
+    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable.
+
+    ``keep_basis`` keeps the eigenvectors too, where A is one piece and not symmetric.
+    """
     C = _unit_norm(C)
-    parts = [_left_modes(submatrix(A, n), C[n]) for n in separate_parts(A)]
-    lam, excited, blurred, disc = (np.concatenate(part) for part in zip(*parts, strict=True))
+    parts = [_left_modes(submatrix(A, n), C[n], keep_basis) for n in separate_parts(A)]
+    basis = parts[0].basis if len(parts) == 1 else None
+    lam, excited, blurred, disc = (
+        np.concatenate([part[k] for part in parts]) for k in range(len(LeftModes._fields) - 1)
+    )
     noise = blurred + EPS
     clear = excited > CLEAR * noise
     outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
@@ -68,17 +88,28 @@ def screen(A: Any, C: Floats) -> Screening:
         sure=bool(beyond_doubt.all()) and room > WIDE,
         likely=bool(clear.all()) and room > 1,
         unstable_radius=float(outside.max()) if len(outside) else None,
+        basis=basis,
     )
 
 
-def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats]:
+class LeftModes(NamedTuple):
     """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty."""
+
+    values: Complexes
+    excitation: Floats
+    blur: Floats
+    disc: Floats
+    basis: EigenBasis | None = None
+
+
+def _left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
     from scipy.linalg import lapack
     from scipy.linalg.blas import dgemv
 
     size = len(A)
     if size == 1:
-        return A.ravel().astype(complex), np.abs(C), np.zeros(1), np.zeros(1)
+        return LeftModes(A.ravel().astype(complex), np.abs(C), np.zeros(1), np.zeros(1))
+    basis = None
     if np.array_equal(A, A.T):
         real_values, W = np.linalg.eigh(A)
         values, excitation = real_values.astype(complex), np.abs(W.T @ C)
@@ -92,17 +123,21 @@ def _left_modes(A: Floats, C: Floats) -> tuple[Complexes, Floats, Floats, Floats
         re, im, W, _, info = lapack.dgeev(A, compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1)
         if info != 0:
             unknown = np.full(size, np.inf)
-            return re + 1j * im, np.zeros(size), unknown, unknown
+            return LeftModes(re + 1j * im, np.zeros(size), unknown, unknown)
         values = re + 1j * im
         # LAPACK packs a pair of vectors a ± ib into the columns a, b
         first = np.flatnonzero(im > 0)
-        excitation = np.abs(dgemv(1.0, W, C, trans=True))
-        excitation[first] = excitation[first + 1] = np.hypot(
-            excitation[first], excitation[first + 1]
-        )
-        condition = _conditions(W, first)
+        mask = dgemv(1.0, W, C, trans=True).astype(complex)
+        mask[first] -= 1j * mask[first + 1].real
+        mask[first + 1] = mask[first].conj()
+        excitation = np.abs(mask)
+        inverse = _inverse(W)
+        condition = _conditions(inverse, first, size)
+        if keep_basis and inverse is not None:
+            basis = EigenBasis(values, scale[:, None] * inverse.T, first, mask)
     blur = EPS * norm * _blur(values, condition * excitation)
-    return values, excitation, blur, np.minimum(DISC * norm * condition, norm)
+    disc = np.minimum(DISC * norm * condition, norm)
+    return LeftModes(values, excitation, blur, disc, basis)
 
 
 def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
@@ -121,19 +156,25 @@ def _blur(values: Complexes, weight: Floats) -> Floats:
     return np.where(np.isfinite(blur), blur, np.inf)
 
 
-def _conditions(W: Floats, first: NDArray[np.intp]) -> Floats:
-    """κ of each eigenvalue from the packed unit left eigenvectors, which are overwritten.
-
-    The rows α, β of W⁻¹ that belong to a pair give its right eigenvector (α + iβ)/2.
-    """
+def _inverse(W: Floats) -> Floats | None:
+    """W⁻¹, which overwrites W; None where W is singular."""
     from scipy.linalg import lapack
 
-    size = len(W)
     factors, pivots, info = lapack.dgetrf(W, overwrite_a=1)
     if info != 0:
-        return np.full(size, np.inf)
-    lwork = int(lapack.dgetri_lwork(size)[0])
+        return None
+    lwork = int(lapack.dgetri_lwork(len(W))[0])
     inverse, _ = lapack.dgetri(factors, pivots, lwork=lwork, overwrite_lu=1)
+    return np.asarray(inverse)
+
+
+def _conditions(inverse: Floats | None, first: NDArray[np.intp], size: int) -> Floats:
+    """κ of each eigenvalue from the inverse of the packed unit left eigenvectors.
+
+    Its rows α, β that belong to a pair give the right eigenvector (α + iβ)/2.
+    """
+    if inverse is None:
+        return np.full(size, np.inf)
     condition = np.sqrt(np.einsum("ij,ij->i", inverse, inverse))
     condition[first] = condition[first + 1] = np.hypot(condition[first], condition[first + 1]) / 2
     return np.where(np.isfinite(condition), condition, np.inf)
