@@ -94,7 +94,7 @@ class Covariances:
         """
         from scipy.linalg.blas import dgemm
 
-        n, d = self.C.shape
+        d = self.C.shape[1]
         power = np.asfortranarray(self.A)
         carried = np.asfortranarray(self.C)  # A'^i C', i < BLOCK
         while carried.shape[1] < d * BLOCK:
