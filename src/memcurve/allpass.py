@@ -21,6 +21,7 @@ so that the cascade holds exactly the energy that has not left yet: MC_τ = Σ�
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,19 +64,22 @@ def memory_of_poles(
     return memory / energy, loss / energy
 
 
-def enough_lags(memory: Floats, total: int, *, first: int = 0, held: float = 0.0) -> int | None:
-    """Number of lags m at which m·MC_{m−1} is negligible, or None if ``memory`` ends before.
+def enough_lags(memory: Floats, total: Any, *, first: int = 0, held: Any = 0.0) -> int | None:
+    """Number of lags m from which on m·MC_{m−1} is negligible, or None if ``memory`` ends before.
 
     A pole with time constant T adds about 1/T to each of T lags, so what lies beyond lag m is
     below m·MC_m once that is small. That cannot see time constants beyond 1e12, so nothing is
-    enough while a visible share of the ``total`` over all lags is missing. ``memory[0]`` is the
-    value at lag ``first``, and the lags before it hold ``held``.
+    enough while a visible share of the ``total`` over all lags is missing. ``memory[..., 0]`` is
+    the value at lag ``first``, and the lags before it hold ``held``; leading axes are further
+    curves, and it must be enough for all of them.
     """
-    if total - held - float(memory.sum()) > VISIBLY_MISSING * total:
+    if np.any(total - held - memory.sum(axis=-1) > VISIBLY_MISSING * total):
         return None
-    lags = first + 1 + np.arange(len(memory))
-    small = np.flatnonzero(lags * memory <= NEGLIGIBLE_MEMORY)
-    return int(lags[small[0]]) if len(small) else None
+    lags = first + 1 + np.arange(memory.shape[-1])
+    curves = (lags * memory).reshape(-1, len(lags))
+    large = np.flatnonzero(np.any(curves > NEGLIGIBLE_MEMORY, axis=0))
+    enough = int(large[-1]) + 2 if len(large) else 1
+    return first + enough if enough <= len(lags) else None
 
 
 def section_poles(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:

@@ -90,6 +90,11 @@ def require_size(size: Any, argument: str = "size") -> int:
     return int(size)
 
 
+def require_limit(limit: Any, argument: str) -> int:
+    """Return ``limit`` as an int if it is zero or a positive integer."""
+    return 0 if isinstance(limit, int) and limit == 0 else require_size(limit, argument)
+
+
 def require_density(density: Any) -> float:
     """Return ``density`` as a float if it lies in (0, 1]."""
     return require_number(

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.allpass import MOST_DEFAULT_LAGS, VISIBLY_MISSING
-from memcurve.arguments import require_number, require_size
+from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
+from memcurve.arguments import require_limit, require_number, require_size
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
-from memcurve.network import LinearNetwork
+from memcurve.network import LinearNetwork, require_network
 from memcurve.spectrum.sensitivity import EPS, power_norms
 from memcurve.stein import residual_norm, stein
 
@@ -29,8 +29,6 @@ Floats = NDArray[np.float64]
 
 #: A relative error above this is not given out: ball arithmetic takes over.
 LARGEST_ERROR = 1e-6
-#: By default lags go on until F_τ, times the lag, is below this share of the total.
-NEGLIGIBLE = 1e-12
 
 
 class _Fisher(NamedTuple):
@@ -73,15 +71,10 @@ def fisher_curve(
     >>> round(curve.total, 12)
     1.0
     """
-    if not isinstance(network, LinearNetwork):
-        raise TypeError(
-            f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
-            f"matrices as LinearNetwork(A, C)."
-        )
+    require_network(network)
     s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
     count = None if lags is None else require_size(lags, "lags")
-    if certify_up_to != 0:
-        certify_up_to = require_size(certify_up_to, "certify_up_to")
+    certify_up_to = require_limit(certify_up_to, "certify_up_to")
     if network.readout is not None:
         raise ValueError(
             "`network` must be read from all its nodes: Fisher memory is a property of the whole "
@@ -135,32 +128,40 @@ def _in_floats(A: Floats, C: Floats, lags: int | None) -> tuple[_Fisher | None, 
     # errors of R and G are between ∓off·R: relative for the one, off·tr(R⁻¹R) for the other
     off_R, off_G = residual_norm(A, R, identity), residual_norm(A, G, C @ C.T)
     relative = off_R + 4 * EPS * root
-    L = np.linalg.cholesky(R)
+    L = np.asarray(np.linalg.cholesky(R))
     inverse = solve_triangular(L, identity, lower=True)
     total = float(np.einsum("ij,ij->", inverse @ G, inverse))
     total_error = total * relative + len(A) * off_G
-    values: list[Floats] = []
-    x, held = C, 0.0
-    largest = float(np.sqrt((C**2).sum(axis=0)).max())
-    while lags is None or len(values) < lags:
-        half = solve_triangular(L, x, lower=True)
-        values.append(np.einsum("ij,ij->j", half, half))
-        held += float(values[-1].sum())
-        largest = max(largest, float(np.sqrt((x**2).sum(axis=0)).max()))
-        x = A @ x
-        if lags is None:
-            small = len(values) * values[-1].sum() <= NEGLIGIBLE * total
-            if small and total - held <= VISIBLY_MISSING * total + total_error:
-                break
-            if len(values) >= MOST_DEFAULT_LAGS:
-                break
-    F = np.array(values)
+    F, largest = _curve(A, C, L, lags, total, total_error)
     moved = EPS * root * width * norms.sum * largest  # rounding in A^τ C; R⁻¹ is at most one
     error = relative * F + 2 * np.sqrt(F) * moved + moved**2
     worst = max(float(error.max()), total_error) / max(total, np.finfo(float).tiny)
     if total > 0 and not worst <= LARGEST_ERROR:
         return None, f"the relative error would be {worst:.1e}"
     return _Fisher(F, error, total, total_error), ""
+
+
+def _curve(
+    A: Floats, C: Floats, L: Floats, lags: int | None, total: float, total_error: float
+) -> tuple[Floats, float]:
+    """‖L⁻¹A^τC‖² for each lag and input, and the largest ‖A^τC‖ on the way."""
+    from scipy.linalg import solve_triangular
+
+    values: list[Floats] = []
+    x, largest = C, 0.0
+    count = lags or 4 * len(A) + 16
+    while True:
+        while len(values) < count:
+            half = solve_triangular(L, x, lower=True)
+            values.append(np.einsum("ij,ij->j", half, half))
+            largest = max(largest, float(np.sqrt((x**2).sum(axis=0)).max()))
+            x = A @ x
+        if lags is None:
+            share = np.sum(values, axis=1) / max(total, np.finfo(float).tiny)
+            lags = enough_lags(share, 1.0 - total_error / max(total, np.finfo(float).tiny))
+        if lags is not None or count >= MOST_DEFAULT_LAGS:
+            return np.array(values[:lags]), largest
+        count = min(2 * count, MOST_DEFAULT_LAGS)
 
 
 def _in_balls(A: Floats, C: Floats, lags: int | None) -> _Fisher:

@@ -20,7 +20,7 @@ from memcurve.methods import GENERAL, METHODS
 from memcurve.methods.exact import exact_family
 from memcurve.methods.forecast import forecast
 from memcurve.methods.general import HANGS_ON_DIGITS
-from memcurve.network import LinearNetwork
+from memcurve.network import LinearNetwork, require_network
 from memcurve.noise import Noise, number_formats
 from memcurve.profile import NoiseProfile
 
@@ -109,7 +109,7 @@ def memory_curve(
     >>> round(memcurve.memory_curve(delay_line, input=memcurve.inputs.ARMA(ar=[0.9])).total, 3)
     14.263
     """
-    _require_network(network)
+    require_network(network)
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(
             f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
@@ -183,7 +183,7 @@ def forecasting_curve(
     >>> round(curve.total, 6)
     4.263158
     """
-    _require_network(network)
+    require_network(network)
     curve = forecast(network, input, horizons, noise=noise, method=method, **options)
     _warn_of_rank(curve)
     return curve
@@ -251,14 +251,6 @@ def _warn_of_rank(curve: MemoryCurve) -> None:
     for note in curve.notes:
         if HANGS_ON_DIGITS in note:
             warnings.warn(note, RankWarning, stacklevel=3)
-
-
-def _require_network(network: Any) -> None:
-    if not isinstance(network, LinearNetwork):
-        raise TypeError(
-            f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
-            f"matrices as LinearNetwork(A, C)."
-        )
 
 
 @functools.cache

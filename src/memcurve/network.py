@@ -201,6 +201,15 @@ class LinearNetwork:
         return f"LinearNetwork({', '.join(parts)})"
 
 
+def require_network(network: Any) -> None:
+    """Raise a TypeError unless ``network`` is a LinearNetwork."""
+    if not isinstance(network, LinearNetwork):
+        raise TypeError(
+            f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
+            f"matrices as LinearNetwork(A, C)."
+        )
+
+
 def _validated_matrix(A: Any) -> Any:
     from scipy import sparse
 

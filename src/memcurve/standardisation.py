@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.general import Modes, Problem, realization_of
-from memcurve.network import LinearNetwork
+from memcurve.general import Problem, modes_of, realization_of
+from memcurve.network import LinearNetwork, require_network
 from memcurve.realization import StateMap, eigen_state_map, residuals, stein_state_map
-from memcurve.spectrum import controllable_spectrum
-from memcurve.spectrum.block import block_rank
 
 Floats = NDArray[np.float64]
 
@@ -78,11 +76,7 @@ def input_normal(network: LinearNetwork) -> InputNormal:
     >>> white.gramian_residual < 1e-14
     True
     """
-    if not isinstance(network, LinearNetwork):
-        raise TypeError(
-            f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
-            f"matrices as LinearNetwork(A, C)."
-        )
+    require_network(network)
     problem = Problem.of(network, None, input=None, noise=None)
     if not problem.C.any():
         raise ValueError(
@@ -107,14 +101,10 @@ def input_normal(network: LinearNetwork) -> InputNormal:
 def _best_map(problem: Problem) -> StateMap:
     """The map with the smaller residuals, of those from eigenvectors and from a Stein equation."""
     maps: list[StateMap] = []
-    if problem.C.shape[1] == 1:
-        spectrum = controllable_spectrum(problem.network)
-        modes = Modes(spectrum.rank, spectrum.poles, spectrum.gap)
-        if spectrum.rank == len(problem.A):
-            by_vectors = eigen_state_map(problem.A, problem.C[:, 0])
-            maps += [] if by_vectors is None else [by_vectors]
-    else:
-        modes = Modes(block_rank(problem.A, problem.C))
+    modes = modes_of(problem)
+    if problem.C.shape[1] == 1 and modes.rank == len(problem.A):
+        by_vectors = eigen_state_map(problem.A, problem.C[:, 0])
+        maps += [] if by_vectors is None else [by_vectors]
     try:
         realization = realization_of(problem, modes)
         maps.append(stein_state_map(problem.A, problem.C, realization))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.allpass import MOST_DEFAULT_LAGS
+from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
 from memcurve.enclosure.balls import Floats, identity, krylov
 from memcurve.enclosure.result import rounded
 from memcurve.enclosure.stein import energy, solve_stein
@@ -15,8 +15,6 @@ from memcurve.errors import UncertainResultError
 FIRST_BITS, LAST_BITS = 192, 1 << 13
 #: Radii, relative to the total, above which more bits are taken.
 LARGEST_RADIUS = 2.0**-70
-#: By default lags go on until F_τ, times the lag, is below this share of the total.
-NEGLIGIBLE = 1e-12
 
 
 def enclose_fisher(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, float, float]:
@@ -50,7 +48,8 @@ def _at_this_precision(
         while True:
             columns = krylov(matrix, mask, count)
             values = _inner(columns, R.solve(columns))
-            enough = lags or _enough(values, C.shape[1], total)
+            summed = np.array([float(ball.mid()) for ball in values]).reshape(count, -1).sum(axis=1)
+            enough = lags or enough_lags(summed / float(total.mid()), 1.0)
             if enough is not None or count >= MOST_DEFAULT_LAGS:
                 break
             count = min(2 * count, MOST_DEFAULT_LAGS)
@@ -70,11 +69,3 @@ def _inner(X: Any, Y: Any) -> list[Any]:
 
     rows, columns = range(X.nrows()), range(X.ncols())
     return [sum((X[i, j] * Y[i, j] for i in rows), arb(0)) for j in columns]
-
-
-def _enough(values: list[Any], inputs: int, total: Any) -> int | None:
-    summed = np.array([float(ball.mid()) for ball in values]).reshape(-1, inputs).sum(axis=1)
-    lags = 1 + np.arange(len(summed))
-    large = np.flatnonzero(lags * summed > NEGLIGIBLE * float(total.mid()))
-    enough = int(large[-1]) + 2 if len(large) else 1
-    return enough if enough <= len(summed) else None

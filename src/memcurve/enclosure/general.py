@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.allpass import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY, VISIBLY_MISSING
+from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
 from memcurve.enclosure.balls import Floats, block, is_tight
 from memcurve.enclosure.curves import InputCurve, Propagator, Readout, total_memory
 from memcurve.enclosure.problem import Problem, Reduced, prepared
@@ -192,7 +192,7 @@ def _curves(
                 break
             count = min(MOST_DEFAULT_LAGS, *(len(curve.memory) for curve in curves))
             summed = np.sum([[float(v) for v in c.memory[:count]] for c in curves], axis=0)
-            enough = _enough_lags(summed, float(total))
+            enough = enough_lags(summed, float(total))
             if enough is not None or count == MOST_DEFAULT_LAGS:
                 count = enough or count
                 break
@@ -207,19 +207,6 @@ def _curves(
             total,
             ahead,
         )
-
-
-def _enough_lags(memory: Floats, total: float) -> int | None:
-    """Number of lags m beyond which m·MC_m stays negligible, or None if ``memory`` is too short.
-
-    As ``allpass.enough_lags``, but memory of correlated input may come back at later lags.
-    """
-    lags = 1 + np.arange(len(memory))
-    large = np.flatnonzero(lags * memory > NEGLIGIBLE_MEMORY)
-    enough = int(large[-1]) + 2 if len(large) else 1
-    if enough > len(memory) or total - float(memory.sum()) > VISIBLY_MISSING * total:
-        return None
-    return enough
 
 
 def _is_narrow(ball: Any) -> bool:

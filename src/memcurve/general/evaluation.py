@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.allpass import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY, VISIBLY_MISSING
+from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
 from memcurve.general.problem import Outcome
 from memcurve.general.projection import Projection
 from memcurve.spectrum.sensitivity import EPS
@@ -52,7 +52,7 @@ def evaluate(
         block = reader.read(q)
         blocks.append(block)
         if lags is None:
-            lags = _enough(block[0].sum(axis=2), total, count, held)
+            lags = enough_lags(block[0].sum(axis=2), total, first=count, held=held)
         held += block[0].sum(axis=(1, 2))
         count += q.shape[2]
         if lags is None and count >= MOST_DEFAULT_LAGS:
@@ -68,20 +68,6 @@ def evaluate(
         total_error,
         *reader.total(cov.all_future, cov.span),
     )
-
-
-def _enough(memory: Floats, total: Floats, first: int, held: Floats) -> int | None:
-    """The rule of :func:`memcurve.allpass.enough_lags`, for all levels at once.
-
-    Memory of coloured input may come back: the last lag that matters counts, not the first that
-    does not.
-    """
-    if np.any(total - held - memory.sum(axis=1) > VISIBLY_MISSING * total):
-        return None
-    lags = first + 1 + np.arange(memory.shape[1])
-    large = np.flatnonzero(np.any(lags * memory > NEGLIGIBLE_MEMORY, axis=0))
-    enough = int(large[-1]) + 2 if len(large) else 1
-    return first + enough if enough <= memory.shape[1] else None
 
 
 class _Reader:

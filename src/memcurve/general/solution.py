@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from memcurve.allpass import cascade, section_poles
 from memcurve.errors import UncertainResultError
 from memcurve.general.evaluation import Doubt, evaluate
+from memcurve.general.modes import Modes
 from memcurve.general.problem import Outcome, Problem
 from memcurve.general.projection import project
 from memcurve.graph import balanced, eigenvalues
@@ -35,13 +36,11 @@ from memcurve.realization import (
     several_input_cascade,
     stein_state_map,
 )
-from memcurve.spectrum.modes import EigenBasis
 from memcurve.spectrum.sensitivity import EPS, backward_error, power_norms
 from memcurve.stationary import covariances
 from memcurve.stein import residual_norm, stein
 
 Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0
@@ -54,21 +53,13 @@ _SEED = 20230501
 Once = Callable[[Floats, Floats, int | None], Outcome]
 
 
-@dataclass(frozen=True, eq=False)
-class Modes:
-    """What is known of the modes: how many count, and for one input which and how well."""
-
-    rank: int
-    poles: Complexes | None = None
-    gap: float = 0.0
-    basis: EigenBasis | None = None
-
-
 def solve(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
     """Answer the problem; ``rows_rank`` is the rank of the states that are read.
 
     Raises UncertainResultError where floating point has no answer.
     """
+    if not modes.sure:
+        raise UncertainResultError("the eigenvalues that count are too uncertain.")
     single = problem.C.shape[1] == 1
     if problem.noise is None and problem.reads_all:
         return _single_input(problem, modes) if single else _several_inputs(problem, modes)
@@ -149,7 +140,7 @@ def _by_stein(problem: Problem, modes: Modes, rows_rank: int, lags: int | None) 
         return bounded  # a change at random would not keep the rank
 
     def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
-        all_modes = Modes(modes.rank, eigenvalues(A)) if C.shape[1] == 1 else modes
+        all_modes = Modes(modes.rank, poles=eigenvalues(A)) if C.shape[1] == 1 else modes
         found = stein_state_map(A, C, _realization(A, C, all_modes))
         return _read_through(problem, found, factor, rows_rank, lags, Doubt(noise=doubt))
 

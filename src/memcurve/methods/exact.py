@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.allpass import MOST_DEFAULT_LAGS, memory_of_poles
-from memcurve.arguments import require_size
+from memcurve.arguments import require_limit
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
 from memcurve.general import Problem
@@ -58,8 +58,7 @@ def exact_family(
     network: LinearNetwork, lags: int | None, *, input: Any, noise: Any, certify_up_to: int = 300
 ) -> list[MemoryCurve]:
     """The same for all levels of the noise at once, one curve each."""
-    if certify_up_to != 0:
-        certify_up_to = require_size(certify_up_to, "certify_up_to")
+    certify_up_to = require_limit(certify_up_to, "certify_up_to")
     problem = Problem.of(network, lags, input=input, noise=noise)
     if problem.is_plain:
         return [_plain(problem, certify_up_to)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcurve.arguments import require_size, table_entry
+from memcurve.arguments import require_limit, require_size, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
 from memcurve.general import Problem
@@ -29,8 +29,7 @@ def forecast(
         raise TypeError(
             f"method {method!r} takes the option {option}; got {', '.join(sorted(options))}."
         )
-    limit = options.get(option, usual)
-    limit = limit if limit == 0 else require_size(limit, option)
+    limit = require_limit(options.get(option, usual), option)
     problem = Problem.of(network, 1, input=input, noise=noise, horizons=horizons)
     if problem.noise is not None and problem.noise.is_family:
         raise ValueError("`noise` must be a single level for a forecasting curve, got a sequence.")

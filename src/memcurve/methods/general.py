@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from memcurve.curve import MemoryCurve
 from memcurve.enclosure import enclose_any
 from memcurve.errors import UncertainResultError
-from memcurve.general import Modes, Outcome, Problem, solve
-from memcurve.spectrum import Spectrum, controllable_spectrum
-from memcurve.spectrum.block import block_rank, rows_rank
-from memcurve.spectrum.sensitivity import pole_sensitivity
+from memcurve.general import Outcome, Problem, modes_of, solve
+from memcurve.spectrum import Spectrum
+from memcurve.spectrum.block import rows_rank
 
 Floats = NDArray[np.float64]
 
@@ -51,20 +50,21 @@ def _answer(problem: Problem, certify_up_to: int) -> Answer:
     notes = reach_notes(problem)
     if len(problem.rows) == 0 or not problem.C.any():
         return Answer(_nothing(problem), 0, notes)
-    modes, diagnostics, more = _modes(problem)
-    notes += more
+    modes = modes_of(problem)
+    diagnostics: dict[str, Any] = {"reachable": len(problem.reachable)}
+    if modes.spectrum is not None:
+        margin = modes.spectrum.margin
+        diagnostics["rank_robust"] = modes.spectrum.rank_robust
+        diagnostics["margin"] = None if np.isnan(margin) else margin
+        notes += rank_notes(modes.spectrum)
     read = rows_rank(problem.A, problem.C, problem.rows, modes.rank)
-    outcome, reason = None, ""
+    outcome, reason, arithmetic = None, "", "float64"
     try:
-        if modes.sure:
-            # overflow ends in errors that are not finite, which are dealt with below
-            with np.errstate(all="ignore"):
-                outcome = solve(problem, modes, read)
-        else:
-            reason = "the eigenvalues that count are too uncertain"
+        # overflow ends in errors that are not finite, which are dealt with below
+        with np.errstate(all="ignore"):
+            outcome = solve(problem, modes, read)
     except UncertainResultError as error:
         reason = str(error).rstrip(".")
-    arithmetic = "float64"
     if outcome is not None:
         poor = ~(outcome.largest_error <= LARGEST_ERROR)
         reason = f"the error would be {outcome.largest_error.max():.1e}" if poor.any() else ""
@@ -88,30 +88,6 @@ def certified_answer(problem: Problem) -> Answer:
             f"unless a non-zero integer is divisible by two given 62-bit primes"
         )
     return Answer(outcome, rank, notes, {"reachable": len(problem.reachable), "bits": bits})
-
-
-@dataclass(frozen=True, eq=False)
-class _KnownModes(Modes):
-    sure: bool = True
-
-
-def _modes(problem: Problem) -> tuple[_KnownModes, dict[str, Any], list[str]]:
-    diagnostics: dict[str, Any] = {"reachable": len(problem.reachable)}
-    if problem.C.shape[1] > 1:
-        # rounding must not move an eigenvalue across the unit circle
-        stable = bool(np.isfinite(pole_sensitivity(problem.A).gap))
-        modes = _KnownModes(block_rank(problem.A, problem.C), sure=stable)
-        return modes, diagnostics, []
-    maps = problem.noise is not None or not problem.reads_all
-    spectrum = controllable_spectrum(problem.network, keep_basis=maps)
-    notes = rank_notes(spectrum)
-    diagnostics["rank_robust"] = spectrum.rank_robust
-    diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
-    known = spectrum.poles is not None and np.isfinite(spectrum.gap)
-    modes = _KnownModes(
-        spectrum.rank, spectrum.poles, spectrum.gap, spectrum.basis, sure=bool(known)
-    )
-    return modes, diagnostics, notes
 
 
 def reach_notes(problem: Problem) -> list[str]:
