@@ -1,6 +1,7 @@
 """Time of the exact method as a ratio to bare eigenvalues, and of OSM+ as a ratio to it.
 
-    python benchmarks/speed.py                 N = 100, 300, 1000 and OSM+ with L = 1000 masks
+    python benchmarks/speed.py                 N = 100, 300, 1000; OSM+ with L = 1000 masks; noise
+                                               at all levels, N = 500; coloured input, N = 1000
     python benchmarks/speed.py --sizes 3000    any sizes
     python benchmarks/speed.py --memory 3000   peak memory in dense N×N float64 arrays
 
@@ -79,6 +80,31 @@ def against_osm_plus(size: int = 100, masks: int = 1000, timed: int = 20) -> Non
     )
 
 
+def against_eigenvalues_in_general() -> None:
+    """Print the ratios for noise at all levels and lags (N = 500), and ARMA input (N = 1000)."""
+    from memcurve import ensembles, inputs
+
+    levels = np.logspace(-20, 0, 81)
+    coloured = inputs.ARMA(ar=[1.1, -0.4], ma=[0.5, 0.2])
+    questions = {
+        "81 noise levels, all lags": (500, {"noise": levels}),
+        "ARMA(2, 2) input": (1000, {"input": coloured}),
+    }
+    print(f"{'question':>26} {'ensemble':>11} {'N':>5} {'eigvals':>12} {'ratio':>7}")
+    for name, (size, arguments) in questions.items():
+        for ensemble in ("normal", "symmetric", "orthogonal"):
+            network = ensembles.make(ensemble, size, seed=1)
+            eigenvalues, answer = best_times(
+                lambda A=network.A: np.linalg.eigvals(A),
+                lambda network=network, asked=arguments: memcurve.memory_curve(network, **asked),
+                repetitions=2,
+            )
+            print(
+                f"{name:>26} {ensemble:>11} {size:5d} {eigenvalues:10.4f} s "
+                f"{answer / eigenvalues:7.2f}"
+            )
+
+
 def peak_memory(size: int) -> None:
     """Print the growth of the process's peak memory over one call, in dense N×N float64 arrays."""
     network = memcurve.ensembles.normal(size, spectral_radius=0.9, seed=1, scaling="circular_law")
@@ -107,6 +133,7 @@ def main() -> None:
     against_eigenvalues(arguments.sizes or [100, 300, 1000])
     if not arguments.sizes:
         against_osm_plus()
+        against_eigenvalues_in_general()
 
 
 if __name__ == "__main__":

@@ -29,11 +29,17 @@ def test_readme_commands() -> None:
 
 
 def test_readme_python_runs() -> None:
-    (code,) = re.findall(r"```python\n(.*?)\n```", (ROOT / "README.md").read_text(), re.DOTALL)
+    codes = re.findall(r"```python\n(.*?)\n```", (ROOT / "README.md").read_text(), re.DOTALL)
     names: dict = {}
-    exec(code, names)
+    exec(codes[0], names)
     assert names["curve"].total == 100
     assert names["curve"].error.max() < 3e-12
+    for code in codes[1:]:
+        exec(code, names)
+        for line in code.splitlines():  # what a comment says first is what the line gives
+            expression, _, said = line.partition("  # ")
+            if said and "=" not in expression:
+                assert str(eval(expression, names)).startswith(said.split(" ")[0].rstrip(":"))
 
 
 def test_versions_agree() -> None:
