@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from memcurve import LinearNetwork, compare, ensembles, memory_curve, plot
+from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
 
 NETWORK = ensembles.sparse_normal(60, seed=1)
 
@@ -77,3 +77,71 @@ def test_command(tmp_path: object) -> None:
     rows = json.loads(done.stdout)["rows"]
     assert [row["method"] for row in rows] == ["exact", "naive", "osm"]
     assert rows[0]["total"] == pytest.approx(20, abs=0.05)
+
+
+SMALL = ensembles.orthogonal(10, seed=2)
+
+
+def test_default_methods_are_those_that_know_the_problem() -> None:
+    for arguments in ({"input": "ar:0.9"}, {"noise": 0.1}, {"noise": Float32()}):
+        comparison = compare(SMALL, lags=25, seed=1, **arguments)
+        assert [row.method for row in comparison.rows] == ["exact", "naive", "montecarlo"]
+    several = SMALL.replace(C=np.eye(10, 2))
+    part = SMALL.replace(readout=[0, 3])
+    for network in (several, part):
+        comparison = compare(network, lags=25, seed=1)
+        assert [row.method for row in comparison.rows] == ["exact", "naive", "montecarlo"]
+
+
+def test_coloured_noisy_and_several() -> None:
+    """On a well-conditioned network the naive formula is right, and samples come close."""
+    several = SMALL.replace(C=np.random.default_rng(3).standard_normal((10, 2)))
+    asked: dict = {"input": ["ar:0.8", "ma:0.5"], "noise": StateNoise(0.1)}
+    comparison = compare(several, lags=20, seed=1, **asked)
+    exact, naive, sampled = comparison.rows
+    here = memory_curve(several, 20, **asked)
+    assert np.array_equal(comparison.exact.channels, here.channels)
+    assert exact.total == pytest.approx(here.values.sum())
+    assert naive.largest_error < 1e-9
+    assert naive.curve is not None
+    assert naive.largest_error == np.abs(naive.curve.channels - here.channels).max()
+    assert 1e-9 < sampled.largest_error < 0.1
+    assert comparison.setting == ("input AR(1) 0.8, MA(1) 0.5", "state noise 0.1")
+    assert "usable memory" not in exact.note
+
+
+def test_naive_fails_where_noise_is_below_rounding() -> None:
+    network = ensembles.symmetric(40, seed=4)
+    lost, seen = (compare(network, ["naive"], noise=noise).rows[1] for noise in (1e-12, 1e-2))
+    assert lost.largest_error > 0.1
+    assert seen.largest_error < 1e-9
+
+
+def test_bad_problems() -> None:
+    with pytest.raises(ValueError, match="`noise` must be a single level to compare methods"):
+        compare(SMALL, noise=[0.1, 0.2])
+    with pytest.raises(ValueError, match="method 'osm' is for one white input without noise"):
+        compare(SMALL, ["osm"], noise=0.1)
+    with pytest.raises(ValueError, match="one process for each of the network's 1 inputs"):
+        compare(SMALL, input=["ar:0.9", "ar:0.9"])
+
+
+def test_command_with_input_and_noise(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from test_cli import inside
+
+    asked = ["compare", "--ensemble", "orthogonal", "--size", 10, "--input", "ar:0.9"]
+    code, out = inside(monkeypatch, capsys, *asked, "--noise", "1e-2", "--lags", 15)
+    assert code == 0
+    assert "input AR(1) 0.9; observation noise 0.01" in out
+    assert "naive" in out
+    assert "osm" not in out
+    code, out = inside(monkeypatch, capsys, *asked, "--methods", "naive", "--json", "--lags", 15)
+    rows = json.loads(out)["rows"]
+    assert [row["method"] for row in rows] == ["exact", "naive"]
+    assert rows[1]["largest_error"] < 1e-9
+    code, out = inside(monkeypatch, capsys, *asked, "--noise", 1, 2)
+    assert isinstance(code, str)  # printed by the interpreter, which ends with 1
+    assert "single level" in code
+    assert "\n" not in code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -80,3 +82,34 @@ def test_bad_arguments() -> None:
 def test_options_are_recorded(method: str) -> None:
     option = {"exact": "certify_up_to", "certified": "max_size"}[method]
     assert memory_curve(NETWORKS[0], 3, method=method, **{option: 77}).options == {option: 77}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_each_method_answers(method: str) -> None:
+    """Coloured input, noise, several inputs and readouts: right, close, or a clear refusal."""
+    network = ensembles.orthogonal(8, seed=2)
+    asked: list[tuple[LinearNetwork, dict[str, Any]]] = [
+        (network, {"input": "ar:0.5"}),
+        (network, {"noise": 0.1}),
+        (network.replace(C=np.eye(8, 2)), {}),
+        (network.replace(readout=[0, 3]), {}),
+    ]
+    close = {"exact": 1e-12, "certified": 1e-12, "naive": 1e-9, "montecarlo": 0.1}
+    for one, arguments in asked:
+        if method not in close:
+            with pytest.raises(ValueError, match="'exact', 'certified', 'naive', 'montecarlo'"):
+                memory_curve(one, 12, method=method, seed=1, **arguments)
+            continue
+        found = memory_curve(one, 12, method=method, seed=1, **arguments)
+        truth = memory_curve(one, 12, method="certified", **arguments)
+        assert np.abs(found.channels - truth.channels).max() <= close[method]
+        assert found.method == method
+
+
+def test_families_of_the_methods_that_take_noise() -> None:
+    network, levels = ensembles.orthogonal(6, seed=3), [0.1, 1.0]
+    truth = memory_curve(network, 10, noise=levels)
+    for method, close in (("certified", 1e-12), ("naive", 1e-9), ("montecarlo", 0.1)):
+        family = memory_curve(network, 10, noise=levels, method=method, seed=1)
+        assert family.levels.tolist() == levels
+        assert np.abs(family.values - truth.values).max() <= close

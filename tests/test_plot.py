@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from memcurve import ensembles, memory_curve, plot
+from memcurve import (
+    ensembles,
+    fisher_curve,
+    forecasting_curve,
+    memory_curve,
+    noise_profile,
+    plot,
+)
 
 CURVES = [memory_curve(ensembles.normal(n, seed=1)) for n in (5, 40)]
 
@@ -41,3 +48,62 @@ def test_bad_arguments(tmp_path: Path) -> None:
         plot.curves(*CURVES, labels=["a"])
     with pytest.raises(ValueError, match="must end in one of"):
         plot.save(plot.curves(CURVES[0]), tmp_path / "x.docx")
+
+
+def test_axes_of_every_kind() -> None:
+    network = ensembles.normal(6, seed=1)
+    ahead = forecasting_curve(network, "ar:0.9", 8)
+    fisher = fisher_curve(network, 0.1, 20)
+    ax = plot.curves(ahead)
+    assert ax.get_xlabel().startswith("horizon")
+    assert ax.get_ylabel().startswith("forecasting capacity")
+    assert np.array_equal(ax.lines[0].get_xdata(), np.arange(1, 9))
+    ax = plot.curves(fisher)
+    assert ax.get_xlabel().startswith("lag")
+    assert ax.get_ylabel().startswith("Fisher memory")
+    assert ax.get_ylim()[1] > fisher.values.max() > 1
+    assert "Fisher" in ax.get_legend().get_texts()[0].get_text()
+    ax = plot.curves(memory_curve(network), fisher)
+    assert ax.get_ylabel() == "capacity"
+    assert plot.curves(memory_curve(network)).get_ylabel().startswith("memory")
+
+
+def test_profile_line_marks_and_labels(tmp_path: Path) -> None:
+    profile = noise_profile(ensembles.normal(15, seed=1))
+    ax = plot.profile(profile)
+    assert np.array_equal(ax.lines[0].get_xdata(), profile.levels)
+    assert np.array_equal(ax.lines[0].get_ydata(), profile.totals)
+    assert list(ax.lines[1].get_ydata()) == [15, 15]  # without noise
+    assert [line.get_xdata()[0] for line in ax.lines[2:]] == list(profile.marks.values())
+    for text, (name, level) in zip(ax.texts, profile.marks.items(), strict=True):
+        usable = np.interp(np.log(level), np.log(profile.levels), profile.totals)
+        assert text.get_text() == f"{name}: {usable:.3g}"
+        assert text.xy == (level, usable)
+    assert ax.get_xscale() == "log"
+    assert "observation noise" in ax.get_xlabel()
+    assert ax.get_ylabel() == "total usable memory"
+    assert ax.get_ylim()[1] > 15
+    plot.save(ax, tmp_path / "usable.png")
+    assert (tmp_path / "usable.png").stat().st_size > 1000
+
+
+def test_profile_sorts_levels_and_leaves_out_zero() -> None:
+    network = ensembles.normal(6, seed=1)
+    family = memory_curve(network, noise=[0.1, 0.0, 1e-3, 1.0])
+    own = Figure().add_subplot()
+    ax = plot.profile(family, ax=own)
+    assert ax is own
+    assert ax.lines[0].get_xdata().tolist() == [1e-3, 0.1, 1.0]
+    assert np.array_equal(ax.lines[0].get_ydata(), family.totals[[2, 0, 3]])
+    assert len(ax.texts) == 0
+    state = plot.profile(noise_profile(network, [0.1, 1.0], state_noise=True))
+    assert "state noise" in state.get_xlabel()
+
+
+def test_bad_profiles() -> None:
+    with pytest.raises(TypeError, match="`family` must be a NoiseProfile, got MemoryCurve"):
+        plot.profile(CURVES[0])
+    with pytest.raises(ValueError, match="a noise level above zero"):
+        plot.profile(memory_curve(ensembles.delay_line(3), noise=[0.0]))
+    with pytest.raises(TypeError, match="must be MemoryCurves, got NoiseProfile"):
+        plot.curves(noise_profile(ensembles.delay_line(3)))

@@ -255,6 +255,8 @@ class MemoryCurve:
         if np.isnan(self.total_error):
             return text
         error = f" ± {self.total_error:.1e}" if self.total_error > 0 else ""
+        if self.kind == "memory" and self.rank is None:  # an estimate, over the lags it covers
+            return f"{self.total:.4f} ± {self.total_error:.2g}"
         return f"{text}{error} ({'all horizons' if self.kind == 'forecasting' else 'all lags'})"
 
     def __repr__(self) -> str:

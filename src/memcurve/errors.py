@@ -11,3 +11,7 @@ class UncertainResultError(ArithmeticError):
 
 class RankWarning(UserWarning):
     """The rank of the stored numbers and the rank up to rounding differ."""
+
+
+class RecordingWarning(UserWarning):
+    """Something about a recording biases what is estimated from it."""

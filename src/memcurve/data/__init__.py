@@ -1,0 +1,1 @@
+"""Memory estimated from recorded states and inputs."""

@@ -1,0 +1,101 @@
+"""The estimators people use, for comparison: regressions of past inputs on the states.
+
+Each takes states X (n, N) and lagged inputs Z (n, lags) and returns a value a lag. What each one
+estimates is not always the memory; its note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: Share of the rows on which a readout is trained, the rest being its test.
+TRAINING_SHARE = 0.7
+FOLDS = 5
+#: Chance that a lag without memory passes the threshold.
+THRESHOLD_LEVEL = 1e-4
+
+
+class Estimator(NamedTuple):
+    """A function of (X, Z), and a note on what it estimates."""
+
+    function: Callable[[Floats, Floats], Floats]
+    note: str
+
+
+def in_sample(X: Floats, Z: Floats) -> Floats:
+    """R² of the regression of z_{t−τ} on the states, on the rows it was fitted to."""
+    X, Z = X - X.mean(axis=0), Z - Z.mean(axis=0)
+    Q = _orthonormal(X)
+    return np.asarray(((Q.T @ Z) ** 2).sum(axis=0) / (Z**2).sum(axis=0))
+
+
+def ezekiel(X: Floats, Z: Floats) -> Floats:
+    """1 − (1 − R²)(n − 1)/(n − N − 1), unbiased for fixed states and independent errors."""
+    n, N = X.shape
+    return np.asarray(1 - (1 - in_sample(X, Z)) * (n - 1) / (n - N - 1))
+
+
+def split(X: Floats, Z: Floats) -> Floats:
+    """Squared correlation of a readout's output with its target on rows it was not trained on."""
+    cut = int(TRAINING_SHARE * len(X))
+    predicted = _predicted(X[:cut], Z[:cut], X[cut:])
+    target = Z[cut:] - Z[cut:].mean(axis=0)
+    predicted = predicted - predicted.mean(axis=0)
+    products = (predicted * target).sum(axis=0) ** 2
+    return np.asarray(products / ((predicted**2).sum(axis=0) * (target**2).sum(axis=0)))
+
+
+def k_fold(X: Floats, Z: Floats) -> Floats:
+    """1 − (squared error on rows left out)/(variance), over five folds of consecutive rows."""
+    squared = np.zeros(Z.shape[1])
+    for rows in np.array_split(np.arange(len(X)), FOLDS):
+        rest = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
+        squared += ((Z[rows] - _predicted(X[rest], Z[rest], X[rows])) ** 2).sum(axis=0)
+    return np.asarray(1 - squared / ((Z - Z.mean(axis=0)) ** 2).sum(axis=0))
+
+
+def thresholded(X: Floats, Z: Floats) -> Floats:
+    """In-sample R² where it exceeds what an unrelated target reaches, zero elsewhere."""
+    from scipy.stats import beta
+
+    n, N = X.shape
+    raw = in_sample(X, Z)
+    return np.where(raw > beta.isf(THRESHOLD_LEVEL, N / 2, (n - 1 - N) / 2), raw, 0.0)
+
+
+def _orthonormal(X: Floats) -> Floats:
+    return np.asarray(np.linalg.qr(X)[0])
+
+
+def _predicted(X: Floats, Z: Floats, new: Floats) -> Floats:
+    """Least-squares prediction of Z for new states."""
+    mean, offset = X.mean(axis=0), Z.mean(axis=0)
+    weights = np.linalg.lstsq(X - mean, Z - offset, rcond=None)[0]
+    return np.asarray((new - mean) @ weights + offset)
+
+
+ESTIMATORS: dict[str, Estimator] = {
+    "in_sample": Estimator(
+        in_sample, "in-sample R²: too high by about N/T a lag, totals exceed N for many lags"
+    ),
+    "ezekiel": Estimator(
+        ezekiel, "Ezekiel's adjusted R²: its correction takes the states for independent of z"
+    ),
+    "split": Estimator(
+        split,
+        "squared correlation on test rows (reservoirpy's way): a trained readout's, not the memory; "
+        "lags without memory add about one over the number of test rows each",
+    ),
+    "k_fold": Estimator(
+        k_fold, "cross-validated R²: what a readout trained on this many rows achieves, below MC"
+    ),
+    "thresholded": Estimator(
+        thresholded, "thresholded R²: small memory is cut off, the rest keeps its upward bias"
+    ),
+}

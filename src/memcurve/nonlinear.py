@@ -1,0 +1,316 @@
+"""NonlinearNetwork: a leaky recurrent network with an activation, simulated in many replicas."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memcurve.arguments import (
+    exact_array,
+    require_finite,
+    require_limit,
+    require_number,
+    require_size,
+    table_entry,
+)
+from memcurve.errors import UnstableNetworkError
+from memcurve.network import LinearNetwork
+
+Floats = NDArray[np.float64]
+Activation = Callable[[Any], Any]
+
+#: Numbers of the drive that are computed ahead of the steps (4 MiB).
+DRIVE_NUMBERS = 1 << 19
+#: The fixed point is found once a step moves no state by more than this, relative to the largest.
+SETTLED = 1e-14
+#: Steps after which a network that has not settled is taken to have no stable fixed point.
+MOST_STEPS = 100_000
+#: Step of the five-point derivative, which balances its error h⁴ against rounding eps/h.
+DERIVATIVE_STEP = float(np.finfo(float).eps ** 0.2)
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "tanh": np.tanh,
+    "identity": lambda field: field,
+    "relu": lambda field: np.maximum(field, 0),
+}
+_SLOPES: dict[str, Activation] = {
+    "tanh": lambda field: 1 - np.tanh(field) ** 2,
+    "identity": np.ones_like,
+    "relu": lambda field: np.where(field == 0, np.nan, field > 0),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NonlinearNetwork:
+    """A network ``x_t = (1 − leak) x_{t−1} + leak·f(A x_{t−1} + input_scale·C z_t + shift)``.
+
+    Parameters
+    ----------
+    A : (N, N) array or scipy sparse array
+        Connectivity, real. ``A[i, j]`` is the weight from node j to node i.
+    C : (N,) or (N, d) array
+        Input mask, one column an input.
+    activation : str or callable
+        f: ``"tanh"``, ``"identity"``, ``"relu"``, or a function that maps an array to one of the
+        same shape, entry by entry.
+    leak : float
+        Above 0 and at most 1; 1 replaces the state at every step.
+    input_scale : float
+        Above 0; how strongly the input drives the network, and so how nonlinear it is.
+    shift : (N,) array, optional
+        Constant added before f.
+    name : str, optional
+        A label for tables and plots.
+
+    Notes
+    -----
+    For small inputs the states are those of :meth:`linearised`, up to O(input_scale²) relative to
+    them where f is odd, as tanh is, and O(input_scale) otherwise.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.nonlinear import NonlinearNetwork
+    >>> linear = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
+    >>> network = NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
+    >>> network
+    NonlinearNetwork(size=50, inputs=1, tanh, input_scale=0.5)
+    >>> network.simulate([0.1, -0.2, 0.3]).shape
+    (3, 50)
+    """
+
+    A: Any
+    C: Any
+    _: dataclasses.KW_ONLY
+    activation: str | Activation = "tanh"
+    leak: float = 1.0
+    input_scale: float = 1.0
+    shift: Any = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        parts = LinearNetwork(self.A, self.C, shift=self.shift, name=self.name)
+        if parts.is_complex:
+            raise ValueError(
+                "`A`, `C` and `shift` of a nonlinear network must be real, got complex numbers; "
+                "split them into real and imaginary parts, as LinearNetwork.real_pair does."
+            )
+        fraction = require_number(self.leak, "leak", "above 0 and at most 1", lambda a: 0 < a <= 1)
+        scale = require_number(self.input_scale, "input_scale", "above 0", lambda s: s > 0)
+        exact = {"A": parts.A, "C": parts.C, "shift": parts.shift}
+        for field, value in (exact | {"leak": fraction, "input_scale": scale}).items():
+            object.__setattr__(self, field, value)
+        _require_activation(self.function, self.size)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes N."""
+        return int(self.A.shape[0])
+
+    @property
+    def inputs(self) -> int:
+        """Number of input channels d."""
+        return 1 if self.C.ndim == 1 else int(self.C.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether A is stored as a scipy sparse array."""
+        return not isinstance(self.A, np.ndarray)
+
+    @property
+    def function(self) -> Activation:
+        """The activation f itself."""
+        if callable(self.activation):
+            return self.activation
+        return table_entry(ACTIVATIONS, self.activation, "activation")
+
+    def with_input_scale(self, input_scale: float) -> NonlinearNetwork:
+        """Return the same network at another input scale."""
+        return dataclasses.replace(self, input_scale=input_scale)
+
+    def simulate(
+        self, inputs: ArrayLike, washout: int = 0, *, replicas: int | None = None
+    ) -> Floats:
+        """Drive the network from rest and return its states.
+
+        Parameters
+        ----------
+        inputs : (T,) or (T, d) array
+            One row a time step.
+        washout : int
+            How many of the first steps to leave out of the result.
+        replicas : int, optional
+            If given, ``inputs`` holds that many series, as :meth:`simulate_replicas` takes them.
+
+        Returns
+        -------
+        (T - washout, N) array
+            Row t holds the states already driven by ``inputs[washout + t]``; with ``replicas`` an
+            array (R, T - washout, N).
+        """
+        if replicas is None:
+            return np.asarray(self._states(exact_array(inputs, "inputs")[None], washout)[0])
+        states = self.simulate_replicas(inputs, washout)
+        if len(states) != require_size(replicas, "replicas"):
+            raise ValueError(
+                f"`inputs` must hold one series for each of the {replicas} replicas, got "
+                f"{len(states)}; the first axis counts the replicas."
+            )
+        return states
+
+    def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> Floats:
+        """Drive R copies of the network from rest, each by its own series.
+
+        All copies advance together, one product of matrices a step, which for small networks is
+        many times faster than one simulation after the other.
+
+        Parameters
+        ----------
+        inputs : (R, T) or (R, T, d) array
+            One series a replica.
+        washout : int
+            How many of the first steps to leave out of the result.
+
+        Returns
+        -------
+        (R, T - washout, N) array
+        """
+        return self._states(exact_array(inputs, "inputs"), washout)
+
+    def _states(self, z: Floats, washout: int) -> Floats:
+        """States (R, T − washout, N) for inputs (R, T) or (R, T, d)."""
+        d = self.inputs
+        if z.ndim == 2 and d == 1:
+            z = z[:, :, None]
+        if z.ndim != 3 or z.shape[2] != d or np.iscomplexobj(z):
+            raise ValueError(
+                f"`inputs` must be real of shape (T,) or (T, {d}) for this network of {d} "
+                f"input(s), one row a time step, behind an axis of replicas in simulate_replicas; "
+                f"got {z.shape} with it and dtype {z.dtype}."
+            )
+        count, steps = z.shape[:2]
+        washout = require_limit(washout, "washout")
+        if not washout < steps:
+            raise ValueError(
+                f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; "
+                f"give a longer input or a shorter washout."
+            )
+        mask = self.input_scale * self.C.reshape(self.size, -1)
+        series = np.ascontiguousarray(z.transpose(1, 0, 2))
+        ahead = max(1, DRIVE_NUMBERS // (count * self.size))
+        states = np.empty((count, steps - washout, self.size))
+        x = np.zeros((count, self.size))
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below
+            for first in range(0, steps, ahead):
+                drive = series[first : first + ahead] @ mask.T
+                if self.shift is not None:
+                    drive += self.shift
+                for t, push in enumerate(drive, first):
+                    x = self._next(x, push)
+                    if t >= washout:
+                        states[:, t - washout] = x
+        if not np.isfinite(x).all():
+            raise UnstableNetworkError(
+                f"the states of this network grow beyond all numbers within {steps} steps; scale "
+                f"`A` down, or take a bounded activation such as tanh."
+            )
+        require_finite(states, "activation")
+        return states
+
+    def _next(self, x: Floats, push: Floats) -> Floats:
+        """One step of the (R, N) states."""
+        field = (self.A @ x.T).T if self.is_sparse else x @ self.A.T
+        field += push
+        new = self.function(field)
+        if self.leak == 1:
+            return np.asarray(new, dtype=np.float64)
+        return np.asarray((1 - self.leak) * x + self.leak * new, dtype=np.float64)
+
+    def fixed_point(self) -> Floats:
+        """The states that the network settles at without input, found by iteration from rest."""
+        x, moved = np.zeros((1, self.size)), np.inf
+        push = np.zeros(self.size) if self.shift is None else self.shift
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(MOST_STEPS):
+                before, x = x, self._next(x, push)
+                moved = float(np.abs(x - before).max())
+                if not moved > SETTLED * np.abs(x).max():  # also where it is NaN
+                    break
+        if not moved <= SETTLED * np.abs(x).max():
+            raise UnstableNetworkError(
+                f"without input this network does not settle within {MOST_STEPS} steps, so there "
+                f"is no point to linearise at; scale `A` or `shift` down."
+            )
+        return np.asarray(x[0])
+
+    def linearised(self) -> LinearNetwork:
+        """The linear network that this one is for small inputs, about its fixed point.
+
+        At the fixed point x* = f(Ax* + shift) that the network settles at without input, which is
+        0 if f(shift) = 0, the slopes D = diag f′(Ax* + shift) give
+
+            A_lin = (1 − leak)·I + leak·D·A,    C_lin = leak·input_scale·D·C,
+
+        and a shift that keeps the states at x*. The slopes of a callable are five-point
+        differences, right to about 12 digits for smooth f that acts entry by entry. Raises if the
+        network does not settle, or where relu has no derivative.
+        """
+        rest = self.fixed_point()
+        field = np.asarray(self.A @ rest) + (0 if self.shift is None else self.shift)
+        slopes = _slopes(self.activation, field)
+        if not np.isfinite(slopes).all():
+            raise ValueError(
+                "`activation` has no derivative where some nodes rest, as relu at 0; give a "
+                "`shift` that moves them off it."
+            )
+        kept = 1 - self.leak
+        if self.is_sparse:
+            from scipy.sparse import diags_array, eye_array
+
+            A = kept * eye_array(self.size) + diags_array(self.leak * slopes) @ self.A
+        else:
+            A = kept * np.eye(self.size) + self.leak * slopes[:, None] * self.A
+        columns = slopes if self.C.ndim == 1 else slopes[:, None]
+        C = self.leak * self.input_scale * columns * self.C
+        shift = rest - A @ rest if rest.any() else None
+        return LinearNetwork(A, C, shift=shift, name=self.name)
+
+    def __repr__(self) -> str:
+        parts = [f"size={self.size}", f"inputs={self.inputs}"]
+        if self.name:
+            parts.insert(0, repr(self.name))
+        named = isinstance(self.activation, str)
+        parts.append(str(self.activation if named else "own activation"))
+        parts += [f"leak={self.leak:g}"] * (self.leak != 1)
+        parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)
+        parts += ["sparse"] * self.is_sparse
+        return f"NonlinearNetwork({', '.join(parts)})"
+
+
+def _require_activation(function: Activation, size: int) -> None:
+    """Raise unless ``function`` maps an array of states to real numbers of the same shape."""
+    given = np.zeros((2, size))
+    with np.errstate(all="ignore"):  # what matters is told by the values
+        values = np.asarray(function(given.copy()))
+    if values.shape != given.shape or values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"`activation` must map an array to real numbers of the same shape, got shape "
+            f"{values.shape} and dtype {values.dtype} from an array of shape {given.shape}."
+        )
+    require_finite(values, "activation")
+
+
+def _slopes(activation: str | Activation, field: Floats) -> Floats:
+    """f′ at every entry of ``field``; of a callable by five-point differences."""
+    if isinstance(activation, str):
+        return np.asarray(_SLOPES[activation](field), dtype=np.float64)
+    h = DERIVATIVE_STEP * np.maximum(1, np.abs(field))
+    points = np.stack([field - 2 * h, field - h, field + h, field + 2 * h])
+    values = np.asarray(activation(points), dtype=np.float64)
+    return np.asarray(np.array([1, -8, 8, -1]) @ values / (12 * h))
