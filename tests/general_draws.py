@@ -28,16 +28,26 @@ def some_network(rng: np.random.Generator, hostile: bool) -> LinearNetwork:
             family = list(FAMILIES)[int(rng.integers(len(FAMILIES)))]
             network = draw(family, int(rng.integers(10**6)))
             if network.size <= LARGEST and np.any(network.C):
-                return network
+                return badly_scaled(rng, network) if rng.random() < 0.2 else network
     size = int(rng.integers(2, LARGEST))
     name = str(rng.choice(["normal", "symmetric", "orthogonal", "uniform"]))
     return ensembles.make(name, size, spectral_radius=rng.uniform(0.3, 0.98), seed=rng)
 
 
+def badly_scaled(rng: np.random.Generator, network: LinearNetwork) -> LinearNetwork:
+    """The states measured in units that differ by many orders, and a huge or tiny mask."""
+    units = 10.0 ** rng.uniform(*(float(rng.choice([1, 4, 10])) * np.array([-1, 1])), network.size)
+    A = units[:, None] * network.A / units
+    size = 10.0 ** float(rng.choice([-200, -8, 0, 8, 150]))
+    return LinearNetwork(A, network.C * units * size, name=f"{network.name}, badly scaled")
+
+
 def some_process(rng: np.random.Generator) -> inputs.InputProcess:
     """An input: AR, MA, ARMA or a finite autocovariance, at times close to the unit circle."""
     close = 1 - 10 ** rng.uniform(-3, -0.1)
-    pick = int(rng.integers(6))
+    pick = int(rng.integers(7))
+    if pick == 6:  # roots close together
+        return inputs.ARMA(ar=-np.poly(rng.uniform(0.5, 0.9, int(rng.integers(2, 6))))[1:])
     if pick == 0:
         return inputs.ARMA(ar=[rng.choice([-1, 1]) * close])
     if pick == 1:
@@ -141,7 +151,8 @@ def part_read_noisy(rng: np.random.Generator, network: LinearNetwork) -> Questio
 def fisher(rng: np.random.Generator, network: LinearNetwork) -> Question:
     """Fisher memory, one input or several."""
     network = _several(rng, network) if rng.random() < 0.3 else network
-    return Question(network, {"noise": _level(rng)}, "Fisher")
+    size = float(np.abs(network.C).max())  # so that the answer is within the range of floats
+    return Question(network, {"noise": size * _level(rng)}, "Fisher")
 
 
 KINDS: dict[str, Callable[[np.random.Generator, LinearNetwork], Question]] = {

@@ -350,7 +350,7 @@ def test_file_with_several_inputs(
         (["--fisher", "--noise", "0"], "`noise` must be a finite number above 0"),
         (["--fisher", "--readout", "1"], "read from all its nodes"),
         (["--profile", "--lags", "5"], "leave out --lags"),
-        (["--profile", "--method", "osm"], "method 'osm' is for one white input"),
+        (["--profile", "--method", "osm"], "`method` must be one of exact, certified; got 'osm'"),
         (["--inputs", "0"], "--inputs must be at least 1"),
         (["--readout", "1-x"], "--readout must list nodes and ranges"),
         (["--readout", "12"], "`readout` must hold indices from 0 to 11, got 12"),

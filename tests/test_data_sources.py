@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -228,7 +229,7 @@ def test_mat(tmp_path, version, dtype, block):
         same(open_recording(states, path), states, inputs)
 
 
-@pytest.mark.parametrize("chunks", [None, (10, 2), (1, 4), (53, 1), (7, 4)])
+@pytest.mark.parametrize("chunks", [None, (10, 2), (53, 1)])
 @pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "f2", "i8", "?"])
 def test_hdf5(tmp_path, chunks, dtype, block):
     states, inputs = typed(dtype)
@@ -239,7 +240,7 @@ def test_hdf5(tmp_path, chunks, dtype, block):
     same(open_recording(tmp_path / "run.hdf5", inputs), states, inputs)
 
 
-@pytest.mark.parametrize("rows", [1, 10, 1000])
+@pytest.mark.parametrize("rows", [4, 1000])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u1", "?"])
 def test_parquet(tmp_path, rows, dtype, block):
     states, inputs = typed(dtype)
@@ -253,12 +254,14 @@ def test_parquet(tmp_path, rows, dtype, block):
 
 
 def test_parquet_with_empty_fields(tmp_path):
-    columns = {"a": [1.5, None, 3.0], "b": [1, 2, None], "c": [True, None, False], "z": [1, 2, 3]}
+    decimals = [Decimal("1.25"), None, Decimal("-3")]
+    columns = {"a": [1.5, None, 3.0], "b": [1, 2, None], "c": [True, None, False], "d": decimals}
+    columns["z"] = [2**62, None, 3]
     path = write_parquet(tmp_path / "run.parquet", columns)
-    expected = np.array([[1.5, 1, 1], [np.nan, 2, np.nan], [3, np.nan, 0]])
+    expected = np.array([[1.5, 1, 1, 1.25], [np.nan, 2, np.nan, np.nan], [3, np.nan, 0, -3]])
     x, z = gathered(open_recording(path), 2)
     np.testing.assert_array_equal(x, expected)
-    np.testing.assert_array_equal(z, [1, 2, 3])
+    np.testing.assert_array_equal(z, [2.0**62, np.nan, 3])
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", " ", ", ", "  "])
@@ -323,8 +326,7 @@ from memcurve.data.sources import open_recording
 def peak():
     status = open("/proc/self/status").read()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
-T = 1_000_000
-for order in (False, True):
+for order, T in ((False, 1_000_000), (True, 300_000)):
     header = {"descr": "<f8", "fortran_order": order, "shape": (T, 125)}
     with open(sys.argv[1], "wb") as stream:
         np.lib.format.write_array_header_1_0(stream, header)
@@ -347,9 +349,9 @@ def test_a_gigabyte_is_not_loaded(tmp_path):
 def test_memory_is_bounded(tmp_path, ending, monkeypatch):
     for module in list(sys.modules.values()):
         if module.__name__.startswith("memcurve.data.sources") and hasattr(module, "BLOCK"):
-            monkeypatch.setattr(module, "BLOCK", 2**18)
-    path, length = tmp_path / f"run.{ending}", 40_000
-    states = rng.standard_normal((length, 20)).astype(np.float32).astype(float)  # 6.4 MB
+            monkeypatch.setattr(module, "BLOCK", 2**17)
+    path, length = tmp_path / f"run.{ending}", 16_000
+    states = rng.standard_normal((length, 20)).astype(np.float32).astype(float)  # 2.6 MB
     if ending == "npz":
         np.savez_compressed(path, X=states, z=states[:, 0])
     elif ending == "h5":
@@ -358,10 +360,10 @@ def test_memory_is_bounded(tmp_path, ending, monkeypatch):
         write_mat73(path, (20, 500), X=states, z=states[:, :1])
     elif ending == "parquet":
         columns = {f"x{k}": states[:, k] for k in range(20)} | {"z": states[:, 0]}
-        write_parquet(path, columns, row_group_size=5000)
+        write_parquet(path, columns, row_group_size=4000)
     else:
-        write_csv(path, states[:5000], states[:5000, 0], ",".join([*"ABCDEFGHIJKLMNOPQRST", "z"]))
-        states = states[:5000]  # 0.8 MB
+        write_csv(path, states[:4000], states[:4000, 0], ",".join([*"ABCDEFGHIJKLMNOPQRST", "z"]))
+        states = states[:4000]  # 0.6 MB
     source = open_recording(path)
     list(source.chunks(len(states)))  # modules are imported
     tracemalloc.start()
@@ -369,7 +371,7 @@ def test_memory_is_bounded(tmp_path, ending, monkeypatch):
         assert x.shape == (100, 20)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < (2.5e6 if ending != "csv" else 0.6e6)
+    assert peak < (1.5e6 if ending != "csv" else 0.4e6)
 
 
 # errors
@@ -592,6 +594,10 @@ def test_numbers_that_are_not_real(tmp_path):
     refused(path, None, "column 'a' holds string")
     path = write_parquet(tmp_path / "run.parquet", {"a": [[1.0], [2.0]], "z": [1, 2]})
     refused(path, None, "column 'a' holds list")
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    twice = arrow.Table.from_arrays([arrow.array([1.0])] * 3, names=["a", "a", "z"])
+    parquet.write_table(twice, path)
+    refused(path, None, "several columns 'a'")
 
 
 @pytest.mark.parametrize(

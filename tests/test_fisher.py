@@ -213,7 +213,6 @@ def test_nothing_enters() -> None:
     assert np.isfinite(curve.error).all()
 
 
-@pytest.mark.xfail(reason="goes on to 100,000 lags", strict=True)
 def test_nothing_takes_few_lags() -> None:
     assert len(fisher_curve(LinearNetwork([[0.5]], [0.0]))) < 100
 

@@ -36,8 +36,9 @@ def answer(asked: Question, method: str) -> MemoryCurve:
 
 def fisher_truth(asked: Question, count: int) -> tuple[np.ndarray, np.ndarray, float, float]:
     A, C = asked.network.real_pair()
-    values, error, total, total_error = enclose_fisher(np.asarray(A), C, count)
-    scale = asked.arguments["noise"] ** -2.0
+    size = 2.0 ** np.frexp(np.abs(C).max())[1]
+    values, error, total, total_error = enclose_fisher(np.asarray(A), C / size, count)
+    scale = (size / asked.arguments["noise"]) ** 2
     slack = 4 * np.finfo(float).eps  # of this scaling
     error = scale * (error + slack * values)
     return scale * values, error, scale * total, scale * (total_error + slack * total)
@@ -55,8 +56,7 @@ def judge(kind: str, seed: int, hostile: bool) -> tuple[str, float]:
             answer(asked, "certified")
         except (UnstableNetworkError, UncertainResultError):
             return "unstable, refused", 0.0
-        assert isinstance(error, UncertainResultError), "stable, but said to be unstable"
-        return "refused", 0.0
+        return ("refused" if isinstance(error, UncertainResultError) else "VIOLATION: stable"), 0.0
     if asked.kind == "Fisher":
         values, error, total, total_error = fisher_truth(asked, len(found))
     else:

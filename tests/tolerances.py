@@ -34,3 +34,23 @@ SMALL_DIRECT = 1e-9
 def coloured(least: float, most: float) -> float:
     """Error for coloured input: rounding times the condition number, max f / min f."""
     return 1e-13 * most / least
+
+
+#: Correlations by Fourier transform against one regression a target: rounding of sums over time.
+KERNEL = 1e-10
+#: Capacities whose standard error is zero: targets that span the states exactly, up to rounding.
+SPANNED = 1e-9
+#: Statistics may be this many standard errors off; the draws of the tests are fixed.
+STANDARD_ERRORS = 3.0
+#: The slope of a callable by five-point differences.
+DIFFERENCES = 1e-11
+#: An order of convergence measured between two scales, against the one of theory.
+ORDER = 0.05
+#: A quantisation step found in a recording against the one it was rounded to: some rounding.
+LATTICE_STEP = 1e-9
+#: Share of shifts of −3 … 3 steps that must be named, of recordings of 2000 rows.
+NAMED_SHIFTS = 0.95
+#: Share of clean recordings with 20 rows a state or more that may get a warning.
+FALSE_ALARMS = 0.03
+#: Share of starts from rest that must be found: weak, as they fill within N rows.
+FOUND_RESTS = 0.5

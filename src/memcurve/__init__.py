@@ -11,30 +11,44 @@ if TYPE_CHECKING:
     from memcurve import ensembles, inputs, masks, plot
     from memcurve.comparison import Comparison, compare
     from memcurve.curve import MemoryCurve
-    from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
+    from memcurve.data.capacity import Capacity, capacity_from_data
+    from memcurve.data.checks import check_recording
+    from memcurve.data.recorded import memory_from_data
+    from memcurve.errors import (
+        RankWarning,
+        RecordingWarning,
+        UncertainResultError,
+        UnstableNetworkError,
+    )
     from memcurve.files import load_matrix, load_network, save_network
     from memcurve.fisher import fisher_curve
     from memcurve.memory import forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
     from memcurve.noise import Float32, ObservationNoise, Quantised, StateNoise
+    from memcurve.nonlinear import NonlinearNetwork
     from memcurve.profile import NoiseProfile
     from memcurve.spectrum import controllable_spectrum
     from memcurve.standardisation import InputNormal, input_normal
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
 _HOMES = {
+    "Capacity": "memcurve.data.capacity",
     "Comparison": "memcurve.comparison",
     "Float32": "memcurve.noise",
     "InputNormal": "memcurve.standardisation",
     "LinearNetwork": "memcurve.network",
     "MemoryCurve": "memcurve.curve",
     "NoiseProfile": "memcurve.profile",
+    "NonlinearNetwork": "memcurve.nonlinear",
     "ObservationNoise": "memcurve.noise",
     "Quantised": "memcurve.noise",
     "RankWarning": "memcurve.errors",
+    "RecordingWarning": "memcurve.errors",
     "StateNoise": "memcurve.noise",
     "UncertainResultError": "memcurve.errors",
     "UnstableNetworkError": "memcurve.errors",
+    "capacity_from_data": "memcurve.data.capacity",
+    "check_recording": "memcurve.data.checks",
     "compare": "memcurve.comparison",
     "controllable_spectrum": "memcurve.spectrum",
     "ensembles": "memcurve",
@@ -46,25 +60,31 @@ _HOMES = {
     "load_network": "memcurve.files",
     "masks": "memcurve",
     "memory_curve": "memcurve.memory",
+    "memory_from_data": "memcurve.data.recorded",
     "noise_profile": "memcurve.memory",
     "plot": "memcurve",
     "save_network": "memcurve.files",
 }
 
 __all__ = [
+    "Capacity",
     "Comparison",
     "Float32",
     "InputNormal",
     "LinearNetwork",
     "MemoryCurve",
     "NoiseProfile",
+    "NonlinearNetwork",
     "ObservationNoise",
     "Quantised",
     "RankWarning",
+    "RecordingWarning",
     "StateNoise",
     "UncertainResultError",
     "UnstableNetworkError",
     "__version__",
+    "capacity_from_data",
+    "check_recording",
     "compare",
     "controllable_spectrum",
     "ensembles",
@@ -76,6 +96,7 @@ __all__ = [
     "load_network",
     "masks",
     "memory_curve",
+    "memory_from_data",
     "noise_profile",
     "plot",
     "save_network",

@@ -92,7 +92,8 @@ def require_size(size: Any, argument: str = "size") -> int:
 
 def require_limit(limit: Any, argument: str) -> int:
     """Return ``limit`` as an int if it is zero or a positive integer."""
-    return 0 if isinstance(limit, int) and limit == 0 else require_size(limit, argument)
+    whole = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
+    return 0 if whole and limit == 0 else require_size(limit, argument)
 
 
 def require_density(density: Any) -> float:

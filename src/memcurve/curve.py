@@ -187,7 +187,7 @@ class MemoryCurve:
 
     def to_json(self) -> str:
         """The whole result as JSON; floats keep every digit."""
-        content: dict[str, Any] = {"format": FORMAT}
+        content: dict[str, Any] = {"format": FORMAT, "inputs": self.channels.shape[1]}
         for item in dataclasses.fields(self):
             content[item.name] = _plain(getattr(self, item.name))
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
@@ -202,8 +202,9 @@ class MemoryCurve:
             for name in ("values", "error", "loss", "channels"):
                 content[name] = np.array(content[name], dtype=float)
             content["lags"] = np.array(content["lags"], dtype=np.int64)
+            inputs = content.pop("inputs", 1)
             if content["channels"].ndim != 2:  # no lags, and so no rows to tell the channels
-                content["channels"] = content["channels"].reshape(0, 1)
+                content["channels"] = content["channels"].reshape(0, inputs)
             if content["bands"] is not None:
                 content["bands"] = np.array(content["bands"], dtype=float).reshape(-1, 2)
             for name in {"total", "total_error"} & set(content):
@@ -279,7 +280,8 @@ def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
     for bound in (wanted.start, wanted.stop, wanted.step):
         if bound is not None and not isinstance(bound, int | np.integer):
             raise IndexError(f"a curve is sliced by whole lags, got {bound!r}.")
-    start = 0 if wanted.start is None else wanted.start
+    first = int(lags[0]) if len(lags) else 0
+    start = first if wanted.start is None else wanted.start
     stop = np.inf if wanted.stop is None else wanted.stop
     step = 1 if wanted.step is None else wanted.step
     if start < 0 or stop < 0 or step < 1:

@@ -12,6 +12,7 @@ length the total is 1/s². The memory with state noise s tends to F_τ as the no
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 
 #: A relative error above this is not given out: ball arithmetic takes over.
 LARGEST_ERROR = 1e-6
+MOST_LAGS = 10_000_000
 
 
 class _Fisher(NamedTuple):
@@ -74,6 +76,8 @@ def fisher_curve(
     require_network(network)
     s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
     count = None if lags is None else require_size(lags, "lags")
+    if count is not None and count > MOST_LAGS:
+        raise ValueError(f"`lags` must be at most {MOST_LAGS:,}, got {count:,}.")
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
     if network.readout is not None:
         raise ValueError(
@@ -82,7 +86,10 @@ def fisher_curve(
         )
     sparse_or_dense, C = network.real_pair()
     A = sparse_or_dense if isinstance(sparse_or_dense, np.ndarray) else sparse_or_dense.toarray()
-    found, reason = _in_floats(A, C, count)
+    exponent = int(np.frexp(np.abs(C).max())[1])
+    C = np.ldexp(C, -exponent)
+    with np.errstate(all="ignore"):  # overflow ends in errors that are not finite
+        found, reason = _in_floats(A, C, count)
     if found is None:
         if len(A) > certify_up_to:
             raise UncertainResultError(
@@ -94,7 +101,14 @@ def fisher_curve(
     notes = []
     if reason:
         notes.append(f"computed in ball arithmetic, since in floating point {reason}")
-    scale = s**-2
+    # the mask is about one inside; a power of two brings its size back, with the noise
+    scale = math.ldexp(1.0, exponent) / s if abs(exponent) < 1000 else math.inf
+    scale = scale * scale
+    if not scale < 1e300 or (scale < 1e-290 and found.total > 0):
+        raise ValueError(
+            f"`noise` must leave Fisher memory, which is about (mask/noise)², within the range of "
+            f"floating point; got {s!r} with a mask of size {2.0**exponent:.1e}."
+        )
     values, error = scale * found.values, scale * found.error
     summed = values.sum(axis=1)
     return MemoryCurve(
@@ -119,6 +133,9 @@ def _in_floats(A: Floats, C: Floats, lags: int | None) -> tuple[_Fisher | None, 
     """Fisher memory for unit noise, or the reason why not."""
     from scipy.linalg import solve_triangular
 
+    if not C.any():
+        none = np.zeros((lags or 1, C.shape[1]))
+        return _Fisher(none, none, 0.0, 0.0), ""
     norms = power_norms(np.asfortranarray(A))
     if not np.isfinite(norms.squares):
         return None, "the powers of A grow too far for an error estimate"
@@ -136,7 +153,7 @@ def _in_floats(A: Floats, C: Floats, lags: int | None) -> tuple[_Fisher | None, 
     moved = EPS * root * width * norms.sum * largest  # rounding in A^τ C; R⁻¹ is at most one
     error = relative * F + 2 * np.sqrt(F) * moved + moved**2
     worst = max(float(error.max()), total_error) / max(total, np.finfo(float).tiny)
-    if total > 0 and not worst <= LARGEST_ERROR:
+    if not worst <= LARGEST_ERROR:
         return None, f"the relative error would be {worst:.1e}"
     return _Fisher(F, error, total, total_error), ""
 

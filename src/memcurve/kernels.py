@@ -5,36 +5,42 @@ shift k the series a(z)·Σ_{j≥0} γ(j + k) z^j is a polynomial q_k, so that::
 
     p_{−k} = Σ_{j≥0} γ(j + k) A^j C = a(A)⁻¹ q_k(A) C,    M = Σ_{j≥1} γ(j) A^j = a(A)⁻¹ A q_1(A)
 
-and p_{−k} obeys the recurrence of the process from k = max(p, q + 1) on. A *finite* one (γ = 0
-beyond lag m): p_τ = A p_{τ−1} + C γ(τ), from p_{−m} = C γ(m) on.
+A *finite* one (γ = 0 beyond lag m): p_τ = A p_{τ−1} + C γ(τ), from p_{−m} = C γ(m) on. The future
+of processes of higher order goes that way too, from where γ is negligible: their recurrence loses
+all digits where roots lie close together.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
-from memcurve.spectrum.sensitivity import power_norms
 from memcurve.stein import stein
 
 Floats = NDArray[np.float64]
 
-#: Horizons that matter where the process is too close to the unit circle to tell.
-LONGEST_SPAN = 1e16
+#: Lags that are computed as one matrix product.
+BLOCK = 16
+#: γ is taken to vanish below this share of γ(0), and looked at up to LONGEST lags.
+NEGLIGIBLE, LONGEST = 1e-18, 2**16
 
 
 class Future(NamedTuple):
-    """Covariances with what comes: ``ahead`` (n, d, h) holds p_{−1} … p_{−h}.
+    """Covariances with the inputs to come.
 
-    ``whole`` (n, k) has columns whose outer products sum to Σ_{k≥1} p_{−k}p_{−k}ᵀ, over all
-    horizons and all inputs; ``span`` is about how many horizons matter.
+    ``present`` is p_0 (n, d), ``ahead`` (n, d, h) holds p_{−1} … p_{−h}, ``outer`` (n, n) is
+    Σ_{k≥1} p_{−k}p_{−k}ᵀ over all horizons and inputs; ``span`` is about how many horizons matter.
     """
 
+    present: Floats
     ahead: Floats
-    whole: Floats
+    outer: Floats
     span: float
 
 
@@ -71,6 +77,10 @@ class InputKernel(Kernel, Protocol):
         """Covariances with the inputs to come."""
         ...
 
+    def settled(self) -> Floats | None:
+        """γ up to where it vanishes, or None where ``squared`` is the better way to its sums."""
+        ...
+
 
 def kernel_of(process: InputProcess) -> InputKernel:
     """The kernel of a process, scaled to unit variance."""
@@ -90,7 +100,6 @@ class RationalKernel:
     def __init__(self, process: ARMA, scale: float) -> None:
         self.process, self.scale = process, scale
         self.a = np.append(1.0, -process.ar)
-        self.order = max(len(process.ar), len(process.ma) + 1)  # of the recurrence in the future
         # for one A at a time: the factors of a(A), and M
         self._factored: tuple[Floats, Any] | None = None
         self._half: tuple[Floats, Floats] | None = None
@@ -113,27 +122,37 @@ class RationalKernel:
         return SquaredKernel(self)
 
     def future(self, A: Floats, C: Floats, horizons: int) -> Future:
-        shifts = range(1, self.order + 1)
-        stacked = np.concatenate([polynomial(self.numerator(k), A, C) for k in shifts], axis=1)
-        p = np.split(self._divided(A, stacked), self.order, axis=1)  # p_{−1} … p_{−order}
-        basis = np.stack(p, axis=2)
-        recurrence = np.zeros(self.order)
-        recurrence[: len(self.a) - 1] = -self.a[1:]
-        # the coordinates of p_{−k−1} in p_{−1} … p_{−order} are N^k e_1
-        N = np.eye(self.order, k=-1)
-        N[:, -1] = recurrence[::-1]
-        coordinates = np.zeros((self.order, max(horizons, 1)))
-        coordinates[0, 0] = 1.0
-        for k in range(1, horizons):
-            coordinates[:, k] = N @ coordinates[:, k - 1]
-        start = np.outer(np.eye(self.order)[0], np.eye(self.order)[0])
-        values, vectors = np.linalg.eigh(stein(N, start))
-        mixing = vectors * np.sqrt(np.maximum(values, 0.0))
-        norms = power_norms(np.asfortranarray(N))
-        return Future(
-            basis @ coordinates[:, :horizons],
-            (basis @ mixing).reshape(len(C), -1),
-            norms.sum**2 / norms.squares if np.isfinite(norms.sum) else LONGEST_SPAN,
+        p, q = len(self.process.ar), len(self.process.ma)
+        if p > 1:
+            return backwards(A, C, self._settled(), horizons)
+        # p_{−k} = φ p_{−k+1} from k = q + 2 on
+        known = np.concatenate(
+            [polynomial(self.numerator(k), A, C) for k in range(max(horizons, q + 1) + 1)], axis=1
+        ) if p == 0 else self._divided(
+            A, np.concatenate([polynomial(self.numerator(k), A, C) for k in range(q + 2)], axis=1)
+        )  # fmt: skip
+        columns = list(np.split(known, known.shape[1] // C.shape[1], axis=1))
+        phi = float(self.process.ar[0]) if p else 0.0
+        rest = columns[q + 1] / np.sqrt((1 - phi) * (1 + phi))
+        while len(columns) <= horizons:
+            columns.append(phi * columns[-1])
+        whole = np.concatenate([*columns[1 : q + 1], rest], axis=1)
+        ahead = np.stack(columns[1 : horizons + 1], axis=2) if horizons else np.zeros((*C.shape, 0))
+        return Future(columns[0], ahead, whole @ whole.T, q + 1 / (1 - abs(phi)))
+
+    def settled(self) -> Floats | None:
+        return self._settled() if len(self.process.ar) > 1 else None
+
+    def _settled(self) -> Floats:
+        count = 256
+        while count <= LONGEST:
+            gamma = self.gamma(count)
+            if np.abs(gamma[-len(self.a) :]).max() <= NEGLIGIBLE * gamma[0]:
+                return gamma
+            count *= 2
+        raise UncertainResultError(
+            f"the input {self.process.name} is so close to a unit root that its autocovariance "
+            f"does not settle within {LONGEST:,} lags."
         )
 
     def share_factors(self, other: RationalKernel) -> None:
@@ -215,14 +234,88 @@ class FiniteKernel:
         return FiniteKernel(np.convolve(two_sided, two_sided)[len(two_sided) - 1 :])
 
     def future(self, A: Floats, C: Floats, horizons: int) -> Future:
-        p, columns = np.zeros_like(C), []
-        for value in self._gamma[:0:-1]:
-            p = A @ p + value * C
-            columns.append(p)
-        stacked = np.zeros((*C.shape, max(horizons, len(columns))))
-        for k, column in enumerate(columns[::-1]):
-            stacked[:, :, k] = column
-        return Future(stacked[:, :, :horizons], stacked.reshape(len(C), -1), float(len(columns)))
+        return backwards(A, C, self._gamma, horizons)
+
+    def settled(self) -> Floats | None:
+        return self._gamma
+
+
+def backwards(A: Floats, C: Floats, gamma: Floats, horizons: int) -> Future:
+    """The future by p_τ = A p_{τ−1} + C γ(τ), from where γ vanishes up to τ = 0.
+
+    Errors do not grow on the way, as A is a contraction: no recurrence of the process is used.
+    """
+    (n, d), last = C.shape, len(gamma) - 1
+    outer, ahead = np.zeros((n, n)), np.zeros((n, d, horizons))
+    done, present = 0, C * gamma[0]
+    padded = np.concatenate([gamma[::-1], np.zeros(BLOCK)])  # γ(last), …, γ(0) in order of time
+    for block in driven_blocks(A, C, C * gamma[last], lambda a, b: padded[None, a:b]):
+        lags = last - done - np.arange(BLOCK)  # entry k of a block is p_{−lags[k]}
+        columns = block.reshape(n, d, BLOCK)
+        later = columns[:, :, lags >= 1].reshape(n, -1)
+        outer += later @ later.T
+        wanted = (lags >= 1) & (lags <= horizons)
+        ahead[:, :, lags[wanted] - 1] = columns[:, :, wanted]
+        done += BLOCK
+        if done > last:
+            present = columns[:, :, int(np.flatnonzero(lags == 0)[0])]
+            break
+    return Future(present, ahead, outer, float(max(last, 1)))
+
+
+def forwards(A: Floats, C: Floats, present: Floats, gamma: Floats) -> Floats:
+    """Σ_{τ≥0} p_τp_τᵀ over all inputs, from p_0 on."""
+    n, d = C.shape
+    padded = np.concatenate([gamma, np.zeros(2 * BLOCK)])
+
+    def drive(first: int, stop: int) -> Floats:
+        return padded[None, first:stop] if stop <= len(padded) else np.zeros((1, stop - first))
+
+    outer, largest = np.zeros((n, n)), 0.0
+    for k, block in enumerate(driven_blocks(A, C, present, drive)):
+        outer += block @ block.T
+        size = float((block**2).sum())
+        largest = max(largest, size)
+        if k * BLOCK > len(gamma) and size <= NEGLIGIBLE**2 * largest:
+            break
+        if k * BLOCK > max(LONGEST, len(gamma) + BLOCK):  # nothing drives it any more
+            last = block.reshape(n, d, BLOCK)[:, :, -1]
+            outer += stein(A, last @ last.T) - last @ last.T
+            break
+    return outer
+
+
+def driven_blocks(
+    A: Floats, C: Floats, first: Floats, drive: Callable[[int, int], Floats]
+) -> Iterator[Floats]:
+    """Yield p_0, p_1, … of p_t = A p_{t−1} + C·drive_t in blocks (n, d·BLOCK), input by input.
+
+    ``drive(a, b)`` gives the drives of times a … b − 1, a row an input or one for all. SciPy's
+    BLAS, as LAPACK before and after: see :mod:`memcurve.spectrum.sensitivity`.
+    """
+    from scipy.linalg.blas import dgemm
+
+    n, d = C.shape
+    power = np.asfortranarray(A)
+    carried = np.asfortranarray(C)  # A^i C, i < BLOCK
+    while carried.shape[1] < d * BLOCK:
+        carried = np.hstack([carried, dgemm(1.0, power, carried)])
+        power = dgemm(1.0, power, power)
+    columns = [np.asfortranarray(carried[:, k::d]) for k in range(d)]
+    shift = np.arange(BLOCK)[None, :] - np.arange(BLOCK)[:, None] + BLOCK - 1
+    p, now, start = np.empty((n, d, BLOCK)), first, drive(0, BLOCK + 1)
+    for t in range(BLOCK):
+        p[:, :, t] = now
+        now = A @ now + C * start[:, t + 1]
+    block = np.asfortranarray(p.reshape(n, d * BLOCK))
+    for time in itertools.count(BLOCK, BLOCK):
+        yield block
+        # p_t = A^BLOCK p_{t−BLOCK} + Σ_{i<BLOCK} A^i C·drive_{t−i}
+        recent = drive(time - BLOCK + 1, time + BLOCK)
+        block = dgemm(1.0, power, block)
+        if recent.any():
+            toeplitz = np.broadcast_to(recent, (d, 2 * BLOCK - 1))[:, shift]
+            block += np.hstack([dgemm(1.0, columns[k], toeplitz[k]) for k in range(d)])
 
 
 def polynomial(coefficients: Floats, A: Floats, X: Floats) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import Seed, generator
+from memcurve.arguments import Seed, generator, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import RankWarning
 from memcurve.general import Problem
@@ -131,7 +131,7 @@ def memory_curve(
     else:
         _require_plain(problem, method)
     if problem.noise is not None and problem.noise.is_family:
-        family = _family(problem, method, options)
+        family = _family(problem, method, options, seed)
         _warn_of_rank(family[0])
         return family
     curve = function(network, count, **options)
@@ -224,15 +224,19 @@ def noise_profile(
     """
     from memcurve.noise import ObservationNoise, StateNoise
 
+    require_network(network)
+    table_entry(dict.fromkeys(("exact", "certified")), method, "method")
     chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
     noise = (StateNoise if state_noise else ObservationNoise)(chosen)
     result: Any = memory_curve(network, input=input, noise=noise, method=method)
     problem = Problem.of(network, None, input=input, noise=noise)
-    marks = number_formats(problem.state_deviations)
+    marks = number_formats(problem.state_deviations) if network.C.any() else {}
     return NoiseProfile(result.levels, result.curves, result.noise, marks)
 
 
-def _family(problem: Problem, method: str, options: dict[str, Any]) -> NoiseProfile:
+def _family(
+    problem: Problem, method: str, options: dict[str, Any], seed: Seed | None
+) -> NoiseProfile:
     noise = problem.noise
     assert noise is not None
     if method == "exact":
@@ -244,6 +248,8 @@ def _family(problem: Problem, method: str, options: dict[str, Any]) -> NoiseProf
             one = options | {"noise": type(noise)(level)}  # type: ignore[call-arg]
             curves.append(METHODS[method](problem.network, count, **one))
             count = len(curves[0])
+    if isinstance(seed, int):
+        curves = [dataclasses.replace(curve, seed=seed) for curve in curves]
     return NoiseProfile(noise.levels, tuple(curves), noise.label)
 
 

@@ -71,6 +71,8 @@ class _Levels(Noise):
 
     def __post_init__(self) -> None:
         levels = exact_array(self.deviation, "noise")
+        if np.asarray(self.deviation).dtype == bool:
+            raise TypeError(f"`noise` must be a standard deviation, got {self.deviation!r}.")
         if levels.ndim > 1 or levels.size == 0 or np.iscomplexobj(levels):
             raise ValueError(
                 f"`noise` must be a standard deviation or a vector of them, got an array of shape "
@@ -81,10 +83,16 @@ class _Levels(Noise):
                 f"`noise` is a standard deviation and must not be negative, got "
                 f"{float(levels.min())!r}; give e.g. 1e-3, relative to input of unit variance."
             )
+        levels = np.asarray(np.abs(levels))  # no negative zero
+        levels.flags.writeable = False
+        kept = float(levels) if levels.ndim == 0 else levels
+        object.__setattr__(self, "deviation", kept)
 
     @property
     def levels(self) -> Floats:
-        return np.atleast_1d(np.asarray(self.deviation, dtype=float))
+        levels = np.atleast_1d(self.deviation)
+        levels.flags.writeable = False
+        return levels
 
     @property
     def is_family(self) -> bool:
@@ -229,7 +237,7 @@ def noise_of(noise: Any) -> Noise | None:
             f"`noise` must be a standard deviation, a vector of them, or one of StateNoise(s), "
             f"Quantised(step), Float32(); got {noise!r}."
         )
-    if np.ndim(noise) == 0 and noise == 0:
+    if isinstance(noise, int | float | np.number) and noise == 0:
         return None
     return ObservationNoise(noise)
 

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import (
-    exact_array,
-    require_finite,
-    require_limit,
-    require_number,
-    require_size,
-    table_entry,
-)
+from memcurve.arguments import exact_array, require_limit, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
 from memcurve.network import LinearNetwork
 
@@ -27,12 +20,11 @@ Activation = Callable[[Any], Any]
 #: Numbers of the drive that are computed ahead of the steps (4 MiB).
 DRIVE_NUMBERS = 1 << 19
 #: The fixed point is found once a step moves no state by more than this, relative to the largest.
-SETTLED = 1e-14
+SETTLED = 1e-13
 #: Steps after which a network that has not settled is taken to have no stable fixed point.
 MOST_STEPS = 100_000
 #: Step of the five-point derivative, which balances its error h⁴ against rounding eps/h.
 DERIVATIVE_STEP = float(np.finfo(float).eps ** 0.2)
-
 
 ACTIVATIONS: dict[str, Activation] = {
     "tanh": np.tanh,
@@ -156,19 +148,17 @@ class NonlinearNetwork:
         """
         if replicas is None:
             return np.asarray(self._states(exact_array(inputs, "inputs")[None], washout)[0])
-        states = self.simulate_replicas(inputs, washout)
-        if len(states) != require_size(replicas, "replicas"):
+        if np.ndim(inputs) < 2 or len(np.asarray(inputs)) != replicas:
             raise ValueError(
-                f"`inputs` must hold one series for each of the {replicas} replicas, got "
-                f"{len(states)}; the first axis counts the replicas."
+                f"`inputs` must hold one series for each of the `replicas`={replicas!r}, got shape "
+                f"{np.shape(inputs)}; the first axis counts the replicas."
             )
-        return states
+        return self.simulate_replicas(inputs, washout)
 
     def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> Floats:
         """Drive R copies of the network from rest, each by its own series.
 
-        All copies advance together, one product of matrices a step, which for small networks is
-        many times faster than one simulation after the other.
+        All copies advance together, one product of matrices a step: much faster than one by one.
 
         Parameters
         ----------
@@ -195,8 +185,7 @@ class NonlinearNetwork:
                 f"got {z.shape} with it and dtype {z.dtype}."
             )
         count, steps = z.shape[:2]
-        washout = require_limit(washout, "washout")
-        if not washout < steps:
+        if not require_limit(washout, "washout") < steps:
             raise ValueError(
                 f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; "
                 f"give a longer input or a shorter washout."
@@ -215,22 +204,19 @@ class NonlinearNetwork:
                     x = self._next(x, push)
                     if t >= washout:
                         states[:, t - washout] = x
-        if not np.isfinite(x).all():
+        if not (np.isfinite(x).all() and np.isfinite(states).all()):
             raise UnstableNetworkError(
-                f"the states of this network grow beyond all numbers within {steps} steps; scale "
-                f"`A` down, or take a bounded activation such as tanh."
+                f"the states of this network leave the finite numbers within {steps} steps; scale "
+                f"`A` down, or take a bounded `activation` such as tanh."
             )
-        require_finite(states, "activation")
         return states
 
     def _next(self, x: Floats, push: Floats) -> Floats:
         """One step of the (R, N) states."""
         field = (self.A @ x.T).T if self.is_sparse else x @ self.A.T
         field += push
-        new = self.function(field)
-        if self.leak == 1:
-            return np.asarray(new, dtype=np.float64)
-        return np.asarray((1 - self.leak) * x + self.leak * new, dtype=np.float64)
+        new = np.asarray(self.function(field), dtype=np.float64)
+        return new if self.leak == 1 else (1 - self.leak) * x + self.leak * new
 
     def fixed_point(self) -> Floats:
         """The states that the network settles at without input, found by iteration from rest."""
@@ -242,7 +228,7 @@ class NonlinearNetwork:
                 moved = float(np.abs(x - before).max())
                 if not moved > SETTLED * np.abs(x).max():  # also where it is NaN
                     break
-        if not moved <= SETTLED * np.abs(x).max():
+        if not (np.isfinite(x).all() and moved <= SETTLED * np.abs(x).max()):
             raise UnstableNetworkError(
                 f"without input this network does not settle within {MOST_STEPS} steps, so there "
                 f"is no point to linearise at; scale `A` or `shift` down."
@@ -276,16 +262,14 @@ class NonlinearNetwork:
             A = kept * eye_array(self.size) + diags_array(self.leak * slopes) @ self.A
         else:
             A = kept * np.eye(self.size) + self.leak * slopes[:, None] * self.A
-        columns = slopes if self.C.ndim == 1 else slopes[:, None]
-        C = self.leak * self.input_scale * columns * self.C
+        C = self.leak * self.input_scale * (slopes * self.C.T).T
         shift = rest - A @ rest if rest.any() else None
         return LinearNetwork(A, C, shift=shift, name=self.name)
 
     def __repr__(self) -> str:
-        parts = [f"size={self.size}", f"inputs={self.inputs}"]
-        if self.name:
-            parts.insert(0, repr(self.name))
         named = isinstance(self.activation, str)
+        parts = [repr(self.name)] * bool(self.name)
+        parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts.append(str(self.activation if named else "own activation"))
         parts += [f"leak={self.leak:g}"] * (self.leak != 1)
         parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)
@@ -298,12 +282,12 @@ def _require_activation(function: Activation, size: int) -> None:
     given = np.zeros((2, size))
     with np.errstate(all="ignore"):  # what matters is told by the values
         values = np.asarray(function(given.copy()))
-    if values.shape != given.shape or values.dtype.kind not in "biuf":
+    real = values.dtype.kind in "biuf"
+    if values.shape != given.shape or not real or not np.isfinite(values).all():
         raise ValueError(
-            f"`activation` must map an array to real numbers of the same shape, got shape "
-            f"{values.shape} and dtype {values.dtype} from an array of shape {given.shape}."
+            f"`activation` must map an array to finite real numbers of the same shape, got "
+            f"{values!r} from zeros of shape {given.shape}."
         )
-    require_finite(values, "activation")
 
 
 def _slopes(activation: str | Activation, field: Floats) -> Floats:

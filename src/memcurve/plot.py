@@ -16,6 +16,8 @@ from memcurve.profile import NoiseProfile
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from memcurve.data.capacity import Capacity
+
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
 #: Okabe and Ito's colours, which most colour-blind readers can tell apart.
@@ -66,7 +68,10 @@ def curves(
         raise ValueError("`results` must hold at least one MemoryCurve, got none.")
     for result in results:
         if not isinstance(result, MemoryCurve):
-            raise TypeError(f"`results` must be MemoryCurves, got {type(result).__name__}.")
+            raise TypeError(
+                f"`results` must be MemoryCurves, got {type(result).__name__}; pass those of a list "
+                f"or a family as curves(*family)."
+            )
         if len(result) == 0:
             raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
     if labels is not None and len(labels) != len(results):
@@ -195,3 +200,70 @@ def _plain(name: str) -> str:
 def _label(result: MemoryCurve) -> str:
     what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
     return f"{result.network}: total {what} {result.total:.6g} ({result.method})"
+
+
+def capacity(
+    *results: Capacity, labels: Sequence[str] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw information processing capacities: one bar a result, stacked by degree.
+
+    Parameters
+    ----------
+    *results : Capacity
+        From :func:`memcurve.data.capacity.capacity_from_data`.
+    labels : sequence of str, optional
+        One name a bar; by default that of the result, or its number.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib axes
+        The black line over each bar is the rank of the states, which no capacity exceeds; the
+        whisker is the standard error of the total.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> from memcurve.data.capacity import capacity_from_data
+    >>> z = np.random.default_rng(1).uniform(-1, 1, 2000)
+    >>> result = capacity_from_data(np.column_stack([z, z**2]), z, {1: 5, 2: 5})
+    >>> memcurve.plot.capacity(result).get_ylabel()
+    'capacity'
+    """
+    from memcurve.data.capacity import Capacity
+
+    if not results:
+        raise ValueError("`results` must hold at least one Capacity, got none.")
+    for result in results:
+        if not isinstance(result, Capacity):
+            raise TypeError(f"`results` must be Capacities, got {type(result).__name__}.")
+    if labels is not None and len(labels) != len(results):
+        raise ValueError(
+            f"`labels` must name each of the {len(results)} results, got {len(labels)} names."
+        )
+    ax = _new_axes() if ax is None else ax
+    places = np.arange(len(results))
+    bottom = np.zeros(len(results))
+    degrees = sorted({degree for result in results for degree in result.by_degree})
+    for k, degree in enumerate(degrees):
+        heights = np.array([result.by_degree.get(degree, 0.0) for result in results])
+        # one colour a degree, whatever degrees the other results have
+        colour = COLOURS[(degree - 1) % len(COLOURS)]
+        hatch = "/" * (k // len(COLOURS))
+        ax.bar(places, heights, 0.6, bottom, color=colour, hatch=hatch, label=f"degree {degree}")
+        bottom += heights
+    errors = [result.total_error for result in results]
+    ax.errorbar(places, bottom, errors, fmt="none", ecolor=COLOURS[6], capsize=4, lw=1.2)
+    bounds = [result.rank for result in results]
+    ax.hlines(bounds, places - 0.38, places + 0.38, color=COLOURS[6], lw=2, label="bound: rank")
+    names = labels or [result.name or str(k + 1) for k, result in enumerate(results)]
+    ax.set_xticks(places, [_plain(name) for name in names])
+    ax.set_xlim(-0.6, len(results) - 0.4)
+    ax.set_ylim(0, 1.08 * max(bounds))
+    ax.set_ylabel("capacity")
+    ax.grid(alpha=0.25, axis="y")
+    ax.set_axisbelow(True)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3, ncols=4)
+    return ax

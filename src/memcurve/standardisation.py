@@ -87,7 +87,7 @@ def input_normal(network: LinearNetwork) -> InputNormal:
     dynamics, entry = residuals(problem.A, problem.C, found)
     sizes = np.sqrt((problem.A**2).sum() * (found.T**2).sum()), np.sqrt((problem.C**2).sum())
     T = np.zeros((network.states, len(found.A)))
-    T[problem.reachable] = found.T
+    T[problem.reachable] = np.ldexp(found.T, problem.exponents[:, None])
     return InputNormal(
         found.A,
         found.C,

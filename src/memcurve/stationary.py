@@ -24,13 +24,19 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
-from memcurve.kernels import Future, InputKernel, Kernel, kernel_of
+from memcurve.kernels import (
+    BLOCK,
+    Future,
+    InputKernel,
+    Kernel,
+    driven_blocks,
+    forwards,
+    kernel_of,
+)
 from memcurve.stein import stein
 
 Floats = NDArray[np.float64]
 
-#: Lags that are computed as one matrix product.
-BLOCK = 16
 #: Lags that are whitened and handed out at a time.
 CHUNK = 128
 
@@ -81,44 +87,13 @@ class Covariances:
     def lags(self) -> Iterator[Floats]:
         """Yield q_0, q_1, … in chunks (n, d, CHUNK), without end."""
         n, d = self.C.shape
-        blocks = self._blocks()
+        blocks = driven_blocks(
+            self.A, self.C, self.present, lambda first, stop: self._gamma(stop)[:, first:stop]
+        )
         while True:
             p = np.stack(list(itertools.islice(blocks, CHUNK // BLOCK)))
             chunk = p.reshape(-1, n, d, BLOCK).transpose(1, 2, 0, 3)
             yield self.whitened(chunk.reshape(n, d, CHUNK))
-
-    def _blocks(self) -> Iterator[Floats]:
-        """Yield p_0, p_1, … in blocks (n, d·BLOCK), input by input.
-
-        SciPy's BLAS, as LAPACK before and after: see :mod:`memcurve.spectrum.sensitivity`.
-        """
-        from scipy.linalg.blas import dgemm
-
-        d = self.C.shape[1]
-        power = np.asfortranarray(self.A)
-        carried = np.asfortranarray(self.C)  # A'^i C', i < BLOCK
-        while carried.shape[1] < d * BLOCK:
-            carried = np.hstack([carried, dgemm(1.0, power, carried)])
-            power = dgemm(1.0, power, power)
-        # p_τ = A'^BLOCK p_{τ−BLOCK} + Σ_{i<BLOCK} A'^i C' γ(τ − i)
-        columns = [np.asfortranarray(carried[:, k::d]) for k in range(d)]
-        shift = np.arange(BLOCK)[None, :] - np.arange(BLOCK)[:, None]
-        p = self._first_block()
-        for first in itertools.count(BLOCK, BLOCK):
-            yield p
-            gamma = self._gamma(first + BLOCK)[:, first + shift]
-            p = dgemm(1.0, power, p)
-            if gamma.any():
-                p += np.hstack([dgemm(1.0, columns[k], gamma[k]) for k in range(d)])
-
-    def _first_block(self) -> Floats:
-        n, d = self.C.shape
-        p, gamma = np.empty((n, d, BLOCK), order="F"), self._gamma(BLOCK + 1)
-        now = self.present
-        for lag in range(BLOCK):
-            p[:, :, lag] = now
-            now = self.A @ now + self.C * gamma[:, lag + 1]
-        return np.asfortranarray(p.reshape(n, d * BLOCK))
 
     def _gamma(self, count: int) -> Floats:
         """γ(0) … γ(count − 1) at least, a row an input; kept for the next call."""
@@ -148,27 +123,45 @@ def covariances(
     if all(process.is_white for process in processes):
         unknown = np.zeros((*C.shape, horizons))
         return Covariances(A, C, kernels, C, unknown, np.eye(size), np.zeros((size, size)))
-    squares = {id(kernel): kernel.squared() for kernel in distinct.values()}
-    present, gamma = _state_covariance(A, C, kernels)
+    _, gamma = _state_covariance(A, C, kernels)
     L, inverse_norm = _cholesky(gamma)
     bounds = [np.array(process.density_bounds()) / process.variance for process in processes]
     future = _future(A, C, kernels, horizons)
-    # over all lags, past and future, Σ p_τp_τᵀ is the covariance for the squared kernels
-    _, everything = _state_covariance(A, C, [squares[id(kernel)] for kernel in kernels])
+    past = _past(A, C, kernels, future)
     raw = Covariances(
-        A, C, kernels, present, future.ahead, everything, everything, L,
+        A, C, kernels, future.present, future.ahead, past, future.outer, L,
         peak=max(float(most) for _, most in bounds),
         least=max(min(float(least) for least, _ in bounds), inverse_norm**-2),
         span=future.span * C.shape[1],
     )  # fmt: skip
-    later = raw.whitened(future.whole)
-    both = raw.whitened(raw.whitened(everything).T)
+    earlier, later = (raw.whitened(raw.whitened(S).T) for S in (past, future.outer))
     return dataclasses.replace(
         raw,
         ahead=raw.whitened(future.ahead),
-        all_past=(both + both.T) / 2 - later @ later.T,
-        all_future=later @ later.T,
+        all_past=(earlier + earlier.T) / 2,
+        all_future=(later + later.T) / 2,
     )
+
+
+def _past(A: Floats, C: Floats, kernels: Sequence[InputKernel], future: Future) -> Floats:
+    """Σ_{τ≥0} p_τp_τᵀ over all inputs.
+
+    Over all lags, past and future, it is the covariance for the squared kernel; where that has
+    double roots close to others, the lags are summed instead.
+    """
+    shared = len({id(kernel) for kernel in kernels}) == 1
+    groups = [list(range(len(kernels)))] if shared else [[j] for j in range(len(kernels))]
+    past = np.zeros_like(A)
+    for group in groups:
+        kernel, columns = kernels[group[0]], C[:, group]
+        settled = kernel.settled()
+        if settled is not None:
+            past += forwards(A, columns, future.present[:, group], settled)
+        else:
+            squares = [kernel.squared()] * len(group)
+            ahead = future.outer if shared else kernel.future(A, columns, 0).outer
+            past += _state_covariance(A, columns, squares, whole=shared)[1] - ahead
+    return past
 
 
 def _future(A: Floats, C: Floats, kernels: Sequence[InputKernel], horizons: int) -> Future:
@@ -177,17 +170,20 @@ def _future(A: Floats, C: Floats, kernels: Sequence[InputKernel], horizons: int)
         return kernels[0].future(A, C, horizons)
     parts = [k.future(A, C[:, [j]], horizons) for j, k in enumerate(kernels)]
     return Future(
+        np.concatenate([part.present for part in parts], axis=1),
         np.concatenate([part.ahead for part in parts], axis=1),
-        np.concatenate([part.whole for part in parts], axis=1),
+        np.sum([part.outer for part in parts], axis=0),
         max(part.span for part in parts),
     )
 
 
-def _state_covariance(A: Floats, C: Floats, kernels: Sequence[Kernel]) -> tuple[Floats, Floats]:
-    """p_0 and Γ."""
+def _state_covariance(
+    A: Floats, C: Floats, kernels: Sequence[Kernel], *, whole: bool = True
+) -> tuple[Floats, Floats]:
+    """p_0 and Γ; ``whole`` says that C has all inputs, so that A'A'ᵀ + C'C'ᵀ = I."""
     first = kernels[0]
     shared = len({id(kernel) for kernel in kernels}) == 1
-    if shared and first.is_short:
+    if whole and shared and first.is_short:
         M = first.half_sum(A)
         gamma = first.variance * np.eye(len(A)) + M + M.T
         return first.variance * C + M @ C, gamma

@@ -87,6 +87,8 @@ def curve(
 
     from memcurve import MemoryCurve, RankWarning
 
+    if file is not None and forecast and str(file).isdigit():
+        raise ValueError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
     require_other_files(file, plot, save)
     if sum((forecast, fisher, profile)) > 1:
         raise ValueError("--forecast, --fisher and --profile exclude each other; give one of them.")

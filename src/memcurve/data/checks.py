@@ -1,8 +1,8 @@
 """Checks of a recording before any memory number is computed from it.
 
 A recording is states X (T×N) and the input z (T) that drove them, row t of X already driven by
-z_t. What it is wrongly paired, clipped, repeated or coloured by shows in the numbers only as more
-or less memory; here it is named, with the remedy. Nothing is changed.
+z_t. Wrong pairing, clipping, a transient or input that repeats show in the numbers only as more or
+less memory; here they are named, with the remedy. Nothing is changed.
 
 Recordings longer than :data:`LONG` rows (or 20N) are read whole for what one pass finds (numbers
 that are not finite, constant, equal and clipped columns, everything about z); the rest is checked
@@ -150,9 +150,8 @@ R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the syst
     """
     x, z = _validated(states, inputs, require_limit(washout, "washout"))
     level = require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
-    everything = np.arange(x.shape[1])
     if broken := _not_finite(x, z, washout):
-        return Findings((broken,), kept=everything, washout=washout)
+        return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
     found: list[Finding] = []
     kept = _distinct_columns(x, found)
     signal = _check_input(z, level, found)
@@ -364,7 +363,7 @@ def _lattice_step(column: Floats, letters: int) -> float | None:
     """The q for which all values are offset + kq, k integer, if above rounding; 0 for few values.
 
     Gaps between neighbouring values are small multiples of q, so that Euclid's algorithm on them
-    does not blow up their rounding; longer and longer distances then make q precise.
+    does not blow up their rounding; distances from the median, longer and longer, make q precise.
     """
     values = np.unique(column)
     # States of a delay line take as many values as a discrete input has: nothing was rounded.
@@ -381,14 +380,14 @@ def _lattice_step(column: Floats, letters: int) -> float | None:
         gaps = np.sort(gaps[gaps > noise])
         step = float(gaps[0]) if len(gaps) else 0.0
         for gap in gaps[1:64].tolist():
-            while gap > 8 * noise:
+            while gap > max(8 * noise, 1e-4 * step):  # remainders inherit the larger ones' error
                 step, gap = gap, step - gap * round(step / gap)
                 gap = abs(gap)
         if step <= 20 * noise:
             continue
-        distances = values - values[0]
-        for end in [2**k for k in range(1, 30) if 2**k < len(values)] + [len(values) - 1]:
-            step = float(distances[end] / max(1, round(distances[end] / step)))
+        distances = np.sort(abs(values - values[len(values) // 2]))  # gaps are widest in the tails
+        for distance in distances[1:].tolist():
+            step = distance / max(1, round(distance / step))
         off = abs(distances - step * np.rint(distances / step)).max()
         if off <= 0.01 * step + noise and distances[-1] <= most * step:
             return step
@@ -414,7 +413,8 @@ def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> Non
                 most = max(most, share)
     if clipped:
         message = f"{len(set(clipped))} columns sit at their largest or smallest value in up to "
-        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({_listed(dict.fromkeys(clipped))})"
+        message += f"{100 * most:.1f} % of the rows: clipped or saturated ("
+        message += f"{_listed(dict.fromkeys(clipped))})"
         remedy = "widen the recorder's range or drive the system less"
         found.append(Finding("warning", "clipped", message, remedy))
     if rectified:
@@ -429,7 +429,7 @@ def _check_transient(
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
     from scipy import stats
 
-    length = max(5, min(50, len(head) // 20))
+    length = max(5, min(25, len(head) // 40))
     count = len(head) // length
     if count < 8 or len(body) < 2 * body.shape[1]:
         return 0
@@ -439,15 +439,16 @@ def _check_transient(
     distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)
     blocks = np.log(distances[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
     reference = blocks[count // 2 :]
-    scatter = float(reference.std(ddof=1))
-    # neighbouring blocks overlap in what they remember: half of the degrees of freedom
-    far = max(np.log(1.5), scatter * stats.t.isf(level / 2, len(reference) / 2))
-    off = abs(blocks - reference.mean())
-    if off[0] <= far:
+    off, scatter = abs(blocks - reference.mean()), float(reference.std(ddof=1))
+    # neighbouring blocks share what is remembered: that many of them are as good as independent
+    steps = np.diff(reference)
+    likeness = 1 - float(steps @ steps) / max(2 * len(steps) * scatter**2, 1e-300)
+    freedom = np.clip(len(reference) * (1 - likeness) / (1 + likeness), 5, len(reference) / 2)
+    if off[0] <= max(np.log(1.5), scatter * stats.t.isf(level / 2, freedom)):
         return 0
-    # what started so far off has ended where it is no longer remarkable
-    blocks_off = int(np.argmax(np.append(off <= max(3 * scatter, np.log(1.2)), True)))
-    start = min(blocks_off + 1, count // 2) * length
+    # what started so far off has ended where it is no longer remarkable, one block later
+    settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
+    start = min(int(np.argmax(settled)) + 1, count // 2) * length
     ratio = float(np.exp((blocks[0] - reference.mean()) / 2))
     message = f"the first {start} rows have not settled: at the start the states are {ratio:.2g} "
     message += "times as far from their mean as later"
@@ -623,7 +624,13 @@ def _check_alignment(
     reach, count = n // 2, len(targets)
     shares = np.array([_shares(basis, target, reach) for target in targets])
     cuts = np.array([_chance(s, n, rank, level / (2 * reach + 1) / count) for s in shares])
-    alive = np.flatnonzero((shares > cuts[:, None]).any(axis=0)) - reach
+    known = shares > cuts[:, None]
+    persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
+    if persistence > 0.8:
+        # The basis was made with later rows too: slow states seem to foresee a little of what is
+        # about to come. Those that really lead hold far more of the input they saw last.
+        known[:, :reach] &= shares[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * shares.max())
+    alive = np.flatnonzero(known.any(axis=0)) - reach
     if len(alive) == 0:
         best = int(shares.max(axis=1).argmax())
         message = "the states hold nothing of the input, at no lag (largest R² "
@@ -633,7 +640,7 @@ def _check_alignment(
         window = max(1, reach // 8)
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
-        sure = n >= SURE and not thin
+        sure = not thin and n >= max(SURE, 20 * (1 + persistence) / (1 - persistence))
         found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
         return 0
     k = int(alive[0])
@@ -646,7 +653,7 @@ def _check_alignment(
     if k < 0:
         message = f"the states lead by {_steps(-k)}: they hold R² = {largest:.2f} of the input "
         message += f"{_steps(-k)} ahead (by chance up to {cuts.max():.2f})"
-        remedy = f"pass states[:{k}], inputs[{-k}:], which drops the first {_steps(-k, 'input')}; "
+        remedy = f"pass states[:{k}], inputs[{-k}:], dropping the first {_steps(-k, 'input')}; "
         remedy += "filters that look ahead show like this too"
         found.append(Finding("error", "misaligned", message, remedy))
     elif k > 0:

@@ -89,8 +89,8 @@ ESTIMATORS: dict[str, Estimator] = {
     ),
     "split": Estimator(
         split,
-        "squared correlation on test rows (reservoirpy's way): a trained readout's, not the memory; "
-        "lags without memory add about one over the number of test rows each",
+        "squared correlation on test rows (reservoirpy's way): that of a trained readout, not the "
+        "memory; a lag without memory adds about one over the number of test rows",
     ),
     "k_fold": Estimator(
         k_fold, "cross-validated R²: what a readout trained on this many rows achieves, below MC"

@@ -18,7 +18,7 @@ from memcurve.progress import watched
 
 Floats = NDArray[np.float64]
 
-#: Rows of a chunk, in units of the number of columns: the update costs then little more than the QR.
+#: Rows of a chunk, in units of the number of columns: the update then costs little beside its QR.
 CHUNK = 8
 
 
@@ -60,9 +60,7 @@ def lagged_chunks(
             return
 
 
-def triangular_factor(
-    source: Source, lags: int, start: int, *, show: bool = False
-) -> Factor:
+def triangular_factor(source: Source, lags: int, start: int, *, show: bool = False) -> Factor:
     """Read the recording from row ``start`` on, which must be at least ``lags`` − 1."""
     width = 1 + lags + source.columns
     size = max(CHUNK * width, 4096)
@@ -71,13 +69,11 @@ def triangular_factor(
     chunks = lagged_chunks(source, lags, start, size)
     for Z, X in watched(chunks, "reading", total, show=show):
         block = np.concatenate([R, np.hstack([np.ones((len(Z), 1)), Z, X])])
-        R = np.linalg.qr(block, mode="r")
+        R = np.asarray(np.linalg.qr(block, mode="r"))
         count += len(Z)
     means = R[0, 1:] / R[0, 0]
     R = R[1:, 1:]
     deviations = np.sqrt((R[:, lags:] ** 2).sum(axis=0) / count)
     input_deviation = float(np.sqrt((R[:, :lags] ** 2).sum() / (lags * count)))
     scale = np.concatenate([np.full(lags, input_deviation), deviations])
-    return Factor(
-        R / scale, count, lags, means[:lags], input_deviation, means[lags:], deviations
-    )
+    return Factor(R / scale, count, lags, means[:lags], input_deviation, means[lags:], deviations)

@@ -1,7 +1,7 @@
 """Bias and intervals: a second look at the rows, in coordinates where the states are white.
 
-With g_t = b·(z_t, …) the part of the whitened state that the input explains, e_t the rest, u = e·b_τ
-and r = z_{t−τ} − (g_t + e_t)·b_τ the residual of lag τ, the raw memory is too high by::
+With g_t the part of the whitened state that the input explains, e_t the rest, u_t = e_t·b_τ and
+r_t = z_{t−τ} − (g_t + e_t)·b_τ the residual of lag τ, the raw memory is too high by::
 
     bias_τ ≈ (1/n) Σ_j Cov(ξ_t, ξ_{t+j}),        ξ_t = e_t r_t − g_t u_t + W b_τ
 
@@ -160,8 +160,10 @@ def _errors(
     cut += noise * float((left[: last + 1] ** 2).sum())
     serial = _serial_variance(fit, part, left) * scale
     counted = np.arange(len(left)) <= last
-    return error, float(np.sqrt(whole + serial)), float(
-        np.sqrt(cut + _serial_variance(fit, part, left * counted) * scale)
+    return (
+        error,
+        float(np.sqrt(whole + serial)),
+        float(np.sqrt(cut + _serial_variance(fit, part, left * counted) * scale)),
     )
 
 

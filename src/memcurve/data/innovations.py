@@ -1,8 +1,8 @@
 """Recordings with coloured input: the memory of what is new in it, and raw R² against a null.
 
 A coloured input is predictable from its own past, and states can "remember" lags that they only
-guess: ΣR² may exceed N. The *innovations* e_t = z_t − Σ_i a_i z_{t−i} of an autoregression are white,
-and the memory of them obeys the theory of white input: it sums to at most N.
+guess: ΣR² may exceed N. The *innovations* e_t = z_t − Σ_i a_i z_{t−i} of an autoregression are
+white, and their memory obeys the theory of white input: it sums to at most N.
 """
 
 from __future__ import annotations

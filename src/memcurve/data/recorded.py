@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ def memory_from_data(
     >>> import numpy as np
     >>> network = memcurve.ensembles.orthogonal(20, seed=1)
     >>> z = np.random.default_rng(2).standard_normal(1000)
-    >>> curve = memcurve.memory_from_data(network.simulate(z), z, washout=100)
+    >>> curve = memcurve.memory_from_data(network.simulate(z), z, 150, washout=100)
     >>> round(curve.total, 4)
     20.0
     """
@@ -166,10 +167,10 @@ def _lag_count(lags: int | None, recording: Any, washout: int) -> int:
     rows = recording.length - washout
     if rows < 2:
         raise ValueError(
-            f"`washout` must leave rows to look at, got {washout} of {recording.length}; drop fewer."
+            f"`washout` must leave rows to look at, got {washout} of {recording.length}."
         )
     if lags is None:
-        return max(1, min(2 * recording.columns, rows // 3))
+        return int(max(1, min(2 * recording.columns, rows // 3)))
     count = require_size(lags, "lags")
     if count > rows // 2:
         raise ValueError(
@@ -358,8 +359,6 @@ def _finished(
     raw: dict[str, Any] | None,
     washout: int,
 ) -> MemoryCurve:
-    import dataclasses
-
     diagnostics = dict(curve.diagnostics) | {"washout": washout} | (raw or {})
     if findings is not None:
         diagnostics["findings"] = [str(one) for one in findings]

@@ -41,6 +41,8 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
     >>> memcurve.memory_curve(deep).total
     5.0
     """
+    if isinstance(layers, LinearNetwork):
+        raise TypeError("`layers` must be a sequence of LinearNetworks, got a single one.")
     layers = list(layers)
     if not layers:
         raise ValueError("`layers` must hold at least one LinearNetwork, got none.")

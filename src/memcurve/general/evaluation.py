@@ -89,7 +89,11 @@ class _Reader:
             self._shares = projection.shares(levels, rank)
             self._weights = projection.weights(levels, rank)
             # a direction that is not seen at all may stand above the noise by what was left out
-            floor = np.where(levels > 0, levels, projection.sigma[rank - 1] - doubt.left_out)
+            floor = np.where(
+                levels > 0,
+                levels,
+                projection.sigma[min(rank, len(projection.sigma)) - 1] - doubt.left_out,
+            )
             with np.errstate(divide="ignore"):
                 unseen = (doubt.left_out / np.maximum(floor, 0.0)) ** 2
             self._unseen = np.nan_to_num(unseen, posinf=1e300) + self._rounding**2
@@ -111,6 +115,7 @@ class _Reader:
             error += self._doubt.noise * ((self._shares * (1 - self._shares)) @ squares)
         turned = self._doubt.turned
         error += 2 * turned * np.sqrt(np.clip(memory * (1 - memory), 0, 1)) + turned**2
+        error += EPS  # the last digit of a number near one
         shape = (len(memory), m, d)
         # a capacity is a share: rounding may leave [0, 1] by its error, the value need not
         return np.clip(memory, 0.0, 1.0).reshape(shape), np.minimum(error, 1.0).reshape(shape)
@@ -124,8 +129,10 @@ class _Reader:
         if self._W is None:
             total = np.trace(outer)[None]
             exact = self._cov.factor is None
-            scale = np.maximum(total, 1.0)
-            error = np.zeros(1) if exact else self._rounding * self._cov.condition * scale
+            error = np.zeros(1)
+            if not exact:
+                norms = peak * self._readout_norms(outer)
+                error = self._rounding * (np.maximum(total, 1.0) + norms)
         else:
             along = self._along(outer)
             total = self._shares @ along
@@ -148,6 +155,15 @@ class _Reader:
         if self._cov.factor is None:  # S is the identity, or nothing
             return np.full(W.shape[1], outer[0, 0])
         return np.asarray(np.einsum("ij,ij->j", W, outer @ W))
+
+    def _readout_norms(self, outer: Floats) -> float:
+        """Σ_τ ‖Γ⁻¹p_τ‖² = tr(L⁻ᵀ S L⁻¹)."""
+        from scipy.linalg import solve_triangular
+
+        L: Any = self._cov.factor
+        half = solve_triangular(L, outer, lower=True, trans="T")
+        inverse = solve_triangular(L, np.eye(len(L)), lower=True)
+        return max(0.0, float(np.einsum("ij,ji->", half, inverse)))
 
     def _readout_norm(self, flat: Floats) -> Floats:
         """‖Γ⁻¹p‖² = ‖L⁻ᵀq‖²: what an error of Γ is multiplied by."""

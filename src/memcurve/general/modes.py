@@ -53,4 +53,10 @@ def modes_of(problem: Problem) -> Modes:
     maps = problem.noise is not None or not problem.reads_all
     spectrum = controllable_spectrum(problem.network, keep_basis=maps)
     known = spectrum.poles is not None and np.isfinite(spectrum.gap)
-    return Modes(spectrum.rank, bool(known), spectrum.poles, spectrum.gap, spectrum.basis, spectrum)
+    basis = spectrum.basis
+    if len(spectrum.reachable) < len(problem.reachable):
+        basis = None  # noise enters states that the input does not reach
+    if basis is not None:  # in the problem's measure of the states
+        columns = np.ldexp(basis.columns, -problem.exponents[:, None])
+        basis = basis._replace(columns=columns)
+    return Modes(spectrum.rank, bool(known), spectrum.poles, spectrum.gap, basis, spectrum)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import Indices, reachable_nodes, submatrix
+from memcurve.graph import Indices, balanced, reachable_nodes, submatrix
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.kernels import kernel_of
 from memcurve.network import LinearNetwork
@@ -59,14 +60,34 @@ class Problem:
         return reachable_nodes(A, C)
 
     @cached_property
-    def A(self) -> Floats:
-        """Connectivity of the reachable states, dense."""
-        return submatrix(self.network.real_pair()[0], self.reachable)
+    def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """D⁻¹AD, D⁻¹C and the exponents of D."""
+        A, C = self.network.real_pair()
+        A, C = submatrix(A, self.reachable), C[self.reachable]
+        A, d = balanced(A) if len(A) else (A, np.ones(0))
+        exponents = np.frexp(d)[1].astype(np.int64) - 1
+        largest = np.frexp(C)[1] - exponents[:, None]
+        exponents = exponents + int(largest[C != 0].max()) if C.any() else exponents
+        return np.ascontiguousarray(A), np.ldexp(C, -exponents[:, None]), exponents
 
-    @cached_property
+    @property
+    def A(self) -> Floats:
+        """Connectivity of the reachable states, dense, and balanced.
+
+        States are measured in powers of two, chosen so that rows and columns of A are alike in
+        size and the mask is about one. That is exact, and no answer depends on it.
+        """
+        return self._scaled[0]
+
+    @property
     def C(self) -> Floats:
-        """Mask of the reachable states (n, d)."""
-        return np.ascontiguousarray(self.network.real_pair()[1][self.reachable])
+        """Mask of the reachable states (n, d), in the same measure."""
+        return self._scaled[1]
+
+    @property
+    def exponents(self) -> NDArray[np.int64]:
+        """The measure: state i of the network is 2^exponents[i] times the one here."""
+        return self._scaled[2]
 
     @cached_property
     def rows(self) -> Indices:
@@ -104,24 +125,29 @@ class Problem:
         """Standard deviations of the errors of reading, at level one."""
         if self.noise is None:
             return np.zeros(len(self.A))
-        return self.noise.observation(self._sizes())
+        return self._measured(self.noise.observation)
 
     @cached_property
     def state(self) -> Floats:
         """Standard deviations of the errors that enter the recursion, at level one."""
         if self.noise is None:
             return np.zeros(len(self.A))
-        return self.noise.state(self._sizes())
+        return self._measured(self.noise.state)
 
-    def _sizes(self) -> Floats:
-        """Deviations of the states, where the noise asks for them."""
-        relative = self.noise is not None and self.noise.is_relative
-        return self.state_deviations if relative else np.ones(len(self.A))
+    def _measured(self, deviations: Callable[[Floats], Floats]) -> Floats:
+        """Deviations of the noise in the measure of A and C."""
+        if self.noise is not None and self.noise.is_relative:  # to a power of two the same anywhere
+            return deviations(self._sizes)
+        return np.ldexp(deviations(np.ones(len(self.A))), -self.exponents)
 
     @cached_property
-    def state_deviations(self) -> Floats:
-        """Standard deviations of the states themselves, without noise."""
+    def _sizes(self) -> Floats:
         return np.sqrt(np.maximum(np.diag(self.direct_covariance()[1]), 0.0))
+
+    @property
+    def state_deviations(self) -> Floats:
+        """Standard deviations of the network's states themselves, without noise."""
+        return np.ldexp(self._sizes, self.exponents)
 
     def direct_covariance(self) -> tuple[Floats, Floats]:
         """p_0 and Γ of the network's own states, by Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ.

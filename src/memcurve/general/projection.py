@@ -6,8 +6,8 @@ decomposition Λ⁻¹TL = UΣWᵀ gives, with q_τ = L⁻¹p_τ::
     MC_τ(s²) = Σ_i σ_i²/(σ_i² + s²) (Wᵀq_τ)_i²
 
 for every s at once; s = 0 is the projection on the states that are read. One-sided Jacobi
-rotations (LAPACK's dgejsv) find the singular values of a T with graded columns to *relative*
-accuracy: memory far below eps·‖T‖ is not lost.
+rotations (LAPACK's dgejsv) find the singular values of a T with graded columns, and with rows of
+any size, to *relative* accuracy: memory far below eps·‖T‖ is not lost.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def project(M: Floats) -> Projection:
     if not np.isfinite(M).all():
         raise UncertainResultError("the states leave the range of floating point.")
     if not M.any():
-        return Projection(np.zeros(1), np.zeros((columns, 1)))
+        smaller = min(rows, columns)
+        return Projection(np.zeros(smaller), np.eye(columns, smaller))
     if rows < columns:  # Jacobi works on tall matrices: W is then the left factor of Mᵀ
         sigma, W = _jacobi(M.T, left=True)
     else:
@@ -60,8 +61,9 @@ def project(M: Floats) -> Projection:
 def _jacobi(M: Floats, *, left: bool) -> tuple[Floats, Floats]:
     from scipy.linalg.lapack import dgejsv
 
+    # joba=2 sorts the rows first: they may differ by any factor, as the noise of states may
     values, U, V, work, _, info = dgejsv(
-        np.asfortranarray(M), joba=0, jobu=0 if left else 3, jobv=3 if left else 0, jobr=0, jobt=0,
+        np.asfortranarray(M), joba=2, jobu=0 if left else 3, jobv=3 if left else 0, jobr=0, jobt=0,
         jobp=0,
     )  # fmt: skip
     if info != 0:

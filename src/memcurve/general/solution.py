@@ -27,7 +27,7 @@ from memcurve.general.evaluation import Doubt, evaluate
 from memcurve.general.modes import Modes
 from memcurve.general.problem import Outcome, Problem
 from memcurve.general.projection import project
-from memcurve.graph import balanced, eigenvalues
+from memcurve.graph import eigenvalues
 from memcurve.realization import (
     StateMap,
     eigen_state_map,
@@ -48,6 +48,8 @@ SAFETY = 10.0
 FEW_STATES = 150
 #: Where every level is as good as this, the other way is not tried.
 GOOD = 1e-9
+#: And where a bound is as good as this, it is not replaced by a measured change.
+GOOD_BOUND = 1e-8
 _SEED = 20230501
 
 Once = Callable[[Floats, Floats, int | None], Outcome]
@@ -98,10 +100,21 @@ def _realization(A: Floats, C: Floats, modes: Modes) -> tuple[Floats, Floats]:
 def _single_input(problem: Problem, modes: Modes) -> Outcome:
     cov = covariances(*realization_of(problem, modes), problem.processes, problem.horizons)
     turned = modes.gap * np.sqrt(cov.condition)
-    return evaluate(
+    bounded = evaluate(
         cov, problem.levels, projection=None, rank=modes.rank, lags=problem.lags,
         doubt=Doubt(turned=float(turned)),
     )  # fmt: skip
+    if modes.rank < len(problem.A) or bounded.largest_error.max() <= GOOD_BOUND:
+        return bounded  # a change at random would not keep the rank
+
+    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
+        realization = _realization(A, C, Modes(modes.rank, poles=eigenvalues(A)))
+        cov = covariances(*realization, problem.processes, problem.horizons)
+        return evaluate(
+            cov, problem.levels, projection=None, rank=modes.rank, lags=lags, doubt=Doubt()
+        )
+
+    return bounded.better_of(_measured(problem, once, bounded.memory.shape[1]))
 
 
 def _several_inputs(problem: Problem, modes: Modes) -> Outcome:
@@ -149,11 +162,12 @@ def _by_stein(problem: Problem, modes: Modes, rows_rank: int, lags: int | None) 
 
 @dataclass(frozen=True, eq=False)
 class _NoiseFactor:
-    """Λ with ΛΛᵀ the covariance of the noise on the states read: diagonal, or triangular."""
+    """Λ with unit²·ΛΛᵀ the covariance of the noise on the states read, diagonal or triangular."""
 
     diagonal: Floats | None
     triangular: Floats | None
     inverse_norm: float
+    unit: float
 
     def whitened(self, T: Floats) -> Floats:
         """Λ⁻¹T."""
@@ -168,11 +182,13 @@ class _NoiseFactor:
 def _noise_factor(problem: Problem) -> tuple[_NoiseFactor, float]:
     """Factor of the noise at level one, and the relative error of its covariance."""
     observed, entering = problem.observation[problem.rows], problem.state
+    unit = float(max(observed.max(), entering.max())) or 1.0  # squares of others may overflow
+    observed, entering = observed / unit, entering / unit
     if not entering.any():
         scale = observed if observed.any() else np.ones(len(observed))
         if scale.min() == 0:
             raise UncertainResultError("some of the states are read without noise, others with.")
-        return _NoiseFactor(scale, None, float(1 / scale.min())), 0.0
+        return _NoiseFactor(scale, None, float(1 / scale.min()), unit), 0.0
     whole = stein(problem.A, np.diag(entering**2))
     read = whole[np.ix_(problem.rows, problem.rows)] + np.diag(observed**2)
     try:
@@ -180,9 +196,11 @@ def _noise_factor(problem: Problem) -> tuple[_NoiseFactor, float]:
     except np.linalg.LinAlgError:
         raise UncertainResultError("the covariance of the noise is singular.") from None
     least = float(np.sqrt(entering.min() ** 2 + observed.min() ** 2))
+    if entering.min() ** 2 == 0:
+        raise UncertainResultError("the noise of some states is too small beside that of others.")
     relative = residual_norm(problem.A, whole, np.diag(entering**2)) / float(entering.min()) ** 2
     relative += 4 * EPS * float(np.sqrt(len(L) * (read**2).sum())) / least**2  # of its factor
-    return _NoiseFactor(None, L, 1 / least), relative
+    return _NoiseFactor(None, L, 1 / least, unit), relative
 
 
 def _read_through(
@@ -198,9 +216,8 @@ def _read_through(
     if cov.factor is not None:
         M = M @ cov.factor
     doubt = doubt._replace(left_out=doubt.left_out * float(np.sqrt(cov.peak)))
-    return evaluate(
-        cov, problem.levels, projection=project(M), rank=rows_rank, lags=lags, doubt=doubt
-    )
+    levels = problem.levels * factor.unit
+    return evaluate(cov, levels, projection=project(M), rank=rows_rank, lags=lags, doubt=doubt)
 
 
 def _measured(problem: Problem, once: Once, lags: int | None) -> Outcome:
@@ -225,10 +242,8 @@ def _measured(problem: Problem, once: Once, lags: int | None) -> Outcome:
 
 def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """A network changed at random by as much as LAPACK may change it."""
-    scaled, d = balanced(A)
     change = rng.standard_normal(A.shape)
-    change *= backward_error(scaled) / np.sqrt((change**2).sum())
+    change *= backward_error(A) / np.sqrt((change**2).sum())
     if np.array_equal(A, A.T):
         change = (change + change.T) / 2
-    change = change * (d[:, None] / d)
     return A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))

@@ -27,7 +27,12 @@ from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
 from memcurve.general import Problem
 from memcurve.krylov import krylov_matrix
-from memcurve.methods.result import estimated_curve, problem_options, require_stable
+from memcurve.methods.result import (
+    estimated_curve,
+    problem_options,
+    require_driven,
+    require_stable,
+)
 from memcurve.network import LinearNetwork
 from memcurve.spectrum import controllable_spectrum
 
@@ -92,6 +97,7 @@ def montecarlo(
                 f"coloured input, noise, several inputs or readouts; got {distribution!r} and "
                 f"{covariance!r}."
             )
+        require_driven(problem)
         require_stable(network)
         burn_in = _burn_in(burn_in, network.spectral_radius)
         return _general(problem, count, samples, burn_in, generator(seed))

@@ -25,6 +25,7 @@ from memcurve.methods.result import (
     dense_single_input,
     estimated_curve,
     problem_options,
+    require_driven,
     require_stable,
     truncation_for,
 )
@@ -118,6 +119,7 @@ def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Memo
             f"input, noise, several inputs or readouts; got gramian={gramian!r}, "
             f"inverse={inverse!r}."
         )
+    require_driven(problem)
     require_stable(problem.network)
     rows, count = problem.rows, problem.lags or 5 * len(problem.C)
     present, covariance = problem.direct_covariance()
@@ -130,7 +132,7 @@ def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Memo
     for lag in range(count):
         lagged[lag] = present
         present = problem.A @ present + problem.C * gamma[:, min(lag + 1, count - 1)]
-    condition = float(np.linalg.cond(covariance)) if len(rows) else np.inf
+    condition = float(np.linalg.cond(covariance))
     X = lagged[:, rows].transpose(1, 0, 2).reshape(len(rows), -1)
     try:
         memory = np.einsum("ij,ij->j", X, invert(covariance, X, ridge)).reshape(count, -1)

@@ -46,6 +46,15 @@ def require_stable(network: LinearNetwork) -> None:
         )
 
 
+def require_driven(problem: Problem) -> None:
+    """Raise where no state that is read is ever driven: a method without proofs has no data."""
+    if len(problem.rows) == 0 or not problem.C.any():
+        raise UncertainResultError(
+            "no input reaches the states that are read, and this method has nothing to work on; "
+            "method='exact' gives 0."
+        )
+
+
 def problem_options(problem: Problem) -> dict[str, Any]:
     """The inputs and the noise as text, for the record."""
     options: dict[str, Any] = {}

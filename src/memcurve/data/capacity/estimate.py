@@ -19,7 +19,7 @@ from memcurve.data.capacity.targets import reaches
 
 Floats = NDArray[np.float64]
 
-#: The degrees examined unless others are asked for: 2,600 targets.
+#: The degrees examined unless others are asked for: 2,825 targets.
 DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
 #: At most one row in so many is spent on the joint regression; further targets count singly.
 ROWS_PER_TARGET = 4
@@ -86,8 +86,8 @@ def capacity_from_data(
     The capacities of the significant targets are then estimated together, from a regression of
     the states on the targets: the sum of single R² has several times the standard error and
     exceeds N. Standard errors are those of influence functions, in blocks of time; to them are
-    added the capacity that the cut seems to have left out (the corrected R² of the other targets,
-    summed, as far as the states have room for it) and that which passes it by chance.
+    added the capacity that the cut may have left out (the sum of the corrected R² of all
+    others and its own error, as far as the states have room) and what passes by chance.
 
     Examples
     --------
@@ -168,11 +168,13 @@ def _joined(basis: Basis, family: Any, scans: list[Scan]) -> dict[str, Any]:
     )
     capacity[together], error[together] = joint.capacity, joint.error
     sums = np.bincount(groups, weights=capacity, minlength=len(scans))
-    # no more can have been left out than the states have room for
+    # what lies below the cut is known up to the chance R² of that many targets, of variance
+    # 2r/n² each; no more can have been left out than the states have room for
     room = max(basis.rank - float(capacity.sum()), 0.0)
-    left_out = np.clip([one.left_out for one in scans], 0, room)
+    below = np.maximum([one.left_out for one in scans], 0)
+    blur = np.array([2 * basis.rank * one.count for one in scans]) / basis.rows**2
     chance = np.array([one.chance for one in scans])
-    errors = np.sqrt(joint.group_errors**2 + left_out**2 + chance)
+    errors = np.sqrt(joint.group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
     beyond = len(raw) - len(together)
     targets = tuple(
         Target(
@@ -185,7 +187,8 @@ def _joined(basis: Basis, family: Any, scans: list[Scan]) -> dict[str, Any]:
         )
         for s in np.argsort(-capacity, kind="stable")
     )
-    total_error = np.sqrt(joint.total_error**2 + min(left_out.sum(), room) ** 2 + chance.sum())
+    missed = min(below.sum() ** 2 + blur.sum(), room**2)
+    total_error = np.sqrt(joint.total_error**2 + missed + chance.sum())
     return {
         "by_degree": dict(zip(degrees, sums.tolist(), strict=True)),
         "errors": dict(zip(degrees, errors.tolist(), strict=True)),
@@ -250,7 +253,8 @@ def _basis(rows: Floats, start: int) -> tuple[Basis, int]:
         )
     centred = rows - rows.mean(axis=0)
     scale = np.sqrt(np.einsum("tk,tk->k", centred, centred))
-    varying = scale > np.sqrt(n) * np.finfo(float).eps * np.abs(rows).max(axis=0)
+    # rounding of the mean leaves a constant of up to √n·eps in each of n rows
+    varying = scale > n * np.finfo(float).eps * np.abs(rows).max(axis=0)
     if not varying.any():
         raise ValueError("`states` must vary in time, got constant columns only; check the data.")
     factor, triangle = np.linalg.qr(centred[:, varying] / scale[varying])

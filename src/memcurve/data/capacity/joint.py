@@ -34,7 +34,7 @@ LEAST_RESIDUAL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """Capacities with their errors, and block means of the influence functions by group."""
+    """Capacities with their errors, and the errors of their sums by group and over all."""
 
     capacity: Floats
     error: Floats

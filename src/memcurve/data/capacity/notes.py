@@ -35,8 +35,9 @@ def of_inputs(inputs: Floats, polynomials: Polynomials, degree: int) -> list[str
         )
     if serially_dependent(centred) or serially_dependent(centred**2):
         notes.append(
-            "the inputs are not independent in time: the targets are then not orthogonal, and a "
-            "capacity can be counted under several of them"
+            "the inputs are not independent in time, so that the targets are not orthogonal: `raw` "
+            "counts some capacity under several of them; `capacity` is what independent inputs "
+            "would give with the same response"
         )
     if polynomials.highest < degree:
         notes.append(

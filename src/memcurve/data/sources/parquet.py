@@ -13,8 +13,7 @@ from memcurve.data.sources.source import BLOCK, Reader, Table
 from memcurve.files.reading import NetworkFileError, reading
 from memcurve.optional import optional
 
-
-#: Of each column a page is held, and not all that lies between two row groups.
+#: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
 _SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 
 
@@ -26,9 +25,9 @@ def open_parquet(file: Path) -> Table:
         schema, groups = opened.schema_arrow, opened.metadata
         ends = np.cumsum([groups.row_group(k).num_rows for k in range(groups.num_row_groups)])
         length = int(groups.num_rows)
-    twice = [name for name in schema.names if schema.names.count(name) > 1]
-    if twice:
-        raise NetworkFileError(f"{file}: has several columns {twice[0]!r}; rename them.")
+    if len({*schema.names}) < len(schema.names):
+        twice = next(name for name in schema.names if schema.names.count(name) > 1)
+        raise NetworkFileError(f"{file}: has several columns {twice!r}; rename them.")
 
     def read(columns: Sequence[int]) -> Reader:
         names = [schema.names[column] for column in columns]
@@ -46,18 +45,17 @@ def open_parquet(file: Path) -> Table:
                 ):
                     cut = min(skip, batch.num_rows)
                     skip -= cut
-                    yield _numbers(batch.slice(cut), names, arrow.float64())
+                    yield _numbers(batch.slice(cut), names)
 
         return blocks
 
     return Table(file, list(schema.names), length, len(schema.names), read)
 
 
-def _numbers(batch: Any, names: Sequence[str], float64: Any) -> NDArray[np.float64]:
+def _numbers(batch: Any, names: Sequence[str]) -> NDArray[np.float64]:
     block = np.empty((batch.num_rows, len(names)))
     for place, name in enumerate(names):
-        column = batch.column(name).cast(float64, safe=False)
-        block[:, place] = column.to_numpy(zero_copy_only=False)
+        block[:, place] = batch.column(name).to_numpy(zero_copy_only=False)  # None becomes NaN
     return block
 
 

@@ -88,9 +88,8 @@ def _fields(text: str, separator: str | None) -> list[str]:
 
 def _is_header(fields: list[str], below: list[str]) -> bool:
     """Whether these are names: words, or numbers from 0 or 1 on above others with decimals."""
-    words = [field for field in fields if math.isnan(_number(field)) and not _is_missing(field)]
-    if words:
-        rest = (field for field in fields if field not in words)
+    rest = [field for field in fields if not math.isnan(_number(field)) or _is_missing(field)]
+    if len(rest) < len(fields):
         return all(_is_missing(field) or _INTEGER.fullmatch(field) for field in rest)
     numbers = fields[1:] if fields[0] == "" else fields  # a pandas index has no name
     counted = any(numbers == [str(k + n) for n in range(len(numbers))] for k in (0, 1))
