@@ -69,8 +69,8 @@ def curves(
     for result in results:
         if not isinstance(result, MemoryCurve):
             raise TypeError(
-                f"`results` must be MemoryCurves, got {type(result).__name__}; pass those of a list "
-                f"or a family as curves(*family)."
+                f"`results` must be MemoryCurves, got {type(result).__name__}; pass those of a "
+                f"list or a family as curves(*family)."
             )
         if len(result) == 0:
             raise ValueError("`results` must hold curves with at least one lag, got an empty one.")

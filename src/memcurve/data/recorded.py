@@ -174,8 +174,8 @@ def _lag_count(lags: int | None, recording: Any, washout: int) -> int:
     count = require_size(lags, "lags")
     if count > rows // 2:
         raise ValueError(
-            f"`lags` must be at most half of the {rows} rows after the washout, got {count}; record "
-            f"longer or ask for fewer."
+            f"`lags` must be at most half of the {rows} rows after the washout, got {count}; "
+            f"record longer or ask for fewer."
         )
     return count
 
@@ -305,9 +305,9 @@ def _notes(
     slow = found.last + 1 > 2 * max(cut, 1.0)
     if slow and factor.rows < ROWS_FOR_SLOW * N:
         notes.append(
-            f"a slow network: memory spread thin over {found.last + 1} lags. Its total needs about "
-            f"{ROWS_FOR_SLOW} rows a state, and there are {factor.rows / N:.3g}; the interval of the "
-            f"total is too narrow"
+            f"a slow network: memory spread thin over {found.last + 1} lags. Its total needs "
+            f"about {ROWS_FOR_SLOW} rows a state, and there are {factor.rows / N:.3g}; its "
+            f"interval is too narrow"
         )
     elif factor.rows < ROWS_FOR_ANY * N:
         notes.append(
@@ -317,8 +317,8 @@ def _notes(
         notes.append("memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
         notes.append(
-            f"noise-limited at {N - fit.unexplained:.3g}: {fit.unexplained:.3g} of {N} dimensions of "
-            f"the states are not explained by the last {fit.length} inputs, but by noise, "
+            f"noise-limited at {N - fit.unexplained:.3g}: {fit.unexplained:.3g} of {N} dimensions "
+            f"of the states are not explained by the last {fit.length} inputs, but by noise, "
             f"nonlinearity, or older inputs"
         )
     return notes
