@@ -348,7 +348,7 @@ def test_file_with_several_inputs(
         (["--fisher", "--method", "osm"], "--fisher takes neither --method nor --input"),
         (["--fisher", "--noise", "float32"], "--fisher takes one standard deviation"),
         (["--fisher", "--noise", "0"], "`noise` must be a finite number above 0"),
-        (["--fisher", "--readout", "1"], "read from all its nodes"),
+        (["--fisher", "--readout", "1"], "leave out --readout"),
         (["--profile", "--lags", "5"], "leave out --lags"),
         (["--profile", "--method", "osm"], "`method` must be one of exact, certified; got 'osm'"),
         (["--inputs", "0"], "--inputs must be at least 1"),

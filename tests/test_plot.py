@@ -9,10 +9,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from memcurve import (
+    MemoryCurve,
     ensembles,
     fisher_curve,
     forecasting_curve,
     memory_curve,
+    memory_from_data,
     noise_profile,
     plot,
 )
@@ -107,3 +109,54 @@ def test_bad_profiles() -> None:
         plot.profile(memory_curve(ensembles.delay_line(3), noise=[0.0]))
     with pytest.raises(TypeError, match="must be MemoryCurves, got NoiseProfile"):
         plot.curves(noise_profile(ensembles.delay_line(3)))
+
+
+def recorded(seed: int, **options) -> MemoryCurve:
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal(700)
+    states = ensembles.orthogonal(5, spectral_radius=0.8, seed=seed).simulate(z)
+    states += 0.1 * rng.standard_normal(states.shape)
+    return memory_from_data(states, z, 30, washout=100, **options)
+
+
+def test_estimates_show_their_intervals() -> None:
+    curve = recorded(1)
+    ax = plot.curves(curve)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts[0].startswith(f"recording: total memory {curve.total:.4g} ± ")
+    assert texts[1:] == ["90 % interval"]
+    corners = ax.collections[0].get_paths()[0].vertices
+    low, high = curve.bands[3]
+    assert {low, high} <= set(corners[corners[:, 0] == 3][:, 1].tolist())
+    # the axis ends where memory does, not with the noise of the last lags
+    assert curve.diagnostics["last_lag"] < ax.get_xlim()[1] < 30
+
+
+def test_every_level_is_named_once() -> None:
+    curves = recorded(1), recorded(2), recorded(1, level=0.5), recorded(1, estimator="split")
+    ax = plot.curves(*curves, CURVES[0], labels=["a", "b", "c", "d", "e"])
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == [*"abcde", "90 % interval", "50 % interval"]
+    assert len(ax.collections) == 5
+
+
+def test_floor_profile(tmp_path: Path) -> None:
+    curve = recorded(1, noise_floor=0.01)
+    curve.save(tmp_path / "x.json")
+    own = Figure().add_subplot()
+    assert plot.floor_profile(curve, ax=own) is own
+    for ax in (own, plot.floor_profile(MemoryCurve.load(tmp_path / "x.json"))):
+        profile = curve.diagnostics["profile"]
+        assert ax.lines[0].get_xdata().tolist() == [float(floor) for floor in profile]
+        assert ax.lines[0].get_ydata().tolist() == list(profile.values())
+        assert list(ax.lines[1].get_ydata()) == [5, 5]
+        assert ax.lines[2].get_xdata()[0] == 0.01
+        assert ax.get_xscale() == "log"
+    assert len(plot.floor_profile(recorded(1, noise_floor=0)).lines) == 2
+
+
+def test_bad_floor_profiles() -> None:
+    with pytest.raises(ValueError, match="must come from memory_from_data"):
+        plot.floor_profile(CURVES[0])
+    with pytest.raises(TypeError, match="must be a MemoryCurve, got int"):
+        plot.floor_profile(3)

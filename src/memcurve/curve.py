@@ -71,7 +71,8 @@ class MemoryCurve:
     channels : (m, d) array
         Memory of each input channel; its rows sum to ``values``.
     bands : (m, 2) array or None
-        For methods that average over masks: the 5 % and 95 % quantiles.
+        For methods that average over masks: the 5 % and 95 % quantiles. For memory from data:
+        intervals of the ``level`` among ``options``.
     notes : tuple of str
         Everything one should know before quoting the numbers.
     kind : str

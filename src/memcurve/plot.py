@@ -24,6 +24,8 @@ ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: If no curve has more lags than this, each one gets a marker.
 MOST_MARKERS = 60
+#: Names shorter than this find room side by side in a legend.
+SHORT_NAME = 40
 #: Memory below this cannot be seen on a linear axis, which ends there.
 INVISIBLE = 1e-3
 #: Names of the axes, by the kind of curve.
@@ -82,14 +84,25 @@ def curves(
         ax = _new_axes()
     names = [_plain(name) for name in labels or map(_label, results)]
     longest = max(len(result) for result in results)
-    for k, (result, name) in enumerate(zip(results, names, strict=True)):
-        colour = COLOURS[k % len(COLOURS)]
-        marker = "o" if longest <= MOST_MARKERS else ""
-        ax.plot(result.lags, result.values, color=colour, marker=marker, ms=3.5, lw=1.8, label=name)
+    marker = "o" if longest <= MOST_MARKERS else ""
+    colours = [COLOURS[k % len(COLOURS)] for k in range(len(results))]
+    for result, name, colour in zip(results, names, colours, strict=True):
+        width = 1.8 if _interval(result) is None else 1.0  # which would cover narrow bands
+        ax.plot(
+            result.lags, result.values, color=colour, marker=marker, ms=2 * width, lw=width,
+            label=name,
+        )  # fmt: skip
+    named: set[str | None] = {None}
+    for result, colour in zip(results, colours, strict=True):
         low, high = result.values - result.error, result.values + result.error
         if result.bands is not None:
             low, high = result.bands.T
-        ax.fill_between(result.lags, np.maximum(low, 0), high, color=colour, alpha=0.2, lw=0)
+        band = _interval(result)
+        ax.fill_between(
+            result.lags, np.maximum(low, 0), high, color=colour, alpha=0.3, lw=0,
+            label=None if band in named else band,
+        )  # fmt: skip
+        named.add(band)
     kinds = {result.kind for result in results}
     across, up = _AXES[kinds.pop()] if len(kinds) == 1 else ("lag τ (time steps)", "capacity")
     ax.set_xlabel(across)
@@ -105,7 +118,10 @@ def curves(
         ax.set_xlim(0, max(1.1 * max(ends), 1))
     ax.grid(alpha=0.25)
     # above the axes, where it cannot cover a curve
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
+    columns = 2 if len(names) > 4 and max(map(len, names)) < SHORT_NAME else 1
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3, ncols=columns
+    )
     return ax
 
 
@@ -167,6 +183,57 @@ def profile(family: NoiseProfile, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def floor_profile(curve: MemoryCurve, *, ax: Axes | None = None) -> Axes:
+    """Draw the total memory of a recording against the noise floor of its states.
+
+    Parameters
+    ----------
+    curve : MemoryCurve
+        From :func:`memcurve.memory_from_data`, with its default estimator.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib axes
+        What is lost as the floor rises is memory in directions in which the states hardly vary.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> z = np.random.default_rng(1).standard_normal(2000)
+    >>> states = memcurve.ensembles.orthogonal(10, seed=1).simulate(z)
+    >>> curve = memcurve.memory_from_data(states, z, washout=200)
+    >>> memcurve.plot.floor_profile(curve).get_ylabel()
+    'total memory'
+    """
+    if not isinstance(curve, MemoryCurve):
+        raise TypeError(f"`curve` must be a MemoryCurve, got {type(curve).__name__}.")
+    if "profile" not in curve.diagnostics:
+        raise ValueError(
+            f"`curve` must come from memory_from_data with its default estimator, got one of "
+            f"method {curve.method!r}, which has no profile; plot.profile draws those of networks."
+        )
+    ax = _new_axes() if ax is None else ax
+    floors = np.array([float(floor) for floor in curve.diagnostics["profile"]])
+    totals = np.array([float(total) for total in curve.diagnostics["profile"].values()])
+    name = _plain(f"{curve.network}: memory above the noise floor")
+    ax.plot(floors, totals, color=COLOURS[0], marker="o", ms=3.5, lw=1.8, label=name)
+    states = int(curve.diagnostics["states"])
+    ax.axhline(states, color=COLOURS[6], lw=1, ls="--", label=f"number of states: {states}")
+    floor = float(curve.options["noise_floor"])
+    if floors[0] <= floor <= floors[-1]:
+        ax.axvline(floor, color=COLOURS[1], lw=1, ls=":", label=f"floor of the curve: {floor:.3g}")
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(states)))
+    ax.set_xlabel("noise floor (in standard deviations of each state)")
+    ax.set_ylabel("total memory")
+    ax.grid(alpha=0.25)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
+    return ax
+
+
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
     figure: Any = ax.figure
@@ -187,7 +254,17 @@ def _new_axes() -> Axes:
     return figure.add_subplot()
 
 
+def _interval(result: MemoryCurve) -> str | None:
+    """What the bands of an estimate are; None for others."""
+    if result.bands is None or "level" not in result.options:
+        return None
+    return f"{100 * result.options['level']:g} % interval"
+
+
 def _last_visible(result: MemoryCurve) -> int:
+    last = result.diagnostics.get("last_lag", -1)
+    if last >= 0:  # of an estimate there is but noise beyond
+        return max(1, min(int(last) + 1, int(result.lags[-1])))
     seen = np.flatnonzero(result.values >= INVISIBLE * max(float(np.nanmax(result.values)), 1e-300))
     return int(result.lags[min(seen[-1] + 1, len(result) - 1)]) if len(seen) else 1
 
@@ -199,7 +276,10 @@ def _plain(name: str) -> str:
 
 def _label(result: MemoryCurve) -> str:
     what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
-    return f"{result.network}: total {what} {result.total:.6g} ({result.method})"
+    total = f"{result.total:.6g}"
+    if _interval(result) is not None:
+        total = f"{result.total:.4g} ± {result.total_error:.2g}"
+    return f"{result.network}: total {what} {total} ({result.method})"
 
 
 def capacity(

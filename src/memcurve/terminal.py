@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from memcurve.comparison import Comparison
     from memcurve.curve import MemoryCurve
+    from memcurve.data.capacity import Capacity
     from memcurve.paper import Outcome
     from memcurve.profile import NoiseProfile
 
@@ -120,6 +121,110 @@ def print_comparison_as_json(comparison: Comparison) -> None:
             if isinstance(value, float) and value != value:  # NaN is no JSON
                 row[key] = None
     print(json.dumps({"network": comparison.exact.network, "rows": rows}, indent=1))
+
+
+def print_recorded(result: MemoryCurve) -> None:
+    """Memory from data: what the checks found, totals, the memory at some lags, and the notes."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    known = result.diagnostics
+    findings: Sequence[str] = known.get("findings", ())
+    _print_findings(console, findings, "findings" in known)
+    for name, text in _recorded_summary(result):
+        console.print(f"[bold]{name:>14}[/]  {escape(text)}", soft_wrap=True)
+    banded = result.bands is not None
+    head = f"{100 * result.options['level']:g} % interval" if banded else "interval"
+    table = Table("lag", "memory", head, "", box=None, padding=(0, 2))
+    for column in table.columns[:3]:
+        column.justify = "right"
+    first, last, end = int(result.lags[0]), int(result.lags[-1]), known.get("last_lag", -1)
+    shown = sorted({*_SHOWN_LAGS, end, last})
+    for lag in [s for s in shown if first <= s <= last]:
+        k = lag - first
+        low, high = result.bands[k] if result.bands is not None else (math.nan, math.nan)
+        table.add_row(
+            str(lag),
+            f"{result.values[k]:.5f}",
+            f"{low:.5f} … {high:.5f}" if banded else "unknown",
+            "last significant lag" if lag == end else "",
+        )
+    console.print(table)
+    _print_notes(console, [note for note in result.notes if note not in findings])
+
+
+def _print_findings(console: Console, findings: Sequence[str], checked: bool) -> None:
+    from rich.markup import escape
+
+    if not findings:
+        text = "nothing to report" if checked else "left out"
+        console.print(f"[bold]{'checks':>14}[/]  {text}")
+    for k, finding in enumerate(findings):
+        level, _, text = finding.partition(": ")
+        colour = {"error": "red", "warning": "yellow"}.get(level, "dim")
+        head = "checks" if k == 0 else ""
+        console.print(f"[bold]{head:>14}[/]  [{colour}]{level}:[/] {escape(text)}", soft_wrap=True)
+
+
+def _recorded_summary(result: MemoryCurve) -> list[tuple[str, str]]:
+    known = result.diagnostics
+    error = "" if math.isnan(result.total_error) else f" ± {result.total_error:.2g}"
+    span = f"over lags {result.lags[0]} … {result.lags[-1]}"
+    rows = [
+        ("recording", f"{result.network}: {known['rows']} rows of {known['states']} states"),
+        ("estimator", str(result.options["estimator"])),
+        ("total memory", f"{result.total:.4f}{error} {span}"),
+    ]
+    if "total_cut" in known:
+        cut = f"{known['total_cut']:.4f} ± {known['total_cut_error']:.2g}"
+        rows.append(("total cut", f"{cut} up to the last significant lag, {known['last_lag']}"))
+    if "raw_total" in known:
+        text = f"{known['raw_total']:.4f} of the coloured input itself, lags not being independent"
+        rows.append(("raw total", text))
+    return rows
+
+
+def print_estimators(curves: Sequence[MemoryCurve]) -> None:
+    """Estimators of one recording side by side, and the notes of the first."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    first = curves[0]
+    findings: Sequence[str] = first.diagnostics.get("findings", ())
+    _print_findings(console, findings, "findings" in first.diagnostics)
+    console.print(f"[bold]{'recording':>14}[/]  {escape(_recorded_summary(first)[0][1])}")
+    table = Table("estimator", "total", "± error", "note", box=None, padding=(0, 2))
+    for column in table.columns[1:3]:
+        column.justify = "right"
+    for curve in curves:
+        error = "unknown" if math.isnan(curve.total_error) else f"{curve.total_error:.2g}"
+        note = escape(curve.notes[0])
+        table.add_row(str(curve.options["estimator"]), f"{curve.total:.4f}", error, note)
+    console.print(table)
+    _print_notes(console, [note for note in first.notes[1:] if note not in findings])
+
+
+def print_capacity(result: Capacity) -> None:
+    """One row a degree, the total, and the notes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table("degree", "capacity", "± error", "significant", box=None, padding=(0, 2))
+    for column in table.columns:
+        column.justify = "right"
+    for degree, value in result.by_degree.items():
+        counts = f"{len(result.significant(degree))} of {result.count[degree]} targets"
+        table.add_row(str(degree), f"{value:.4f}", f"{result.errors[degree]:.2g}", counts)
+    counts = f"{len(result.targets)} of {sum(result.count.values())} targets"
+    table.add_row("total", f"{result.total:.4f}", f"{result.total_error:.2g}", counts)
+    console.print(table)
+    console.print(f"at most {result.rank}, the number of linearly independent states")
+    _print_notes(console, result.notes)
 
 
 def print_outcomes(outcomes: list[Outcome]) -> None:

@@ -10,6 +10,7 @@ from cyclopts import App
 
 from memcurve.cli.compare import compare
 from memcurve.cli.curve import curve
+from memcurve.cli.data import data
 from memcurve.cli.options import Ensemble, Method, NetworkOptions, ProblemOptions
 from memcurve.cli.paper import paper
 
@@ -21,7 +22,7 @@ app = App(
     help_format="plaintext",
     version=lambda: _version(),
 )
-for _command in (curve, compare, paper):
+for _command in (curve, compare, data, paper):
     app.command(_command)
 
 

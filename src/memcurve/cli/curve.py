@@ -149,6 +149,10 @@ def _fisher(
     noise = arguments.get("noise", 1.0)
     if not isinstance(noise, float):
         raise ValueError("--fisher takes one standard deviation, e.g. --noise 0.1.")
+    if network.readout is not None:
+        raise ValueError(
+            "--fisher takes the network as read from all its nodes; leave out --readout."
+        )
     return fisher_curve(network, noise, lags)
 
 

@@ -104,14 +104,15 @@ class ProblemOptions:
     Parameters
     ----------
     input
-        Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE.
+        Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
+        for several inputs one for all, or one each.
     noise
         Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
         state:1e-3 (enters the recursion), float32, step:0.01, or 12bit:4 (12 bits over -4 … 4).
         Several standard deviations give a family of curves.
     """
 
-    input: str | None = None
+    input: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
     noise: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
 
     def arguments(self) -> dict[str, Any]:
@@ -120,7 +121,8 @@ class ProblemOptions:
         if self.input is not None:
             from memcurve.inputs import parse
 
-            arguments["input"] = parse(self.input)
+            processes = [parse(text) for text in self.input]
+            arguments["input"] = processes[0] if len(processes) == 1 else processes
         if self.noise is not None:
             from memcurve.noise import parse_noise
 
@@ -146,10 +148,10 @@ def node_list(text: str) -> list[int]:
     return nodes
 
 
-def require_other_files(file: Path | None, *outputs: Path | None) -> None:
+def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
     for output in outputs:
         if file is not None and output is not None and output.resolve() == file.resolve():
-            raise ValueError(f"{output} is the network itself; write to another file.")
+            raise ValueError(f"{output} is the {what} itself; write to another file.")
 
 
 def _file_network(file: Path, matrix: str | None, mask: str | None, seed: int) -> LinearNetwork:

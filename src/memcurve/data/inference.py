@@ -76,7 +76,7 @@ def _rows(fit: Fit, Z: Floats, X: Floats, rows: int) -> _Rows:
     e = X @ inverse - g
     u = e @ fit.response.T
     r = Z - g @ fit.response.T - u
-    leverage = np.minimum((e**2).sum(axis=1) / rows, LARGEST_LEVERAGE)
+    leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, LARGEST_LEVERAGE)
     return _Rows(g, e, u, r, leverage)
 
 
@@ -89,7 +89,9 @@ def _row_bias(fit: Fit, part: _Rows) -> Floats:
     first = (weight * part.r**2).mean(axis=0) * share
     mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).mean(axis=0)
     square = ((fit.response @ fit.residual) ** 2).sum(axis=1)
-    return np.asarray(first + (mixed - square) / fit.freedom * fit.inflation)
+    # u² and |Wb|² of a lag without memory are noise: only the share of b_τ that is not enters
+    real = np.clip(1 - first / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
+    return np.asarray(first + real * (mixed - square) / fit.freedom * fit.inflation)
 
 
 def _serial_bias(fit: Fit, part: _Rows, count: int, rows: int) -> Floats:

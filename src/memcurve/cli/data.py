@@ -1,0 +1,242 @@
+"""``memcurve data``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from memcurve.cli.options import Whole, require_other_files
+from memcurve.terminal import print_capacity, print_estimators, print_recorded
+
+if TYPE_CHECKING:
+    from memcurve.curve import MemoryCurve
+    from memcurve.data.capacity import Capacity
+
+Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "thresholded"]
+
+# what errors name by its argument, as it is called here
+_WORDS = {
+    "checks=False": "--no-checks",
+    "`inputs` as array or path": "--input FILE",
+    "`input_name`": "--input-name",
+    "input_name=": "--input-name ",
+    "`state_names`": "--state-names",
+    "state_names=": "--state-names ",
+}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RecordingOptions:
+    """Where the recording is, and how its memory is estimated.
+
+    Parameters
+    ----------
+    input
+        File of the input, where it is not in that of the states.
+    state_names
+        Name of the states' array (default: states, X or x), or names of the columns that are
+        states (default: all but the input).
+    input_name
+        Name of the input's array or column. Default: z, u, input or inputs.
+    lags
+        Number of lags, from 0 on. Default: twice the number of states, at most a third of the rows.
+    washout
+        Rows to leave out at the start.
+    noise_floor
+        Measurement noise, in units of each state's own standard deviation.
+    level
+        Level of the intervals.
+    estimator
+        regression: with intervals; the others are those people use, without.
+    innovations
+        Memory of the innovations of the input, rather than of the input itself. Default: where
+        the input is coloured.
+    checks
+        Look for what is wrong with the recording first.
+    """
+
+    input: Path | None = None
+    state_names: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None
+    input_name: str | None = None
+    lags: Whole | None = None
+    washout: Whole = 0
+    noise_floor: float = 1e-12
+    level: float = 0.9
+    estimator: Estimator = "regression"
+    innovations: bool | None = None
+    checks: bool = True
+
+    def curve(self, states: Path, **changes: Any) -> MemoryCurve:
+        """The memory curve, with what is given in place of the options."""
+        import warnings
+
+        from memcurve import RecordingWarning, memory_from_data
+
+        asked: dict[str, Any] = {
+            "washout": self.washout,
+            "noise_floor": self.noise_floor,
+            "level": self.level,
+            "estimator": self.estimator,
+            "innovations": self.innovations,
+            "checks": self.checks,
+            "progress": sys.stderr.isatty(),
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecordingWarning)  # among the findings
+            return memory_from_data(
+                states, self.input, self.lags, **self._names(), **asked | changes
+            )
+
+    def all_curves(self, states: Path) -> list[MemoryCurve]:
+        """The curves of all estimators; the recording is checked once, unless columns go."""
+        from memcurve.data.estimators import ESTIMATORS
+        from memcurve.data.sources import open_recording
+
+        first = self.curve(states)
+        columns = open_recording(states, self.input, **self._names()).columns
+        checks = self.checks and first.diagnostics["states"] < columns
+        whitened = "ar_order" in first.diagnostics
+        others = [
+            self.curve(states, estimator=name, checks=checks, innovations=whitened)
+            for name in ESTIMATORS
+        ]
+        return [first, *others]
+
+    def capacity(self, states: Path) -> Capacity:
+        """The capacity by degree; the recording is loaded whole."""
+        from memcurve import capacity_from_data
+        from memcurve.data.sources import open_recording
+
+        source = open_recording(states, self.input, **self._names())
+        X, z = next(iter(source.chunks(source.length)))
+        return capacity_from_data(X, z, washout=self.washout, name=source.name)
+
+    def _names(self) -> dict[str, Any]:
+        names = self.state_names
+        return {
+            "state_names": names[0] if names is not None and len(names) == 1 else names,
+            "input_name": self.input_name,
+        }
+
+
+RECORDING = RecordingOptions()
+
+
+def data(
+    states: Path,
+    *,
+    recording: RecordingOptions = RECORDING,
+    capacity: Annotated[bool, Parameter(negative="")] = False,
+    compare: Annotated[bool, Parameter(negative="")] = False,
+    plot: Path | None = None,
+    save: Path | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Memory of a network known by its recorded states.
+
+    For example:
+
+      memcurve data states.npy --input input.npy --washout 500 --plot memory.png
+      memcurve data recording.npz --lags 200
+      memcurve data recording.mat --state-names firing_rates --input-name stimulus
+      memcurve data recording.csv --state-names x0 x1 x2 --input-name u --json
+      memcurve data recording.h5 --noise-floor 0.01 --level 0.99
+      memcurve data recording.npz --capacity
+      memcurve data recording.npz --compare --plot compare.png
+
+    Parameters
+    ----------
+    states
+        Recording to read, in chunks: a row for each time, already driven by the input of that
+        time. .npy holds the states; .npz, .mat and .h5 arrays by name, .parquet, .csv and .txt
+        columns, with the input among them or in --input FILE.
+    recording
+        Where the recording is, and how its memory is estimated.
+    capacity
+        Also the nonlinear capacity by degree: of products of past inputs; the recording is then
+        loaded whole. With --json both are printed, as "memory" and "capacity".
+    compare
+        All estimators side by side, in place of one; the recording is then loaded whole.
+    plot
+        Draw the memory curve with its intervals to this file (.png, .pdf, .svg); with --compare
+        those of all estimators.
+    save
+        Write the memory curve to this .json file; with --compare that of the regression.
+    json
+        Print the result as JSON instead of tables.
+    verbose
+        Show the full traceback of an error.
+    """
+    for file in (states, recording.input):
+        require_other_files(file, plot, save, what="recording")
+    if compare and (capacity or recording.estimator != "regression"):
+        raise ValueError("--compare takes all estimators; leave out --estimator and --capacity.")
+    with _own_words():
+        curves = recording.all_curves(states) if compare else [recording.curve(states)]
+        processing = recording.capacity(states) if capacity else None
+    if save is not None:
+        curves[0].save(save)
+    if plot is not None:
+        from memcurve import plot as pictures
+
+        labels = [f"{one.options['estimator']}: total {one.total:.4g}" for one in curves]
+        pictures.save(pictures.curves(*curves, labels=labels if compare else None), plot)
+    if json:
+        print(_json(curves, processing))
+    elif compare:
+        print_estimators(curves)
+    else:
+        print_recorded(curves[0])
+        if processing is not None:
+            print_capacity(processing)
+    for kind, path in (("picture", plot), ("result", save)):
+        if path is not None:
+            print(f"{kind} written to {path}", file=sys.stderr)
+    return 0
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Let errors speak of options rather than of arguments."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        for argument, option in _WORDS.items():
+            text = text.replace(argument, option)
+        if text == str(error):
+            raise
+        raise type(error)(text) from error
+
+
+def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
+    """A single curve as its own JSON, which MemoryCurve.from_json reads."""
+    from json import dumps, loads
+
+    if processing is not None:
+        both = {"memory": curves[0].to_json(), "capacity": processing.to_json()}
+        content: dict[str, Any] = {name: loads(text) for name, text in both.items()}
+    elif len(curves) > 1:
+        content = {"recording": curves[0].network, "estimators": [_row(one) for one in curves]}
+    else:
+        return curves[0].to_json()
+    return dumps(content, indent=1, ensure_ascii=False)
+
+
+def _row(curve: MemoryCurve) -> dict[str, Any]:
+    error = curve.total_error
+    return {
+        "estimator": curve.options["estimator"],
+        "total": curve.total,
+        "total_error": None if error != error else error,  # NaN is no JSON
+        "values": curve.values.tolist(),
+        "notes": list(curve.notes),
+    }

@@ -1,0 +1,137 @@
+"""Recordings whose memory is known: drawn from networks, with what experiments add to them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve import (
+    LinearNetwork,
+    MemoryCurve,
+    NonlinearNetwork,
+    Quantised,
+    ensembles,
+    memory_curve,
+    memory_from_data,
+)
+
+Floats = NDArray[np.float64]
+
+#: Steps before a recording starts: 0.9^400 is below rounding.
+SETTLING = 400
+#: Rows of the recording that stands for the truth of a nonlinear network.
+LONG = 200_000
+#: Length of the mask, with noise of 1e-3 on states of about 0.7.
+STRENGTH = 3.0
+DEVIATION = 1e-3
+CONVERTER = Quantised(bits=12, low=-9.0, high=9.0)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A network, what is added to its states, and the memory that is then in them.
+
+    ``reference`` is what theory.md reports of the total at 1000 rows: RMSE of this estimator and of
+    the squared correlation on test rows.
+    """
+
+    name: str
+    network: LinearNetwork | NonlinearNetwork
+    noise: Any = None
+    observed: Callable[[Floats, np.random.Generator], Floats] = lambda X, rng: X
+    reference: tuple[float, float] | None = None
+
+    @property
+    def size(self) -> int:
+        return self.network.size
+
+    @property
+    def lags(self) -> int:
+        """Twice the number of states."""
+        return 2 * self.size
+
+    def draws(self, seed: int, count: int, rows: int) -> Iterator[tuple[Floats, Floats]]:
+        """Recordings of which ``rows`` rows are left after the first lags."""
+        steps = SETTLING + self.lags - 1 + rows
+        for replication in range(count):
+            rng = np.random.default_rng([seed, replication])
+            z = rng.standard_normal(steps)
+            X = self.network.simulate(z, SETTLING)
+            yield self.observed(X, rng), z[SETTLING:]
+
+    def truth(self) -> Floats:
+        """Memory of every lag: exact for linear networks, else of a very long recording."""
+        return _truth(self)
+
+
+@functools.cache
+def _truth(scenario: Scenario) -> Floats:
+    if isinstance(scenario.network, LinearNetwork):
+        return memory_curve(scenario.network, scenario.lags, noise=scenario.noise).values
+    ((X, z),) = scenario.draws(10**6, 1, LONG)
+    return memory_from_data(X, z, scenario.lags, checks=False).values
+
+
+def noisy(deviation: float) -> Callable[[Floats, np.random.Generator], Floats]:
+    """Add white noise to the states."""
+    return lambda X, rng: X + deviation * rng.standard_normal(X.shape)
+
+
+def converted(converter: Quantised) -> Callable[[Floats, np.random.Generator], Floats]:
+    """Round the states to the steps of a converter."""
+    return lambda X, rng: converter.step * np.round(X / converter.step)
+
+
+def strong(network: LinearNetwork) -> LinearNetwork:
+    """The same network with a mask of length STRENGTH."""
+    return network.replace(C=network.C * STRENGTH / np.linalg.norm(network.C))
+
+
+def noisy_orthogonal(size: int, seed: int, deviation: float = DEVIATION) -> Scenario:
+    network = strong(ensembles.orthogonal(size, seed=seed))
+    name = f"orthogonal {size}, noise {deviation:g}"
+    return Scenario(name, network, deviation, noisy(deviation), reference=(0.21, 0.89))
+
+
+def tanh(size: int, seed: int, input_scale: float, reference: Any = None) -> Scenario:
+    """A Gaussian network through tanh, with mask entries uniform on ±1."""
+    linear = ensembles.normal(size, seed=seed)
+    mask = np.random.default_rng([seed, 1]).uniform(-1, 1, size)
+    network = NonlinearNetwork(linear.A, mask, input_scale=input_scale)
+    return Scenario(f"tanh {size}, input ×{input_scale:g}", network, reference=reference)
+
+
+def scenarios() -> list[Scenario]:
+    """The rows of the table."""
+    orthogonal = strong(ensembles.orthogonal(100, seed=1))
+    return [
+        Scenario("orthogonal 100", orthogonal, reference=(0.0, 1.5)),
+        noisy_orthogonal(100, seed=1),
+        Scenario(
+            "orthogonal 100, 12 bits",
+            orthogonal,
+            CONVERTER,
+            converted(CONVERTER),
+            reference=(0.26, 0.92),
+        ),
+        Scenario("Gaussian 50", ensembles.normal(50, seed=1)),
+        Scenario("delay line 50", ensembles.delay_line(50)),
+        tanh(100, 1, 0.1),
+        tanh(100, 1, 0.5, reference=(0.44, 0.44)),
+        tanh(100, 1, 2.0, reference=(0.28, 0.64)),
+    ]
+
+
+def estimates(
+    scenario: Scenario, seed: int, count: int, rows: int, **options: Any
+) -> list[MemoryCurve]:
+    """Curves of recordings drawn anew."""
+    return [
+        memory_from_data(X, z, scenario.lags, checks=False, **options)
+        for X, z in scenario.draws(seed, count, rows)
+    ]
