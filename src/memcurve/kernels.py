@@ -73,7 +73,7 @@ class InputKernel(Kernel, Protocol):
         """γ*γ, the kernel of spectral density f²."""
         ...
 
-    def future(self, A: Floats, C: Floats, horizons: int) -> Future:
+    def future(self, system: Driven, horizons: int) -> Future:
         """Covariances with the inputs to come."""
         ...
 
@@ -121,10 +121,11 @@ class RationalKernel:
     def squared(self) -> Kernel:
         return SquaredKernel(self)
 
-    def future(self, A: Floats, C: Floats, horizons: int) -> Future:
+    def future(self, system: Driven, horizons: int) -> Future:
+        A, C = system.A, system.C
         p, q = len(self.process.ar), len(self.process.ma)
         if p > 1:
-            return backwards(A, C, self._settled(), horizons)
+            return backwards(system, self._settled(), horizons)
         # p_{−k} = φ p_{−k+1} from k = q + 2 on
         known = np.concatenate(
             [polynomial(self.numerator(k), A, C) for k in range(max(horizons, q + 1) + 1)], axis=1
@@ -233,23 +234,24 @@ class FiniteKernel:
         two_sided = np.concatenate([self._gamma[:0:-1], self._gamma])
         return FiniteKernel(np.convolve(two_sided, two_sided)[len(two_sided) - 1 :])
 
-    def future(self, A: Floats, C: Floats, horizons: int) -> Future:
-        return backwards(A, C, self._gamma, horizons)
+    def future(self, system: Driven, horizons: int) -> Future:
+        return backwards(system, self._gamma, horizons)
 
     def settled(self) -> Floats | None:
         return self._gamma
 
 
-def backwards(A: Floats, C: Floats, gamma: Floats, horizons: int) -> Future:
+def backwards(system: Driven, gamma: Floats, horizons: int) -> Future:
     """The future by p_τ = A p_{τ−1} + C γ(τ), from where γ vanishes up to τ = 0.
 
     Errors do not grow on the way, as A is a contraction: no recurrence of the process is used.
     """
+    C = system.C
     (n, d), last = C.shape, len(gamma) - 1
     outer, ahead = np.zeros((n, n)), np.zeros((n, d, horizons))
     done, present = 0, C * gamma[0]
     padded = np.concatenate([gamma[::-1], np.zeros(BLOCK)])  # γ(last), …, γ(0) in order of time
-    for block in driven_blocks(A, C, C * gamma[last], lambda a, b: padded[None, a:b]):
+    for block in system.blocks(C * gamma[last], lambda a, b: padded[None, a:b]):
         lags = last - done - np.arange(BLOCK)  # entry k of a block is p_{−lags[k]}
         columns = block.reshape(n, d, BLOCK)
         later = columns[:, :, lags >= 1].reshape(n, -1)
@@ -260,62 +262,76 @@ def backwards(A: Floats, C: Floats, gamma: Floats, horizons: int) -> Future:
         if done > last:
             present = columns[:, :, int(np.flatnonzero(lags == 0)[0])]
             break
-    return Future(present, ahead, outer, float(max(last, 1)))
+    later = np.abs(gamma[1:])
+    span = float(later.sum() ** 2 / (later**2).sum()) if later.any() else 1.0
+    return Future(present, ahead, outer, span)
 
 
-def forwards(A: Floats, C: Floats, present: Floats, gamma: Floats) -> Floats:
+def forwards(system: Driven, present: Floats, gamma: Floats) -> Floats:
     """Σ_{τ≥0} p_τp_τᵀ over all inputs, from p_0 on."""
-    n, d = C.shape
+    n, d = system.C.shape
     padded = np.concatenate([gamma, np.zeros(2 * BLOCK)])
 
     def drive(first: int, stop: int) -> Floats:
         return padded[None, first:stop] if stop <= len(padded) else np.zeros((1, stop - first))
 
-    outer, largest = np.zeros((n, n)), 0.0
-    for k, block in enumerate(driven_blocks(A, C, present, drive)):
-        outer += block @ block.T
-        size = float((block**2).sum())
+    outer, largest, done = np.zeros((n, n)), 0.0, 0
+    blocks = system.blocks(present, drive)
+    while True:
+        several = list(itertools.islice(blocks, 8))  # one wide product instead of many narrow
+        wide = np.hstack(several)
+        outer += wide @ wide.T
+        done += 8 * BLOCK
+        size = float((several[-1] ** 2).sum())
         largest = max(largest, size)
-        if k * BLOCK > len(gamma) and size <= NEGLIGIBLE**2 * largest:
-            break
-        if k * BLOCK > max(LONGEST, len(gamma) + BLOCK):  # nothing drives it any more
-            last = block.reshape(n, d, BLOCK)[:, :, -1]
-            outer += stein(A, last @ last.T) - last @ last.T
-            break
-    return outer
+        if done > len(gamma) and size <= NEGLIGIBLE**2 * largest:
+            return outer
+        if done > max(LONGEST, len(gamma) + BLOCK):  # nothing drives it any more
+            last = several[-1].reshape(n, d, BLOCK)[:, :, -1]
+            return outer + stein(system.A, last @ last.T) - last @ last.T
 
 
-def driven_blocks(
-    A: Floats, C: Floats, first: Floats, drive: Callable[[int, int], Floats]
-) -> Iterator[Floats]:
-    """Yield p_0, p_1, … of p_t = A p_{t−1} + C·drive_t in blocks (n, d·BLOCK), input by input.
+class Driven:
+    """p_t = A p_{t−1} + C·drive_t, several steps at a time.
 
-    ``drive(a, b)`` gives the drives of times a … b − 1, a row an input or one for all. SciPy's
-    BLAS, as LAPACK before and after: see :mod:`memcurve.spectrum.sensitivity`.
+    SciPy's BLAS, as LAPACK before and after: see :mod:`memcurve.spectrum.sensitivity`.
     """
-    from scipy.linalg.blas import dgemm
 
-    n, d = C.shape
-    power = np.asfortranarray(A)
-    carried = np.asfortranarray(C)  # A^i C, i < BLOCK
-    while carried.shape[1] < d * BLOCK:
-        carried = np.hstack([carried, dgemm(1.0, power, carried)])
-        power = dgemm(1.0, power, power)
-    columns = [np.asfortranarray(carried[:, k::d]) for k in range(d)]
-    shift = np.arange(BLOCK)[None, :] - np.arange(BLOCK)[:, None] + BLOCK - 1
-    p, now, start = np.empty((n, d, BLOCK)), first, drive(0, BLOCK + 1)
-    for t in range(BLOCK):
-        p[:, :, t] = now
-        now = A @ now + C * start[:, t + 1]
-    block = np.asfortranarray(p.reshape(n, d * BLOCK))
-    for time in itertools.count(BLOCK, BLOCK):
-        yield block
-        # p_t = A^BLOCK p_{t−BLOCK} + Σ_{i<BLOCK} A^i C·drive_{t−i}
-        recent = drive(time - BLOCK + 1, time + BLOCK)
-        block = dgemm(1.0, power, block)
-        if recent.any():
-            toeplitz = np.broadcast_to(recent, (d, 2 * BLOCK - 1))[:, shift]
-            block += np.hstack([dgemm(1.0, columns[k], toeplitz[k]) for k in range(d)])
+    def __init__(self, A: Floats, C: Floats) -> None:
+        from scipy.linalg.blas import dgemm
+
+        self.A, self.C = A, C
+        d = C.shape[1]
+        power, carried = np.asfortranarray(A), np.asfortranarray(C)  # A^i C, i < BLOCK
+        while carried.shape[1] < d * BLOCK:
+            carried = np.hstack([carried, dgemm(1.0, power, carried)])
+            power = dgemm(1.0, power, power)
+        self._power = power
+        self._columns = [np.asfortranarray(carried[:, k::d]) for k in range(d)]
+
+    def blocks(self, first: Floats, drive: Callable[[int, int], Floats]) -> Iterator[Floats]:
+        """Yield p_0 = ``first``, p_1, … in blocks (n, d·BLOCK), input by input.
+
+        ``drive(a, b)`` gives the drives of times a … b − 1, a row an input or one for all.
+        """
+        from scipy.linalg.blas import dgemm
+
+        n, d = self.C.shape
+        shift = np.arange(BLOCK)[None, :] - np.arange(BLOCK)[:, None] + BLOCK - 1
+        p, now, start = np.empty((n, d, BLOCK)), first, drive(0, BLOCK + 1)
+        for t in range(BLOCK):
+            p[:, :, t] = now
+            now = self.A @ now + self.C * start[:, t + 1]
+        block = np.asfortranarray(p.reshape(n, d * BLOCK))
+        for time in itertools.count(BLOCK, BLOCK):
+            yield block
+            # p_t = A^BLOCK p_{t−BLOCK} + Σ_{i<BLOCK} A^i C·drive_{t−i}
+            recent = drive(time - BLOCK + 1, time + BLOCK)
+            block = dgemm(1.0, self._power, block)
+            if recent.any():
+                toeplitz = np.broadcast_to(recent, (d, 2 * BLOCK - 1))[:, shift]
+                driven = [dgemm(1.0, self._columns[k], toeplitz[k]) for k in range(d)]
+                block += np.hstack(driven)
 
 
 def polynomial(coefficients: Floats, A: Floats, X: Floats) -> Floats:

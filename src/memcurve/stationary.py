@@ -26,10 +26,10 @@ from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
 from memcurve.kernels import (
     BLOCK,
+    Driven,
     Future,
     InputKernel,
     Kernel,
-    driven_blocks,
     forwards,
     kernel_of,
 )
@@ -47,8 +47,8 @@ class Covariances:
 
     Attributes
     ----------
-    A, C : arrays
-        The input-normal realization.
+    system : Driven
+        The input-normal realization (A', C').
     kernels : tuple
         Autocovariance of each input.
     present : (n, d) array
@@ -67,8 +67,7 @@ class Covariances:
         About how many horizons matter, over all inputs.
     """
 
-    A: Floats
-    C: Floats
+    system: Driven
     kernels: tuple[InputKernel, ...]
     present: Floats
     ahead: Floats
@@ -80,6 +79,16 @@ class Covariances:
     span: float = 0.0
 
     @property
+    def A(self) -> Floats:
+        """A' of the realization."""
+        return self.system.A
+
+    @property
+    def C(self) -> Floats:
+        """C' of the realization."""
+        return self.system.C
+
+    @property
     def condition(self) -> float:
         """What rounding in Γ is amplified by: at most max f / min f."""
         return self.peak / self.least
@@ -87,8 +96,8 @@ class Covariances:
     def lags(self) -> Iterator[Floats]:
         """Yield q_0, q_1, … in chunks (n, d, CHUNK), without end."""
         n, d = self.C.shape
-        blocks = driven_blocks(
-            self.A, self.C, self.present, lambda first, stop: self._gamma(stop)[:, first:stop]
+        blocks = self.system.blocks(
+            self.present, lambda first, stop: self._gamma(stop)[:, first:stop]
         )
         while True:
             p = np.stack(list(itertools.islice(blocks, CHUNK // BLOCK)))
@@ -119,17 +128,17 @@ def covariances(
     """Covariances of an input-normal realization (A', C') driven by one process an input."""
     distinct = {id(process): kernel_of(process) for process in processes}
     kernels = tuple(distinct[id(process)] for process in processes)
-    size = len(C)
+    system, size = Driven(A, C), len(C)
     if all(process.is_white for process in processes):
         unknown = np.zeros((*C.shape, horizons))
-        return Covariances(A, C, kernels, C, unknown, np.eye(size), np.zeros((size, size)))
+        return Covariances(system, kernels, C, unknown, np.eye(size), np.zeros((size, size)))
     _, gamma = _state_covariance(A, C, kernels)
     L, inverse_norm = _cholesky(gamma)
     bounds = [np.array(process.density_bounds()) / process.variance for process in processes]
-    future = _future(A, C, kernels, horizons)
-    past = _past(A, C, kernels, future)
+    future = _future(system, kernels, horizons)
+    past = _past(system, kernels, future)
     raw = Covariances(
-        A, C, kernels, future.present, future.ahead, past, future.outer, L,
+        system, kernels, future.present, future.ahead, past, future.outer, L,
         peak=max(float(most) for _, most in bounds),
         least=max(min(float(least) for least, _ in bounds), inverse_norm**-2),
         span=future.span * C.shape[1],
@@ -143,7 +152,7 @@ def covariances(
     )
 
 
-def _past(A: Floats, C: Floats, kernels: Sequence[InputKernel], future: Future) -> Floats:
+def _past(system: Driven, kernels: Sequence[InputKernel], future: Future) -> Floats:
     """Σ_{τ≥0} p_τp_τᵀ over all inputs.
 
     Over all lags, past and future, it is the covariance for the squared kernel; where that has
@@ -151,24 +160,26 @@ def _past(A: Floats, C: Floats, kernels: Sequence[InputKernel], future: Future) 
     """
     shared = len({id(kernel) for kernel in kernels}) == 1
     groups = [list(range(len(kernels)))] if shared else [[j] for j in range(len(kernels))]
-    past = np.zeros_like(A)
+    A, past = system.A, np.zeros_like(system.A)
     for group in groups:
-        kernel, columns = kernels[group[0]], C[:, group]
+        kernel = kernels[group[0]]
+        part = system if shared else Driven(A, system.C[:, group])
         settled = kernel.settled()
         if settled is not None:
-            past += forwards(A, columns, future.present[:, group], settled)
+            past += forwards(part, future.present[:, group], settled)
         else:
             squares = [kernel.squared()] * len(group)
-            ahead = future.outer if shared else kernel.future(A, columns, 0).outer
-            past += _state_covariance(A, columns, squares, whole=shared)[1] - ahead
+            ahead = future.outer if shared else kernel.future(part, 0).outer
+            past += _state_covariance(A, part.C, squares, whole=shared)[1] - ahead
     return past
 
 
-def _future(A: Floats, C: Floats, kernels: Sequence[InputKernel], horizons: int) -> Future:
+def _future(system: Driven, kernels: Sequence[InputKernel], horizons: int) -> Future:
     """The future of all inputs: those that share a kernel in one go."""
     if len({id(kernel) for kernel in kernels}) == 1:
-        return kernels[0].future(A, C, horizons)
-    parts = [k.future(A, C[:, [j]], horizons) for j, k in enumerate(kernels)]
+        return kernels[0].future(system, horizons)
+    A, C = system.A, system.C
+    parts = [k.future(Driven(A, C[:, [j]]), horizons) for j, k in enumerate(kernels)]
     return Future(
         np.concatenate([part.present for part in parts], axis=1),
         np.concatenate([part.ahead for part in parts], axis=1),

@@ -7,10 +7,13 @@ estimates is not always the memory; its note says so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memcurve.curve import MemoryCurve
+from memcurve.data.factor import lagged_chunks
 
 Floats = NDArray[np.float64]
 
@@ -99,3 +102,30 @@ ESTIMATORS: dict[str, Estimator] = {
         thresholded, "thresholded R²: small memory is cut off, the rest keeps its upward bias"
     ),
 }
+
+
+def estimated(recording: Any, lags: int, start: int, estimator: str) -> MemoryCurve:
+    """The curve that one of them gives; the recording is loaded whole."""
+    pairs = list(lagged_chunks(recording, lags, start, recording.length))
+    Z, X = (np.vstack(part) for part in zip(*pairs, strict=True))
+    if len(X) <= X.shape[1] + 2:
+        raise ValueError(
+            f"`states` must have more rows than columns by at least 3 after washout and lags, got "
+            f"{X.shape}; record longer or ask for fewer `lags`."
+        )
+    chosen = ESTIMATORS[estimator]
+    values = chosen.function(X, Z)
+    unknown = np.full(lags, np.nan)
+    return MemoryCurve(
+        lags=np.arange(lags),
+        values=values,
+        error=unknown,
+        loss=1 - values,
+        total=float(values.sum()),
+        rank=None,
+        channels=values[:, None],
+        method=f"data: {estimator}",
+        notes=(chosen.note, "no error bound: this estimator has none; the default one has"),
+        options={"estimator": estimator},
+        diagnostics={"rows": len(X), "states": X.shape[1]},
+    )

@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 #: Rows of a chunk, in units of the number of columns: the update then costs little beside its QR.
 CHUNK = 8
+#: Fewer rows than this would cost more to hand over than to decompose.
+LEAST_ROWS = 4096
 
 
 class Factor(NamedTuple):
@@ -63,7 +65,7 @@ def lagged_chunks(
 def triangular_factor(source: Source, lags: int, start: int, *, show: bool = False) -> Factor:
     """Read the recording from row ``start`` on, which must be at least ``lags`` − 1."""
     width = 1 + lags + source.columns
-    size = max(CHUNK * width, 4096)
+    size = max(CHUNK * width, LEAST_ROWS)
     R, count = np.zeros((0, width)), 0
     total = -(-(source.length - start + lags - 1) // size)
     chunks = lagged_chunks(source, lags, start, size)

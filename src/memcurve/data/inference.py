@@ -8,6 +8,10 @@ r_t = z_{t−τ} − (g_t + e_t)·b_τ the residual of lag τ, the raw memory is
 over serial lags j. At j = 0 each row counts with its leverage h/(1 − h); other j matter only up to
 the last lag that is significant, since beyond it r is the white input itself. Intervals come from
 the long-run variance (Bartlett's window) of the influence function of each lag, and of their sum.
+
+A total over all lags would be mostly the noise of those without memory. It ends where no sum over
+the lags that follow stands out from noise (after Lepski), which finds thin tails that no lag shows
+by itself; its interval allows for what may be left there unseen.
 """
 
 from __future__ import annotations
@@ -23,6 +27,10 @@ Floats = NDArray[np.float64]
 
 #: Chance that a lag without memory counts as significant.
 NULL_LEVEL = 1e-3
+#: A sum over lags that exceeds this many standard deviations of noise is memory.
+STANDS_OUT = 2.5
+#: Memory after the end may go unseen: this share of the variance there belongs to the total's.
+UNSEEN = 0.25
 #: Serial lags are summed up to here at most.
 MOST_SERIAL_LAGS = 100
 #: Serial correlation of residuals enters the variance of the total up to here.
@@ -33,16 +41,19 @@ LARGEST_LEVERAGE = 0.9
 class Inference(NamedTuple):
     """Memory with its bias taken out, and standard errors.
 
-    ``last`` is the last significant lag, −1 if there is none; ``null`` the value that a lag without
-    memory exceeds once in a thousand.
+    ``last`` is the last lag that is significant by itself, −1 if there is none, ``end`` the one
+    after which no sum over lags is; ``null`` the value that a lag without memory exceeds once in a
+    thousand. Sums up to ``last``, ``end`` and the last lag listed have errors of their own.
     """
 
     memory: Floats
     bias: Floats
     standard_error: Floats
-    total_error: float
     cut_error: float
+    total_error: float
+    listed_error: float
     last: int
+    end: int
     null: float
 
 
@@ -58,19 +69,24 @@ class _Rows(NamedTuple):
 
 def infer(fit: Fit, Z: Floats, X: Floats, rows: int) -> Inference:
     """Correct and judge a fit by rows (Z, X) of the recording, all of its ``rows`` or a sample."""
-    part = _rows(fit, Z, X, rows)
+    part = _rows(fit, Z, X)
     null = _null_cut(fit)
-    bias = _row_bias(fit, part)
+    bias = _row_bias(fit, part, rows)
     last = _last_significant(fit.raw - bias, null)
     if last >= 0:
-        bias[: last + 1] += _serial_bias(fit, part, last + 1, rows)
+        bias[: last + 1] += _serial_bias(fit, part, last + 1)
     memory = fit.raw - bias
     last = _last_significant(memory, null)
-    error, total_error, cut_error = _errors(fit, part, Z, memory, last, rows)
-    return Inference(memory, bias, error, total_error, cut_error, last, null)
+    chance = _chance(fit, part)
+    end = _end(memory, chance, last)
+    stops = [last, end, len(memory) - 1]
+    error, of_sums = _errors(fit, part, Z, memory, chance, stops, rows)
+    cut, total, listed = of_sums
+    total = float(np.sqrt(total**2 + UNSEEN * max(listed**2 - total**2, 0.0)))
+    return Inference(memory, bias, error, cut, total, listed, last, end, null)
 
 
-def _rows(fit: Fit, Z: Floats, X: Floats, rows: int) -> _Rows:
+def _rows(fit: Fit, Z: Floats, X: Floats) -> _Rows:
     inverse = np.linalg.inv(fit.unwhiten)
     g = Z[:, : fit.length] @ (fit.B @ inverse)
     e = X @ inverse - g
@@ -80,21 +96,20 @@ def _rows(fit: Fit, Z: Floats, X: Floats, rows: int) -> _Rows:
     return _Rows(g, e, u, r, leverage)
 
 
-def _row_bias(fit: Fit, part: _Rows) -> Floats:
+def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
     """The part of serial lag 0."""
     weight = (part.leverage / (1 - part.leverage))[:, None]
     gg = (part.g**2).sum(axis=1)[:, None]
     ge = (part.g * part.e).sum(axis=1)[:, None]
-    share = len(part.e) / (len(part.e) - fit.length) if len(part.e) > fit.length else 1.0
-    first = (weight * part.r**2).mean(axis=0) * share
+    first = (weight * part.r**2).mean(axis=0) * (rows / fit.freedom)
     mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).mean(axis=0)
     square = ((fit.response @ fit.residual) ** 2).sum(axis=1)
-    # u² and |Wb|² of a lag without memory are noise: only the share of b_τ that is not enters
+    # b_τ of a lag without memory is noise, and what it adds is none: its real share counts
     real = np.clip(1 - first / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
     return np.asarray(first + real * (mixed - square) / fit.freedom * fit.inflation)
 
 
-def _serial_bias(fit: Fit, part: _Rows, count: int, rows: int) -> Floats:
+def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     """The part of serial lags j ≥ 1, for the first ``count`` lags, with a flat-top window."""
     sample = len(part.e)
     depth = min(max(8, fit.length), sample // 8, MOST_SERIAL_LAGS)
@@ -104,17 +119,21 @@ def _serial_bias(fit: Fit, part: _Rows, count: int, rows: int) -> Floats:
     bias = np.zeros(count)
     for j in range(1, depth + 1):
         g0, g1, e0, e1 = part.g[:-j], part.g[j:], part.e[:-j], part.e[j:]
-        ee = (e0 * e1).sum(axis=1)[:, None]
-        ge = (g0 * e1).sum(axis=1)[:, None]
-        eg = (e0 * g1).sum(axis=1)[:, None]
-        gg = (g0 * g1).sum(axis=1)[:, None]
+        ee = np.einsum("ti,ti->t", e0, e1)
         r0, r1, u0, u1 = r[:-j], r[j:], u[:-j], u[j:]
-        products = ee * r0 * r1 - ge * u0 * r1 - eg * r0 * u1 + gg * u0 * u1
-        term = products.sum(axis=0) / sample - square * (sample - j) / sample
+        sums = _weighted(ee, r0, r1) + _weighted(np.einsum("ti,ti->t", g0, g1), u0, u1)
+        sums -= _weighted(np.einsum("ti,ti->t", g0, e1), u0, r1)
+        sums -= _weighted(np.einsum("ti,ti->t", e0, g1), r0, u1)
+        term = (sums - square * (sample - j)) / sample
         # residuals within the sample have E r_t r_{t+j} = −e_t·e_{t+j}/n
         term += (1 - raw) * float((ee**2).sum()) / sample * scale
         bias += 2 * min(1.0, 2 * (1 - j / (depth + 1))) * term * scale
     return bias
+
+
+def _weighted(weights: Floats, one: Floats, other: Floats) -> Floats:
+    """Σ_t w_t a_tτ b_tτ, without the arrays in between."""
+    return np.asarray(np.einsum("t,ti,ti->i", weights, one, other))
 
 
 def _null_cut(fit: Fit) -> float:
@@ -141,9 +160,9 @@ def _last_significant(memory: Floats, null: float) -> int:
 
 
 def _errors(
-    fit: Fit, part: _Rows, Z: Floats, memory: Floats, last: int, rows: int
-) -> tuple[Floats, float, float]:
-    """Standard errors of every lag, of the total, and of the total up to the last lag."""
+    fit: Fit, part: _Rows, Z: Floats, memory: Floats, chance: _Chance, stops: list[int], rows: int
+) -> tuple[Floats, list[float]]:
+    """Standard errors of every lag, and of the sums up to each of the lags ``stops``."""
     lift = 1 / (1 - part.leverage)[:, None]
     influence = (2 * part.u * part.r * lift + part.u**2) * lift * np.sqrt(rows / fit.freedom)
     along = ((fit.response @ fit.residual) * fit.response).sum(axis=1)
@@ -151,33 +170,52 @@ def _errors(
     influence -= influence.mean(axis=0)
     window = int(np.ceil(1.3 * len(Z) ** (1 / 3)))
     share = np.clip(memory / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
-    scale = (fit.inflation / fit.freedom) ** 2
-    noise = 2 * float((fit.residual**2).sum()) * scale
-    left = 1 - fit.raw
-    error = np.sqrt(_long_run(influence, window) / rows * share + noise * left**2)
-    sums = np.stack([(influence * share).sum(axis=1),
-                     (influence * share)[:, : last + 1].sum(axis=1)], axis=1)  # fmt: skip
-    whole, cut = _long_run(sums, window) / rows
-    whole += noise * float((left**2).sum())
-    cut += noise * float((left[: last + 1] ** 2).sum())
-    serial = _serial_variance(fit, part, left) * scale
-    counted = np.arange(len(left)) <= last
-    return (
-        error,
-        float(np.sqrt(whole + serial)),
-        float(np.sqrt(cut + _serial_variance(fit, part, left * counted) * scale)),
-    )
+    error = np.sqrt(_long_run(influence, window) / rows * share + chance.single)
+    sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
+    noise = np.pad(chance.upto(0), (1, 0))[np.add(stops, 1)]
+    return error, np.sqrt(_long_run(sums, window) / rows + noise).tolist()
 
 
-def _serial_variance(fit: Fit, part: _Rows, left: Floats) -> float:
-    """What serial correlation of the residuals adds to the variance of a sum over lags."""
-    e = part.e[:20_000]
-    total = 0.0
-    for j in range(1, min(len(left), MOST_VARIANCE_LAGS, len(e) // 4)):
+class _Chance(NamedTuple):
+    """Variance of sums over lags without memory, by noise alone.
+
+    ``shares[τ, j]`` is what lag τ adds to the variance of a sum along with lags τ − j … τ − 1.
+    """
+
+    shares: Floats
+
+    def upto(self, first: int) -> Floats:
+        """Variance of the sums over lags ``first`` … τ, for every τ from there on."""
+        lags = np.arange(len(self.shares) - first)
+        depth = np.minimum(lags, self.shares.shape[1] - 1)
+        return np.asarray(np.cumsum(self.shares[first + lags, depth]))
+
+    @property
+    def single(self) -> Floats:
+        """Variance of every lag by itself."""
+        return self.shares[:, 0]
+
+
+def _chance(fit: Fit, part: _Rows) -> _Chance:
+    """From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart."""
+    left, e = 1 - fit.raw, part.e[:20_000]
+    depth = max(1, min(len(left), MOST_VARIANCE_LAGS, len(e) // 4))
+    shares = np.zeros((len(left), depth))
+    shares[:, 0] = 2 * float((fit.residual**2).sum()) * left**2
+    for j in range(1, depth):
         C = e[:-j].T @ e[j:] / (len(e) - j)
         excess = float((C**2).sum()) - fit.unexplained**2 / (len(e) - j)
-        total += 4 * max(excess, 0.0) * float((left[j:] * left[:-j]).sum())
-    return total
+        shares[j:, j] = 4 * max(excess, 0.0) * left[j:] * left[:-j]
+    return _Chance(np.cumsum(shares, axis=1) * (fit.inflation / fit.freedom) ** 2)
+
+
+def _end(memory: Floats, chance: _Chance, last: int) -> int:
+    """The lag after which no sum of memory stands out from noise, ``last`` or a later one."""
+    for end in range(last, len(memory) - 1):
+        sums = np.cumsum(memory[end + 1 :])
+        if not np.any(sums > STANDS_OUT * np.sqrt(chance.upto(end + 1))):
+            return end
+    return len(memory) - 1
 
 
 def _long_run(series: Floats, window: int) -> Floats:

@@ -7,16 +7,17 @@ white, and their memory obeys the theory of white input: it sums to at most N.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.data.sources import Source
-
 Floats = NDArray[np.float64]
+
+#: The share of an innovation's energy that may come later than the lags added for it.
+SETTLED = 1e-9
+#: Lags that are added at most.
+MOST_SETTLING = 1000
 
 
 class Autoregression(NamedTuple):
@@ -32,6 +33,16 @@ class Autoregression(NamedTuple):
         for i, weight in enumerate(self.weights.tolist(), 1):
             e[i:] -= weight * centred[:-i]
         return e
+
+    def settling(self) -> int:
+        """Steps until all but SETTLED of an innovation's energy has come out in the series."""
+        from scipy.signal import lfilter
+
+        impulse = np.zeros(MOST_SETTLING)
+        impulse[0] = 1.0
+        energy = lfilter([1.0], np.concatenate([[1.0], -self.weights]), impulse) ** 2
+        left = np.cumsum(energy[::-1])[::-1] > SETTLED * energy.sum()
+        return int(np.count_nonzero(left))
 
 
 def fit_autoregression(z: Floats) -> Autoregression:
@@ -58,37 +69,6 @@ def _autocovariance(z: Floats, count: int) -> Floats:
     return np.asarray(np.fft.irfft(np.abs(spectrum) ** 2)[: count + 1] / len(z))
 
 
-@dataclass(frozen=True, eq=False)
-class WithInputs:
-    """A recording whose input is replaced, and whose first rows are left out."""
-
-    source: Source
-    inputs: Floats
-    first: int = 0
-
-    @property
-    def length(self) -> int:
-        """Rows left."""
-        return self.source.length - self.first
-
-    @property
-    def columns(self) -> int:
-        """Number of states."""
-        return self.source.columns
-
-    @property
-    def name(self) -> str:
-        """Name of the recording."""
-        return self.source.name
-
-    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
-        """Consecutive states with the new inputs."""
-        done = start + self.first
-        for X, _ in self.source.chunks(rows, done):
-            yield X, self.inputs[done : done + len(X)]
-            done += len(X)
-
-
 class Calibrated(NamedTuple):
     """Raw in-sample R² of every lag, and its mean over inputs shifted out of reach."""
 
@@ -96,21 +76,20 @@ class Calibrated(NamedTuple):
     null: float
 
 
-def calibrated_r2(X: Floats, z: Floats, lags: int) -> Calibrated:
-    """R² of z_{t−τ} on the states, τ = 0 … lags − 1, with circularly shifted inputs as the null.
+def calibrated_r2(X: Floats, Z: Floats) -> Calibrated:
+    """R² of the lagged inputs, columns of Z, on the states, with shifted inputs as the null.
 
-    ``X`` are consecutive rows and ``z`` their inputs; the sums Σ_t Q_t z_{t−s} of all shifts s come
-    from one Fourier transform.
+    Rows are consecutive; the sums Σ_t Q_t z_{t+s} of all circular shifts s come from one Fourier
+    transform.
     """
-    X, z = X - X.mean(axis=0), z - z.mean()
+    X, Z = X - X.mean(axis=0), Z - Z.mean(axis=0)
     Q = np.linalg.qr(X)[0]
-    n = len(z)
-    transform = np.fft.rfft(z)
+    n, lags = Z.shape
+    raw = ((Q.T @ Z) ** 2).sum(axis=0) / (Z**2).sum(axis=0)
+    transform = np.fft.rfft(Z[:, 0])
     energy = np.zeros(n)
     for column in Q.T:  # one at a time: memory stays that of the states
         energy += np.fft.irfft(np.conj(np.fft.rfft(column)) * transform, n) ** 2
-    # entry s of the correlation is Σ_t Q_t z_{t+s}: lag τ is shift −τ
-    r2 = energy / float(z @ z)
-    lagged = r2[-np.arange(lags) % n]
-    far = r2[2 * lags : n - 2 * lags] if n > 6 * lags else r2[lags : n - lags]
-    return Calibrated(lagged, float(far.mean()) if len(far) else float(Q.shape[1] / n))
+    shifted = energy / float(Z[:, 0] @ Z[:, 0])
+    far = shifted[2 * lags : n - 2 * lags] if n > 6 * lags else shifted[lags : n - lags]
+    return Calibrated(raw, float(far.mean()) if len(far) else float(Q.shape[1] / n))

@@ -49,7 +49,7 @@ FEW_STATES = 150
 #: Where every level is as good as this, the other way is not tried.
 GOOD = 1e-9
 #: And where a bound is as good as this, it is not replaced by a measured change.
-GOOD_BOUND = 1e-8
+GOOD_BOUND = 5e-7
 _SEED = 20230501
 
 Once = Callable[[Floats, Floats, int | None], Outcome]
