@@ -309,7 +309,7 @@ def test_saved_and_shown(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"written by Capacity\.save"):
             Capacity.from_json(text)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match="not a saved capacity"):
+    with pytest.raises(ValueError, match="not a saved Capacity"):
         Capacity.load(tmp_path / "bytes")
 
 

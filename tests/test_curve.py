@@ -76,7 +76,7 @@ def test_loading_something_else(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match="JSON of a memory curve"):
         MemoryCurve.load(tmp_path / "x.json")
     (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="not a saved memory curve"):
+    with pytest.raises(ValueError, match="not a saved MemoryCurve"):
         MemoryCurve.load(tmp_path / "y.json")
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from memcurve.optional import optional
 from memcurve.version import __version__
-from memcurve.writing import replacing
+from memcurve.writing import Saved
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +40,7 @@ def installed_versions() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MemoryCurve:
+class MemoryCurve(Saved):
     """Memory of a network lag by lag, with the error of every number.
 
     Forecasting and Fisher memory curves are of this type too; ``kind`` tells them apart.
@@ -216,22 +214,6 @@ class MemoryCurve:
             raise ValueError(
                 f"`text` must be the JSON of a memory curve written by MemoryCurve.save: {error}."
             ) from error
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file; :meth:`load` gives it back to the last bit.
-
-        A file of that name is replaced in one step, so that no half-written one is ever seen.
-        """
-        with replacing(path) as stream:
-            stream.write(self.to_json().encode())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> MemoryCurve:
-        """Read a result written by :meth:`save`."""
-        try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved memory curve: {error}.") from error
 
     def summary(self) -> list[tuple[str, str]]:
         """The main figures as (name, text) rows, for tables."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
 from memcurve.optional import optional
-from memcurve.writing import replacing
+from memcurve.writing import Saved
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +20,7 @@ FORMAT = "memcurve.NoiseProfile/1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoiseProfile:
+class NoiseProfile(Saved):
     """Usable memory at several noise levels, from one decomposition of the states.
 
     It is a sequence of :class:`memcurve.MemoryCurve`, ``profile[k]`` for level k.
@@ -127,16 +125,6 @@ class NoiseProfile:
             raise ValueError(
                 f"`text` must be the JSON of a noise profile written by NoiseProfile.save: {error}."
             ) from error
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the family to a JSON file; :meth:`load` gives it back to the last bit."""
-        with replacing(path) as stream:
-            stream.write(self.to_json().encode())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> NoiseProfile:
-        """Read a family written by :meth:`save`."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame of level, total and its error."""

@@ -22,11 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.driven import BLOCK, Driven
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
 from memcurve.kernels import (
-    BLOCK,
-    Driven,
     Future,
     InputKernel,
     Kernel,

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 
 @contextmanager
@@ -34,3 +34,34 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         ) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+class Saved:
+    """A result that is kept in a JSON file, by its own ``to_json`` and ``from_json``."""
+
+    def to_json(self) -> str:
+        """The whole result as JSON; floats keep every digit."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what :meth:`to_json` wrote."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a JSON file; :meth:`load` gives it back to the last bit.
+
+        A file of that name is replaced in one step, so that no half-written one is ever seen.
+        """
+        with replacing(path) as stream:
+            stream.write(self.to_json().encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a result written by :meth:`save`."""
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{os.fspath(path)} is not a saved {cls.__name__}: {error}."
+            ) from error

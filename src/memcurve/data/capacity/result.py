@@ -5,15 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from memcurve.curve import installed_versions
 from memcurve.optional import optional
-from memcurve.writing import replacing
+from memcurve.writing import Saved
 
 FORMAT = "memcurve.Capacity/1"
 
@@ -55,7 +53,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Capacity:
+class Capacity(Saved):
     """Information processing capacity by degree, with standard errors.
 
     Attributes
@@ -161,19 +159,6 @@ class Capacity:
             raise ValueError(
                 f"`text` must be the JSON of a capacity written by Capacity.save: {error}."
             ) from error
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file; :meth:`load` gives it back to the last bit."""
-        with replacing(path) as stream:
-            stream.write(self.to_json().encode())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Capacity:
-        """Read a result written by :meth:`save`."""
-        try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved capacity: {error}.") from error
 
     def __repr__(self) -> str:
         label = f"{self.name}, " if self.name else ""
