@@ -171,7 +171,8 @@ def _print_findings(console: Console, findings: Sequence[str], checked: bool) ->
 def _recorded_summary(result: MemoryCurve) -> list[tuple[str, str]]:
     known = result.diagnostics
     error = "" if math.isnan(result.total_error) else f" ± {result.total_error:.2g}"
-    span = f"over lags {result.lags[0]} … {result.lags[-1]}"
+    last = result.diagnostics.get("end_lag", result.lags[-1])
+    span = f"over lags {result.lags[0]} … {last}"
     rows = [
         ("recording", f"{result.network}: {known['rows']} rows of {known['states']} states"),
         ("estimator", str(result.options["estimator"])),

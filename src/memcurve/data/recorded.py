@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 
 #: Rows that the second look takes at most: its arrays have a column a lag.
 SECOND_LOOK = 30_000
+#: Error of the total a state that is not statistical: rounding, and lags cut off.
+ROUNDING = 1e-9
 #: Rows that are checked of a recording that is longer.
 CHECKED_ROWS = 60_000
 
@@ -138,7 +140,7 @@ def _checked(source: Source, washout: int) -> Findings:
     X, z = next(iter(source.chunks(min(source.length, CHECKED_ROWS))))
     findings = check_recording(X, z, washout=washout)
     if findings.errors:
-        listed = "\n  ".join(str(one) for one in findings.errors)
+        listed = "\n  ".join(str(one) for one in findings)
         raise ValueError(
             f"this recording gives no memory:\n  {listed}\nchecks=False skips the checks."
         )
@@ -216,7 +218,7 @@ def _regression(
         error=error,
         loss=1 - memory,
         total=float(memory[: found.end + 1].sum()),
-        total_error=width * found.total_error,
+        total_error=width * found.total_error + ROUNDING * N,
         rank=None,
         channels=memory[:, None],
         bands=bands,
@@ -228,10 +230,10 @@ def _regression(
             "states": N,
             "end_lag": found.end,
             "total_listed": float(memory.sum()),
-            "total_listed_error": width * found.listed_error,
+            "total_listed_error": width * found.listed_error + ROUNDING * N,
             "last_lag": found.last,
             "total_cut": float(memory[: found.last + 1].sum()),
-            "total_cut_error": width * found.cut_error,
+            "total_cut_error": width * found.cut_error + ROUNDING * N,
             "null_cut": found.null,
             "fir_length": fit.length,
             "unexplained": fit.unexplained,
