@@ -46,7 +46,8 @@ class RecordingOptions:
     input_name
         Name of the input's array or column. Default: z, u, input or inputs.
     lags
-        Number of lags, from 0 on. Default: twice the number of states, at most a third of the rows.
+        Number of lags, from 0 on. Default: twice the number of states, or up to 100 for few states
+        in many rows.
     washout
         Rows to leave out at the start.
     noise_floor

@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 SECOND_LOOK = 30_000
 #: Error of the total a state that is not statistical: rounding, and lags cut off.
 ROUNDING = 1e-9
+#: Lags by default, for few states in many rows.
+USUAL_LAGS = 100
 #: Rows that are checked of a recording that is longer.
 CHECKED_ROWS = 60_000
 
@@ -65,8 +67,9 @@ def memory_from_data(
     inputs : (T,) array or path, optional
         The input; None where it is in the same file as the states.
     lags : int, optional
-        Number of lags from 0 on; by default 2N, for innovations of a coloured input as many more as
-        it takes them to come out, and at most a third of the rows.
+        Number of lags from 0 on. By default 2N, or up to 100 for few states in many rows; for
+        innovations of a coloured input as many more as it takes them to come out; never more than
+        a third of the rows.
     washout : int
         Rows to leave out at the start.
     noise_floor : float
@@ -156,7 +159,8 @@ def _lag_count(lags: int | None, recording: Any, washout: int, more: int = 0) ->
             f"`washout` must leave rows to look at, got {washout} of {recording.length}."
         )
     if lags is None:
-        return int(max(1, min(2 * recording.columns + more, rows // 3)))
+        usual = max(2 * recording.columns, min(USUAL_LAGS, rows // 10))
+        return int(max(1, min(usual + more, rows // 3)))
     count = require_size(lags, "lags")
     if count > rows // 2:
         raise ValueError(
