@@ -541,3 +541,11 @@ def test_warnings_of_the_checks_are_notes() -> None:
     assert curve.diagnostics["states"] == X.shape[1] - 2
     assert abs(curve.total - memory_from_data(X[:, :-2], z).total) <= SAME
     assert len(curve.diagnostics["findings"]) >= len(caught)
+
+
+@pytest.mark.parametrize(("size", "input_size"), [(1e200, 1.0), (1e-250, 1e150), (1.0, 1e-200)])
+def test_units_far_from_one(size: float, input_size: float) -> None:
+    X, z = recording()
+    usual = memory_from_data(X, z)
+    found = memory_from_data(X * size, z * input_size)
+    assert np.abs(found.values - usual.values).max() <= SAME

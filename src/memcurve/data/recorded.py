@@ -24,7 +24,7 @@ from memcurve.data.innovations import (
 )
 from memcurve.data.regression import regress
 from memcurve.data.sources import Source, open_recording
-from memcurve.data.views import SomeColumns, WithInputs
+from memcurve.data.views import SomeColumns, WithInputs, within_range
 from memcurve.errors import RecordingWarning
 
 Floats = NDArray[np.float64]
@@ -115,10 +115,10 @@ def memory_from_data(
     level = require_number(level, "level", "between 0 and 1", lambda p: 0 < p < 1)
     if estimator != "regression":
         table_entry(dict.fromkeys(("regression", *ESTIMATORS)), estimator, "estimator")
-    findings = _checked(source, washout) if checks else None
-    recording: Any = source
+    recording = within_range(source)
+    findings = _checked(recording, washout) if checks else None
     if findings is not None and len(findings.kept) < source.columns:
-        recording = SomeColumns(source, findings.kept)
+        recording = SomeColumns(recording, findings.kept)
     coloured = findings is not None and findings.coloured
     count = _lag_count(lags, recording, washout)
     start = max(washout, count - 1)
