@@ -124,13 +124,9 @@ class RationalKernel:
         p, q = len(self.process.ar), len(self.process.ma)
         if p > 1:
             return backwards(system, self._settled(), horizons)
-        # p_{−k} = φ p_{−k+1} from k = q + 2 on
-        known = np.concatenate(
-            [polynomial(self.numerator(k), A, C) for k in range(max(horizons, q + 1) + 1)], axis=1
-        ) if p == 0 else self._divided(
-            A, np.concatenate([polynomial(self.numerator(k), A, C) for k in range(q + 2)], axis=1)
-        )  # fmt: skip
-        columns = list(np.split(known, known.shape[1] // C.shape[1], axis=1))
+        shifted = [polynomial(self.numerator(k), A, C) for k in range(q + 2)]
+        known = self._divided(A, np.concatenate(shifted, axis=1))
+        columns = list(np.split(known, q + 2, axis=1))  # p_0 … p_{−q−1}, then p_{−k} = φ p_{−k+1}
         phi = float(self.process.ar[0]) if p else 0.0
         rest = columns[q + 1] / np.sqrt((1 - phi) * (1 + phi))
         while len(columns) <= horizons:
