@@ -23,7 +23,7 @@ from memcurve.terminal import print_comparison, print_comparison_as_json
 def compare(
     file: Path | None = None,
     *,
-    methods: Annotated[list[Method] | None, Parameter(consume_multiple=True)] = None,
+    methods: Annotated[list[Method] | None, Parameter(consume_multiple=True, negative="")] = None,
     options: NetworkOptions = NETWORK,
     problem: ProblemOptions = PROBLEM,
     lags: Whole | None = None,

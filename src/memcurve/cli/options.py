@@ -112,8 +112,8 @@ class ProblemOptions:
         Several standard deviations give a family of curves.
     """
 
-    input: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
-    noise: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    input: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None
+    noise: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.memory_curve`."""

@@ -15,7 +15,7 @@ from memcurve.terminal import print_outcomes
 def paper(
     *,
     output: Path = Path("paper-figures"),
-    figure: Annotated[list[Whole] | None, Parameter(consume_multiple=True)] = None,
+    figure: Annotated[list[Whole] | None, Parameter(consume_multiple=True, negative="")] = None,
     quick: Annotated[bool, Parameter(negative="")] = False,
     claims: Annotated[bool, Parameter(negative="")] = False,
     fresh: Annotated[bool, Parameter(negative="")] = False,
