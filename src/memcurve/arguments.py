@@ -25,13 +25,7 @@ def exact_array(value: Any, argument: str) -> NDArray[Any]:
     """
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ValueError(f"`{argument}` has masked entries; fill them first, e.g. with .filled(0).")
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(
-            f"`{argument}` must be a rectangular array of numbers, got rows of unequal length; "
-            f"build it with numpy.array first. ({error})"
-        ) from None
+    array = rectangular_array(value, argument)
     if array.dtype.kind not in "biufc":
         raise TypeError(
             f"`{argument}` must hold real or complex numbers, got an array of dtype "
@@ -49,6 +43,17 @@ def exact_array(value: Any, argument: str) -> NDArray[Any]:
             f"first, e.g. {argument}.astype(float), so that the stored numbers are the ones meant."
         )
     return exact
+
+
+def rectangular_array(value: Any, argument: str) -> NDArray[Any]:
+    """Return ``value`` as an array, or raise a ValueError that says its rows are unequal."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(
+            f"`{argument}` must be a rectangular array of numbers, got rows of unequal length; "
+            f"build it with numpy.array first. ({error})"
+        ) from None
 
 
 def require_finite(array: NDArray[Any], argument: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memcurve.optional import optional
 from memcurve.version import __version__
-from memcurve.writing import Saved
+from memcurve.writing import Saved, plain
 
 Floats = NDArray[np.float64]
 
@@ -188,7 +188,7 @@ class MemoryCurve(Saved):
         """The whole result as JSON; floats keep every digit."""
         content: dict[str, Any] = {"format": FORMAT, "inputs": self.channels.shape[1]}
         for item in dataclasses.fields(self):
-            content[item.name] = _plain(getattr(self, item.name))
+            content[item.name] = plain(getattr(self, item.name))
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
     @classmethod
@@ -272,18 +272,3 @@ def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
             f"a curve is sliced by lag, from 0 on and forwards; got [{start}:{wanted.stop}:{step}]."
         )
     return np.asarray((lags >= start) & (lags < stop) & ((lags - start) % step == 0))
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no NaN or infinity: they become strings that ``float`` reads."""
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(v) for v in value]
-    return value

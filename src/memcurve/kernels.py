@@ -67,16 +67,16 @@ class InputKernel(Kernel, Protocol):
         """γ(0) … γ(count − 1)."""
         ...
 
-    def squared(self) -> Kernel:
-        """γ*γ, the kernel of spectral density f²."""
+    def squared(self) -> Kernel | None:
+        """γ*γ, the kernel of spectral density f²; None where ``settled`` is the better way."""
         ...
 
     def future(self, system: Driven, horizons: int) -> Future:
         """Covariances with the inputs to come."""
         ...
 
-    def settled(self) -> Floats | None:
-        """γ up to where it vanishes, or None where ``squared`` is the better way to its sums."""
+    def settled(self) -> Floats:
+        """γ up to where it vanishes."""
         ...
 
 
@@ -116,14 +116,14 @@ class RationalKernel:
             self._half = A, self._divided(A, polynomial(self.numerator(1), A, A))
         return self._half[1]
 
-    def squared(self) -> Kernel:
-        return SquaredKernel(self)
+    def squared(self) -> Kernel | None:
+        return SquaredKernel(self) if len(self.process.ar) <= 1 else None
 
     def future(self, system: Driven, horizons: int) -> Future:
         A, C = system.A, system.C
         p, q = len(self.process.ar), len(self.process.ma)
         if p > 1:
-            return backwards(system, self._settled(), horizons)
+            return backwards(system, self.settled(), horizons)
         shifted = [polynomial(self.numerator(k), A, C) for k in range(q + 2)]
         known = self._divided(A, np.concatenate(shifted, axis=1))
         columns = list(np.split(known, q + 2, axis=1))  # p_0 … p_{−q−1}, then p_{−k} = φ p_{−k+1}
@@ -135,10 +135,7 @@ class RationalKernel:
         ahead = np.stack(columns[1 : horizons + 1], axis=2) if horizons else np.zeros((*C.shape, 0))
         return Future(columns[0], ahead, whole @ whole.T, q + 1 / (1 - abs(phi)))
 
-    def settled(self) -> Floats | None:
-        return self._settled() if len(self.process.ar) > 1 else None
-
-    def _settled(self) -> Floats:
+    def settled(self) -> Floats:
         count = 256
         while count <= LONGEST:
             gamma = self.gamma(count)
@@ -224,14 +221,13 @@ class FiniteKernel:
     def half_sum(self, A: Floats, X: Floats | None = None) -> Floats:
         return polynomial(np.append(self._gamma[1:], 0.0), A, A if X is None else A @ X)
 
-    def squared(self) -> Kernel:
-        two_sided = np.concatenate([self._gamma[:0:-1], self._gamma])
-        return FiniteKernel(np.convolve(two_sided, two_sided)[len(two_sided) - 1 :])
+    def squared(self) -> Kernel | None:
+        return None
 
     def future(self, system: Driven, horizons: int) -> Future:
         return backwards(system, self._gamma, horizons)
 
-    def settled(self) -> Floats | None:
+    def settled(self) -> Floats:
         return self._gamma
 
 

@@ -21,7 +21,7 @@ from memcurve.methods.exact import exact_family
 from memcurve.methods.forecast import forecast
 from memcurve.methods.general import HANGS_ON_DIGITS
 from memcurve.network import LinearNetwork, require_network
-from memcurve.noise import Noise, number_formats
+from memcurve.noise import Noise, ObservationNoise, StateNoise, number_formats
 from memcurve.profile import NoiseProfile
 
 MOST_LAGS = 50_000_000
@@ -222,8 +222,6 @@ def noise_profile(
     >>> float(profile.totals.max().round(6))
     50.0
     """
-    from memcurve.noise import ObservationNoise, StateNoise
-
     require_network(network)
     table_entry(dict.fromkeys(("exact", "certified")), method, "method")
     chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))

@@ -14,8 +14,30 @@ from memcurve.arguments import exact_array, require_finite
 from memcurve.graph import eigenvalues
 
 
+class Connected:
+    """What connectivity A and mask C say by themselves."""
+
+    A: Any
+    C: NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        """Number of nodes N."""
+        return int(self.A.shape[0])
+
+    @property
+    def inputs(self) -> int:
+        """Number of input channels d."""
+        return 1 if self.C.ndim == 1 else int(self.C.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether A is stored as a scipy sparse array."""
+        return not isinstance(self.A, np.ndarray)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearNetwork:
+class LinearNetwork(Connected):
     """A linear recurrent network ``x_t = A x_{t-1} + C z_t + shift``.
 
     Parameters
@@ -76,21 +98,6 @@ class LinearNetwork:
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, field, value)
-
-    @property
-    def size(self) -> int:
-        """Number of nodes N."""
-        return int(self.A.shape[0])
-
-    @property
-    def inputs(self) -> int:
-        """Number of input channels d."""
-        return 1 if self.C.ndim == 1 else int(self.C.shape[1])
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether A is stored as a scipy sparse array."""
-        return not isinstance(self.A, np.ndarray)
 
     @property
     def is_complex(self) -> bool:

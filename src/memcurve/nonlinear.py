@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import exact_array, require_limit, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
-from memcurve.network import LinearNetwork
+from memcurve.network import Connected, LinearNetwork
 
 Floats = NDArray[np.float64]
 Activation = Callable[[Any], Any]
@@ -39,7 +39,7 @@ _SLOPES: dict[str, Activation] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NonlinearNetwork:
+class NonlinearNetwork(Connected):
     """A network ``x_t = (1 − leak) x_{t−1} + leak·f(A x_{t−1} + input_scale·C z_t + shift)``.
 
     Parameters
@@ -99,21 +99,6 @@ class NonlinearNetwork:
         for field, value in (exact | {"leak": fraction, "input_scale": scale}).items():
             object.__setattr__(self, field, value)
         _require_activation(self.function, self.size)
-
-    @property
-    def size(self) -> int:
-        """Number of nodes N."""
-        return int(self.A.shape[0])
-
-    @property
-    def inputs(self) -> int:
-        """Number of input channels d."""
-        return 1 if self.C.ndim == 1 else int(self.C.shape[1])
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether A is stored as a scipy sparse array."""
-        return not isinstance(self.A, np.ndarray)
 
     @property
     def function(self) -> Activation:

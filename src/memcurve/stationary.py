@@ -131,7 +131,7 @@ def covariances(
     if all(process.is_white for process in processes):
         unknown = np.zeros((*C.shape, horizons))
         return Covariances(system, kernels, C, unknown, np.eye(size), np.zeros((size, size)))
-    _, gamma = _state_covariance(A, C, kernels)
+    gamma = _state_covariance(A, C, kernels)
     L, inverse_norm = _cholesky(gamma)
     bounds = [np.array(process.density_bounds()) / process.variance for process in processes]
     future = _future(system, kernels, horizons)
@@ -163,13 +163,12 @@ def _past(system: Driven, kernels: Sequence[InputKernel], future: Future) -> Flo
     for group in groups:
         kernel = kernels[group[0]]
         part = system if shared else Driven(A, system.C[:, group])
-        settled = kernel.settled()
-        if settled is not None:
-            past += forwards(part, future.present[:, group], settled)
+        square = kernel.squared()
+        if square is None:
+            past += forwards(part, future.present[:, group], kernel.settled())
         else:
-            squares = [kernel.squared()] * len(group)
             ahead = future.outer if shared else kernel.future(part, 0).outer
-            past += _state_covariance(A, part.C, squares, whole=shared)[1] - ahead
+            past += _state_covariance(A, part.C, [square] * len(group), whole=shared) - ahead
     return past
 
 
@@ -189,20 +188,19 @@ def _future(system: Driven, kernels: Sequence[InputKernel], horizons: int) -> Fu
 
 def _state_covariance(
     A: Floats, C: Floats, kernels: Sequence[Kernel], *, whole: bool = True
-) -> tuple[Floats, Floats]:
-    """p_0 and Γ; ``whole`` says that C has all inputs, so that A'A'ᵀ + C'C'ᵀ = I."""
+) -> Floats:
+    """Γ; ``whole`` says that C has all inputs, so that A'A'ᵀ + C'C'ᵀ = I."""
     first = kernels[0]
     shared = len({id(kernel) for kernel in kernels}) == 1
     if whole and shared and first.is_short:
         M = first.half_sum(A)
-        gamma = first.variance * np.eye(len(A)) + M + M.T
-        return first.variance * C + M @ C, gamma
+        return first.variance * np.eye(len(A)) + M + M.T
     present = np.empty_like(C)
     for j, kernel in enumerate(kernels):
         present[:, [j]] = kernel.variance * C[:, [j]] + kernel.half_sum(A, C[:, [j]])
     drive = present @ C.T
     variances = np.array([kernel.variance for kernel in kernels])
-    return present, stein(A, drive + drive.T - (C * variances) @ C.T)
+    return stein(A, drive + drive.T - (C * variances) @ C.T)
 
 
 def _cholesky(gamma: Floats) -> tuple[Floats, float]:

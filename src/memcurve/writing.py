@@ -1,13 +1,16 @@
-"""Files that are either written whole or not at all."""
+"""Results as JSON, and files that are either written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
+
+import numpy as np
 
 
 @contextmanager
@@ -36,17 +39,32 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         draft.unlink(missing_ok=True)
 
 
-class Saved:
+def plain(value: Any) -> Any:
+    """JSON has no NaN or infinity: they become strings that ``float`` reads."""
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(v) for v in value]
+    return value
+
+
+class Saved(ABC):
     """A result that is kept in a JSON file, by its own ``to_json`` and ``from_json``."""
 
+    @abstractmethod
     def to_json(self) -> str:
         """The whole result as JSON; floats keep every digit."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def from_json(cls, text: str) -> Self:
         """Read back what :meth:`to_json` wrote."""
-        raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result to a JSON file; :meth:`load` gives it back to the last bit.

@@ -45,10 +45,14 @@ class Autoregression(NamedTuple):
         return int(np.count_nonzero(left))
 
 
-def fit_autoregression(z: Floats) -> Autoregression:
-    """Levinson's recursion on the biased autocovariance, the order chosen by BIC."""
+def fit_autoregression(z: Floats, most: int | None = None) -> Autoregression:
+    """Levinson's recursion on the biased autocovariance, the order up to ``most`` chosen by BIC.
+
+    The models of that recursion are all stable; it ends where nothing but rounding is left.
+    """
     n, mean = len(z), float(z.mean())
-    most = max(1, min(int(10 * np.log10(n)), n // 10))
+    if most is None:
+        most = max(1, min(int(10 * np.log10(n)), n // 10))
     gamma = _autocovariance(z - mean, most)
     weights, variance = np.zeros(0), float(gamma[0])
     best, best_score = weights, n * np.log(max(variance, np.finfo(float).tiny))
@@ -56,7 +60,7 @@ def fit_autoregression(z: Floats) -> Autoregression:
         reflection = (gamma[order] - weights @ gamma[order - 1 : 0 : -1]) / variance
         weights = np.append(weights - reflection * weights[::-1], reflection)
         variance *= (1 - reflection) * (1 + reflection)
-        if not variance > 0:
+        if not variance > np.finfo(float).eps * gamma[0]:
             break
         score = n * np.log(variance) + order * np.log(n)
         if score < best_score:

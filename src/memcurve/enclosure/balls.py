@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,25 +13,22 @@ Floats = NDArray[np.float64]
 
 def size_of(matrix: Any) -> Any:
     """Upper bound on the Frobenius norm, an exact number."""
-    from flint import arb, ctx
-
-    with ctx.workprec(64):
-        total = arb(0)
-        for entry in matrix.entries():
-            bound = entry.abs_upper()
-            total += bound * bound
-        return total.sqrt().upper()
+    return _length(entry.abs_upper() for entry in matrix.entries())
 
 
 def spread_of(matrix: Any) -> Any:
     """Upper bound on the Frobenius norm of the radii."""
+    return _length(entry.rad() for entry in matrix.entries())
+
+
+def _length(numbers: Iterable[Any]) -> Any:
+    """Upper bound on the root of the sum of squares."""
     from flint import arb, ctx
 
     with ctx.workprec(64):
         total = arb(0)
-        for entry in matrix.entries():
-            radius = entry.rad()
-            total += radius * radius
+        for number in numbers:
+            total += number * number
         return total.sqrt().upper()
 
 

@@ -87,7 +87,7 @@ def _open_hdf5(file: Path) -> Iterator[Archive]:
 
     h5py = optional("h5py", f"{file}: reading it", "files")
     with h5py.File(file, "r") as archive:
-        classes = {key: _matlab_class(item) for key, item in archive.items() if key[0] != "#"}
+        classes = {key: matlab_class(item) for key, item in archive.items() if key[0] != "#"}
 
         def fetch(key: str) -> Any:
             item = archive[key]
@@ -103,7 +103,8 @@ def _open_hdf5(file: Path) -> Iterator[Archive]:
         yield {key: f"{shapes[key] or ''} {kind}".strip() for key, kind in classes.items()}, fetch
 
 
-def _matlab_class(item: Any) -> str:
+def matlab_class(item: Any) -> str:
+    """MATLAB's name for the kind of an array in an HDF5 file."""
     for mark, kind in (("MATLAB_sparse", "sparse"), ("MATLAB_empty", "empty array")):
         if item.attrs.get(mark):
             return kind

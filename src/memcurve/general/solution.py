@@ -64,16 +64,17 @@ def solve(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
         raise UncertainResultError("the eigenvalues that count are too uncertain.")
     single = problem.C.shape[1] == 1
     if problem.noise is None and problem.reads_all:
-        return _single_input(problem, modes) if single else _several_inputs(problem, modes)
+        return _single_input(problem, modes) if single else _without_map(problem, modes)
+    noise = _noise_factor(problem)
     outcomes: list[Outcome] = []
     if single and modes.rank == len(problem.A):
         with contextlib.suppress(UncertainResultError):
-            outcomes.append(_by_eigenvectors(problem, modes, rows_rank))
+            outcomes.append(_by_eigenvectors(problem, modes, noise, rows_rank))
         if outcomes and outcomes[0].largest_error.max() <= GOOD:
             return outcomes[0]
     try:
         lags = outcomes[0].memory.shape[1] if outcomes else problem.lags
-        outcomes.append(_by_stein(problem, modes, rows_rank, lags))
+        outcomes.append(_by_stein(problem, modes, noise, rows_rank, lags))
     except UncertainResultError:
         if not outcomes:
             raise
@@ -106,29 +107,31 @@ def _single_input(problem: Problem, modes: Modes) -> Outcome:
     )  # fmt: skip
     if modes.rank < len(problem.A) or bounded.largest_error.max() <= GOOD_BOUND:
         return bounded  # a change at random would not keep the rank
+    return bounded.better_of(_without_map(problem, modes, bounded.memory.shape[1]))
+
+
+def _without_map(problem: Problem, modes: Modes, lags: int | None = None) -> Outcome:
+    """All states read without noise, the error measured."""
 
     def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
-        realization = _realization(A, C, Modes(modes.rank, poles=eigenvalues(A)))
+        realization = _realization(A, C, _modes_again(A, C, modes))
         cov = covariances(*realization, problem.processes, problem.horizons)
         return evaluate(
             cov, problem.levels, projection=None, rank=modes.rank, lags=lags, doubt=Doubt()
         )
 
-    return bounded.better_of(_measured(problem, once, bounded.memory.shape[1]))
+    return _measured(problem, once, lags or problem.lags)
 
 
-def _several_inputs(problem: Problem, modes: Modes) -> Outcome:
-    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
-        cov = covariances(*_realization(A, C, modes), problem.processes, problem.horizons)
-        return evaluate(
-            cov, problem.levels, projection=None, rank=len(cov.A), lags=lags, doubt=Doubt()
-        )
-
-    return _measured(problem, once, problem.lags)
+def _modes_again(A: Floats, C: Floats, modes: Modes) -> Modes:
+    """The modes of a changed network of full rank."""
+    return Modes(modes.rank, poles=eigenvalues(A)) if C.shape[1] == 1 else modes
 
 
-def _by_eigenvectors(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
-    factor, doubt = _noise_factor(problem)
+def _by_eigenvectors(
+    problem: Problem, modes: Modes, noise: tuple[_NoiseFactor, float], rows_rank: int
+) -> Outcome:
+    factor, doubt = noise
 
     def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
         found = eigen_state_map(A, C[:, 0], modes.basis if A is problem.A else None)
@@ -139,8 +142,14 @@ def _by_eigenvectors(problem: Problem, modes: Modes, rows_rank: int) -> Outcome:
     return _measured(problem, once, problem.lags)
 
 
-def _by_stein(problem: Problem, modes: Modes, rows_rank: int, lags: int | None) -> Outcome:
-    factor, doubt = _noise_factor(problem)
+def _by_stein(
+    problem: Problem,
+    modes: Modes,
+    noise: tuple[_NoiseFactor, float],
+    rows_rank: int,
+    lags: int | None,
+) -> Outcome:
+    factor, doubt = noise
     found = stein_state_map(problem.A, problem.C, realization_of(problem, modes))
     norms = power_norms(np.asfortranarray(problem.A))
     left_out = map_error(problem.A, problem.C, found, norms.sum) * factor.inverse_norm
@@ -153,8 +162,7 @@ def _by_stein(problem: Problem, modes: Modes, rows_rank: int, lags: int | None) 
         return bounded  # a change at random would not keep the rank
 
     def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
-        all_modes = Modes(modes.rank, poles=eigenvalues(A)) if C.shape[1] == 1 else modes
-        found = stein_state_map(A, C, _realization(A, C, all_modes))
+        found = stein_state_map(A, C, _realization(A, C, _modes_again(A, C, modes)))
         return _read_through(problem, found, factor, rows_rank, lags, Doubt(noise=doubt))
 
     return bounded.better_of(_measured(problem, once, bounded.memory.shape[1]))

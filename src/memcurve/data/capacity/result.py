@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from memcurve.curve import installed_versions
 from memcurve.optional import optional
-from memcurve.writing import Saved
+from memcurve.writing import Saved, plain
 
 FORMAT = "memcurve.Capacity/1"
 
@@ -137,7 +136,7 @@ class Capacity(Saved):
     def to_json(self) -> str:
         """The whole result as JSON; floats keep every digit."""
         content = {"format": FORMAT} | dataclasses.asdict(self)
-        return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False)
+        return json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Capacity:
@@ -182,14 +181,3 @@ class Capacity(Saved):
 def _target(entry: dict[str, Any]) -> Target:
     degrees, lags = (tuple(int(k) for k in entry.pop(name)) for name in ("degrees", "lags"))
     return Target(degrees, lags, **{name: float(value) for name, value in entry.items()})
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no NaN or infinity: they become strings that ``float`` reads."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(v) for v in value]
-    return value

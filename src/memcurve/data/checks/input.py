@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memcurve.data.checks.findings import EPS, LEAST, Finding, Floats
+from memcurve.data.innovations import fit_autoregression
 
 
 class Signal(NamedTuple):
@@ -94,26 +95,11 @@ def _portmanteau(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[F
 
 
 def _innovations(z: Floats, most: int) -> tuple[Floats, int]:
-    """Residuals of the autoregression of least BIC, zero where the past is not known; its order.
-
-    Levinson's recursion on the biased autocovariance, whose models are all stable.
-    """
-    z = z - z.mean()
-    n = len(z)
-    gamma = _correlation(z, z) / n
-    weights, variance = np.empty(0), gamma[0]
-    best = (n * np.log(variance), weights)
-    for p in range(1, most + 1):
-        reflection = (gamma[p] - weights @ gamma[1:p][::-1]) / variance
-        weights = np.append(weights - reflection * weights[::-1], reflection)
-        variance *= 1 - reflection**2
-        if variance <= EPS * gamma[0]:
-            break
-        best = min(best, (n * np.log(variance) + p * np.log(n), weights), key=lambda b: b[0])
-    weights = best[1]
-    residuals = np.convolve(z, np.append(1.0, -weights))[:n]
-    residuals[: len(weights)] = 0.0
-    return residuals, len(weights)
+    """Residuals of the autoregression of least BIC, zero where the past is not known; its order."""
+    model = fit_autoregression(z, most)
+    residuals, order = model.innovations(z), len(model.weights)
+    residuals[:order] = 0.0
+    return residuals, order
 
 
 def _period(z: Floats, level: float) -> int | None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.arguments import rectangular_array
 from memcurve.data.sources.source import BLOCK, Archive, Rows
 from memcurve.files.reading import NetworkFileError, pickle_error, reading
 from memcurve.files.single import npy_header
@@ -23,14 +24,9 @@ def given(value: Any, argument: str) -> Rows:
         raise ValueError(
             f"`{argument}` has masked entries; fill them first, e.g. with .filled(numpy.nan)."
         )
-    try:  # arrays on disk (h5py, zarr) have `chunks`, and are not to be loaded
-        on_disk = all(hasattr(value, part) for part in ("chunks", "dtype", "shape"))
-        array = value if on_disk else np.asarray(value)
-    except ValueError as error:
-        raise ValueError(
-            f"`{argument}` must be a rectangular array of numbers, got rows of unequal length; "
-            f"build it with numpy.array first. ({error})"
-        ) from None
+    # arrays on disk (h5py, zarr) have `chunks`, and are not to be loaded
+    on_disk = all(hasattr(value, part) for part in ("chunks", "dtype", "shape"))
+    array = value if on_disk else rectangular_array(value, argument)
     if array.dtype.kind not in "biufc":
         raise TypeError(
             f"`{argument}` must be an array of numbers or the path of one file, got "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from memcurve.data.sources.arrays import block_rows, held
 from memcurve.data.sources.source import Archive, Rows
+from memcurve.files.matlab import matlab_class
 from memcurve.files.matlab import open_mat as open_mat_5
 from memcurve.files.reading import NetworkFileError, reading
 from memcurve.optional import optional
@@ -31,7 +32,7 @@ def open_hdf5(file: Path, matlab: bool = False) -> Archive:
             return  # parts of structures and cells
         if isinstance(item, h5py.Dataset) or matlab:
             shape = getattr(item, "shape", None) or ()
-            kind = _matlab_class(item) if matlab else item.dtype
+            kind = matlab_class(item) if matlab else item.dtype
             found[name] = (shape[::-1] if matlab else shape, getattr(item, "dtype", None), kind)
 
     with reading(file), h5py.File(file, "r") as archive:
@@ -105,12 +106,3 @@ def _require_numbers(file: Path, name: str, kind: str) -> None:
             f"{file}: {name} is a MATLAB {kind}, not a full matrix of numbers; save these, "
             f"e.g. X = {remedy}; save('recording.mat', 'X', 'z', '-v7.3')."
         )
-
-
-def _matlab_class(item: Any) -> str:
-    for mark, kind in (("MATLAB_sparse", "sparse"), ("MATLAB_empty", "empty array")):
-        if item.attrs.get(mark):
-            return kind
-    # Without the mark MATLAB did not write it, and whether it is transposed cannot be known.
-    kind = item.attrs.get("MATLAB_class", "array without MATLAB_class")
-    return kind.decode() if isinstance(kind, bytes) else str(kind)
