@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
-from memcurve import LinearNetwork, ensembles
+from memcurve import LinearNetwork, NonlinearNetwork, ensembles
 
 A2 = np.array([[0.5, 0.1], [0.0, 0.3]])
 
@@ -164,3 +164,34 @@ def test_damaged_sparse_array() -> None:
 def test_complex_input_is_refused() -> None:
     with pytest.raises(ValueError, match="`inputs` must be real"):
         LinearNetwork(A2, [1, 1]).simulate([1, 2j])
+
+
+def test_notes():
+    network = LinearNetwork(A2, [1, 1], notes=["one", "two"])
+    assert network.notes == ("one", "two")
+    assert network.replace(name="n").notes == ("one", "two")
+    assert network.replace(notes=()).notes == ()
+    assert LinearNetwork(A2, [1, 1]).notes == ()
+    for wrong in ("one", [1], 3, [b"one"], {"one"}):
+        with pytest.raises(TypeError, match="`notes` must be a sequence of strings"):
+            LinearNetwork(A2, [1, 1], notes=wrong)
+
+
+def test_html():
+    network = LinearNetwork(A2, [1, 1], name="<b>", notes=["a < b & c"], readout=[1])
+    html = network._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+    assert "<li>a &lt; b &amp; c</li>" in html
+    for part in ("LinearNetwork", "1 nodes", "dense, float64", "75 %", "spectral radius", "0.5"):
+        assert part in html
+    large = LinearNetwork(csr_array((1000, 1000)), np.ones((1000, 2)))
+    assert "spectral radius" not in large._repr_html_()
+    assert "sparse, float64" in large._repr_html_()
+    assert "1,000" in large._repr_html_()
+    assert large.spectral_radius == 0
+    assert "spectral radius" in large._repr_html_()  # known by now
+    for activation, shown in (("tanh", "tanh"), (np.sin, "own")):
+        html = NonlinearNetwork(A2, [1, 1], activation=activation)._repr_html_()
+        assert "NonlinearNetwork" in html
+        assert f"<td>{shown}</td>" in html

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from memcurve.version import __version__
 
 if TYPE_CHECKING:
-    from memcurve import ensembles, inputs, masks, plot
+    from memcurve import adapters, ensembles, inputs, masks, plot
+    from memcurve.adapters import as_network
+    from memcurve.auditing import Audit, audit
     from memcurve.comparison import Comparison, compare
     from memcurve.curve import MemoryCurve
     from memcurve.data.capacity import Capacity, capacity_from_data
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
 _HOMES = {
+    "Audit": "memcurve.auditing",
     "Capacity": "memcurve.data.capacity",
     "Comparison": "memcurve.comparison",
     "Float32": "memcurve.noise",
@@ -47,6 +50,9 @@ _HOMES = {
     "StateNoise": "memcurve.noise",
     "UncertainResultError": "memcurve.errors",
     "UnstableNetworkError": "memcurve.errors",
+    "adapters": "memcurve",
+    "as_network": "memcurve.adapters",
+    "audit": "memcurve.auditing",
     "capacity_from_data": "memcurve.data.capacity",
     "check_recording": "memcurve.data.checks",
     "compare": "memcurve.comparison",
@@ -67,6 +73,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Audit",
     "Capacity",
     "Comparison",
     "Float32",
@@ -83,6 +90,9 @@ __all__ = [
     "UncertainResultError",
     "UnstableNetworkError",
     "__version__",
+    "adapters",
+    "as_network",
+    "audit",
     "capacity_from_data",
     "check_recording",
     "compare",

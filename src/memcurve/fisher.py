@@ -22,6 +22,7 @@ from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
 from memcurve.arguments import require_limit, require_number, require_size
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
+from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork, require_network
 from memcurve.spectrum.sensitivity import EPS, power_norms
 from memcurve.stein import residual_norm, stein
@@ -84,6 +85,7 @@ def fisher_curve(
             "`network` must be read from all its nodes: Fisher memory is a property of the whole "
             "state; use network.replace(readout=None)."
         )
+    require_room_for_states(network.states, "Fisher")
     sparse_or_dense, C = network.real_pair()
     A = sparse_or_dense if isinstance(sparse_or_dense, np.ndarray) else sparse_or_dense.toarray()
     exponent = int(np.frexp(np.abs(C).max())[1])
@@ -98,7 +100,7 @@ def fisher_curve(
                 f"scale `A` further below spectral radius 1."
             )
         found = _in_balls(A, C, count)
-    notes = []
+    notes = list(network.notes)
     if reason:
         notes.append(f"computed in ball arithmetic, since in floating point {reason}")
     # the mask is about one inside; a power of two brings its size back, with the noise

@@ -16,6 +16,7 @@ from memcurve.arguments import Seed, generator, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import RankWarning
 from memcurve.general import Problem
+from memcurve.limits import require_room
 from memcurve.methods import GENERAL, METHODS
 from memcurve.methods.exact import exact_family
 from memcurve.methods.forecast import forecast
@@ -130,11 +131,12 @@ def memory_curve(
         options |= {"input": problem.processes, "noise": problem.noise}
     else:
         _require_plain(problem, method)
+    require_room(problem, method, options)
     if problem.noise is not None and problem.noise.is_family:
         family = _family(problem, method, options, seed)
         _warn_of_rank(family[0])
         return family
-    curve = function(network, count, **options)
+    curve = _noted(function(network, count, **options), network)
     _warn_of_rank(curve)
     return dataclasses.replace(curve, seed=seed) if isinstance(seed, int) else curve
 
@@ -184,7 +186,8 @@ def forecasting_curve(
     4.263158
     """
     require_network(network)
-    curve = forecast(network, input, horizons, noise=noise, method=method, **options)
+    found = forecast(network, input, horizons, noise=noise, method=method, **options)
+    curve = _noted(found, network)
     _warn_of_rank(curve)
     return curve
 
@@ -246,9 +249,15 @@ def _family(
             one = options | {"noise": type(noise)(level)}  # type: ignore[call-arg]
             curves.append(METHODS[method](problem.network, count, **one))
             count = len(curves[0])
+    curves = [_noted(curve, problem.network) for curve in curves]
     if isinstance(seed, int):
         curves = [dataclasses.replace(curve, seed=seed) for curve in curves]
     return NoiseProfile(noise.levels, tuple(curves), noise.label)
+
+
+def _noted(curve: MemoryCurve, network: LinearNetwork) -> MemoryCurve:
+    """The curve with the network's notes before its own."""
+    return dataclasses.replace(curve, notes=(*network.notes, *curve.notes))
 
 
 def _warn_of_rank(curve: MemoryCurve) -> None:

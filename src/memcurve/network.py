@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,8 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import exact_array, require_finite
+from memcurve.arguments import exact_array
+from memcurve.display import network_table
 from memcurve.graph import eigenvalues
+from memcurve.validation import (
+    validated_mask,
+    validated_matrix,
+    validated_name,
+    validated_notes,
+    validated_readout,
+    validated_shift,
+)
 
 
 class Connected:
@@ -35,6 +45,9 @@ class Connected:
         """Whether A is stored as a scipy sparse array."""
         return not isinstance(self.A, np.ndarray)
 
+    def _repr_html_(self) -> str:
+        return network_table(self)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearNetwork(Connected):
@@ -53,6 +66,9 @@ class LinearNetwork(Connected):
         The nodes that can be read (default all). It restricts the states, not A.
     name : str, optional
         A label for tables and plots.
+    notes : sequence of str, optional
+        What one should know about where the network comes from, e.g. that it is linearised. The
+        notes of every result computed from the network begin with these.
 
     Notes
     -----
@@ -75,6 +91,7 @@ class LinearNetwork(Connected):
     shift: NDArray[Any] | None = None
     readout: NDArray[np.intp] | None = None
     name: str | None = None
+    notes: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -84,15 +101,17 @@ class LinearNetwork(Connected):
         shift: ArrayLike | None = None,
         readout: ArrayLike | None = None,
         name: str | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
-        matrix = _validated_matrix(A)
+        matrix = validated_matrix(A)
         size = matrix.shape[0]
         fields = {
             "A": matrix,
-            "C": _validated_mask(C, size),
-            "shift": None if shift is None else _validated_shift(shift, size),
-            "readout": None if readout is None else _validated_readout(readout, size),
-            "name": _validated_name(name),
+            "C": validated_mask(C, size),
+            "shift": None if shift is None else validated_shift(shift, size),
+            "readout": None if readout is None else validated_readout(readout, size),
+            "name": validated_name(name),
+            "notes": validated_notes(notes),
         }
         for field, value in fields.items():
             if isinstance(value, np.ndarray):
@@ -215,78 +234,3 @@ def require_network(network: Any) -> None:
             f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
             f"matrices as LinearNetwork(A, C)."
         )
-
-
-def _validated_matrix(A: Any) -> Any:
-    from scipy import sparse
-
-    if sparse.issparse(A):
-        given: Any = A
-        try:
-            given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
-        except ValueError as error:
-            raise ValueError(f"`A` is a damaged sparse array: {error}; build it anew.") from None
-        matrix: Any = sparse.csr_array(given)
-        entries = exact_array(matrix.data, "A")
-        # copies: sorting in place below must not reach the caller's arrays
-        places = (matrix.indices.copy(), matrix.indptr.copy())
-        matrix = sparse.csr_array((entries, *places), shape=matrix.shape)
-        matrix.sum_duplicates()
-        require_finite(matrix.data, "A")
-        matrix.eliminate_zeros()
-        for part in (matrix.data, matrix.indices, matrix.indptr):
-            part.flags.writeable = False
-    else:
-        matrix = exact_array(A, "A")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"`A` must be a square matrix, got shape {tuple(matrix.shape)}; "
-            f"A[i, j] is the weight from node j to node i."
-        )
-    if matrix.shape[0] == 0:
-        raise ValueError("`A` must have at least one node, got shape (0, 0).")
-    return matrix
-
-
-def _validated_mask(C: Any, size: int) -> NDArray[Any]:
-    mask = exact_array(C.toarray() if hasattr(C, "toarray") else C, "C")
-    if mask.ndim not in (1, 2) or mask.shape[0] != size or mask.size == 0:
-        hint = "; transpose it" if mask.ndim == 2 and mask.shape[1] == size else ""
-        raise ValueError(
-            f"`C` must have shape ({size},) or ({size}, d) to fit `A` of {size} nodes, "
-            f"got {mask.shape}{hint}."
-        )
-    return mask
-
-
-def _validated_shift(shift: Any, size: int) -> NDArray[Any]:
-    vector = exact_array(shift, "shift")
-    if vector.shape != (size,):
-        raise ValueError(f"`shift` must have shape ({size},), got {vector.shape}.")
-    return vector
-
-
-def _validated_readout(readout: Any, size: int) -> NDArray[np.intp]:
-    nodes = np.asarray(readout)
-    if nodes.dtype == bool and nodes.shape == (size,):
-        nodes = np.flatnonzero(nodes)
-    if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or len(nodes) == 0:
-        raise ValueError(
-            f"`readout` must list at least one node by its index, or be a boolean mask of length "
-            f"{size}; got {readout!r}."
-        )
-    outside = nodes[(nodes < 0) | (nodes >= size)]
-    if len(outside):
-        raise ValueError(
-            f"`readout` must hold indices from 0 to {size - 1}, got {int(outside[0])}."
-        )
-    unique = np.unique(nodes).astype(np.intp)
-    if len(unique) < len(nodes):
-        raise ValueError(f"`readout` must name each node once, got {nodes.tolist()}.")
-    return nodes.astype(np.intp)
-
-
-def _validated_name(name: Any) -> str | None:
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"`name` must be a string, got {name!r}.")
-    return name

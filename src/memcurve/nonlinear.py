@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memcurve.activations import ACTIVATIONS, Activation, require_activation, slopes_of
 from memcurve.arguments import exact_array, require_limit, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
 from memcurve.network import Connected, LinearNetwork
 
 Floats = NDArray[np.float64]
-Activation = Callable[[Any], Any]
 
 #: Numbers of the drive that are computed ahead of the steps (4 MiB).
 DRIVE_NUMBERS = 1 << 19
@@ -23,19 +22,6 @@ DRIVE_NUMBERS = 1 << 19
 SETTLED = 1e-13
 #: Steps after which a network that has not settled is taken to have no stable fixed point.
 MOST_STEPS = 100_000
-#: Step of the five-point derivative, which balances its error h⁴ against rounding eps/h.
-DERIVATIVE_STEP = float(np.finfo(float).eps ** 0.2)
-
-ACTIVATIONS: dict[str, Activation] = {
-    "tanh": np.tanh,
-    "identity": lambda field: field,
-    "relu": lambda field: np.maximum(field, 0),
-}
-_SLOPES: dict[str, Activation] = {
-    "tanh": lambda field: 1 - np.tanh(field) ** 2,
-    "identity": np.ones_like,
-    "relu": lambda field: np.where(field == 0, np.nan, field > 0),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +37,8 @@ class NonlinearNetwork(Connected):
     activation : str or callable
         f: ``"tanh"``, ``"identity"``, ``"relu"``, or a function that maps an array to one of the
         same shape, entry by entry.
-    leak : float
-        Above 0 and at most 1; 1 replaces the state at every step.
+    leak : float or (N,) array
+        Above 0 and at most 1, for all nodes or each; 1 replaces the state at every step.
     input_scale : float
         Above 0; how strongly the input drives the network, and so how nonlinear it is.
     shift : (N,) array, optional
@@ -81,7 +67,7 @@ class NonlinearNetwork(Connected):
     C: Any
     _: dataclasses.KW_ONLY
     activation: str | Activation = "tanh"
-    leak: float = 1.0
+    leak: Any = 1.0
     input_scale: float = 1.0
     shift: Any = None
     name: str | None = None
@@ -93,12 +79,12 @@ class NonlinearNetwork(Connected):
                 "`A`, `C` and `shift` of a nonlinear network must be real, got complex numbers; "
                 "split them into real and imaginary parts, as LinearNetwork.real_pair does."
             )
-        fraction = require_number(self.leak, "leak", "above 0 and at most 1", lambda a: 0 < a <= 1)
+        fraction = _validated_leak(self.leak, parts.size)
         scale = require_number(self.input_scale, "input_scale", "above 0", lambda s: s > 0)
         exact = {"A": parts.A, "C": parts.C, "shift": parts.shift}
         for field, value in (exact | {"leak": fraction, "input_scale": scale}).items():
             object.__setattr__(self, field, value)
-        _require_activation(self.function, self.size)
+        require_activation(self.function, self.size)
 
     @property
     def function(self) -> Activation:
@@ -201,7 +187,8 @@ class NonlinearNetwork(Connected):
         field = (self.A @ x.T).T if self.is_sparse else x @ self.A.T
         field += push
         new = np.asarray(self.function(field), dtype=np.float64)
-        return new if self.leak == 1 else (1 - self.leak) * x + self.leak * new
+        replaced = isinstance(self.leak, float) and self.leak == 1
+        return new if replaced else np.asarray((1 - self.leak) * x + self.leak * new)
 
     def fixed_point(self) -> Floats:
         """The states that the network settles at without input, found by iteration from rest."""
@@ -228,13 +215,14 @@ class NonlinearNetwork(Connected):
 
             A_lin = (1 − leak)·I + leak·D·A,    C_lin = leak·input_scale·D·C,
 
-        and a shift that keeps the states at x*. The slopes of a callable are five-point
-        differences, right to about 12 digits for smooth f that acts entry by entry. Raises if the
-        network does not settle, or where relu has no derivative.
+        and a shift that keeps the states at x*; the result's ``notes`` say so, unless f is the
+        identity. The slopes of a callable are five-point differences, right to about 12 digits for
+        smooth f that acts entry by entry. Raises if the network does not settle, or where f has
+        a kink, as relu at 0.
         """
         rest = self.fixed_point()
         field = np.asarray(self.A @ rest) + (0 if self.shift is None else self.shift)
-        slopes = _slopes(self.activation, field)
+        slopes = slopes_of(self.activation, field)
         if not np.isfinite(slopes).all():
             raise ValueError(
                 "`activation` has no derivative where some nodes rest, as relu at 0; give a "
@@ -242,44 +230,38 @@ class NonlinearNetwork(Connected):
             )
         kept = 1 - self.leak
         if self.is_sparse:
-            from scipy.sparse import diags_array, eye_array
+            from scipy.sparse import diags_array
 
-            A = kept * eye_array(self.size) + diags_array(self.leak * slopes) @ self.A
+            A = diags_array(np.full(self.size, kept)) + diags_array(self.leak * slopes) @ self.A
         else:
-            A = kept * np.eye(self.size) + self.leak * slopes[:, None] * self.A
-        C = self.leak * self.input_scale * (slopes * self.C.T).T
+            A = kept * np.eye(self.size) + (self.leak * slopes)[:, None] * self.A
+        C = (self.leak * self.input_scale * (slopes * self.C.T)).T
         shift = rest - A @ rest if rest.any() else None
-        return LinearNetwork(A, C, shift=shift, name=self.name)
+        what = self.activation if isinstance(self.activation, str) else "the activation"
+        note = f"linearised about zero input: {what} replaced by its slope where the nodes rest"
+        notes = () if self.activation == "identity" else (note,)
+        return LinearNetwork(A, C, shift=shift, name=self.name, notes=notes)
 
     def __repr__(self) -> str:
         named = isinstance(self.activation, str)
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts.append(str(self.activation if named else "own activation"))
-        parts += [f"leak={self.leak:g}"] * (self.leak != 1)
+        leak = f"{self.leak:g}" if isinstance(self.leak, float) else "one a node"
+        parts += [f"leak={leak}"] * (leak != "1")
         parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)
         parts += ["sparse"] * self.is_sparse
         return f"NonlinearNetwork({', '.join(parts)})"
 
 
-def _require_activation(function: Activation, size: int) -> None:
-    """Raise unless ``function`` maps an array of states to real numbers of the same shape."""
-    given = np.zeros((2, size))
-    with np.errstate(all="ignore"):  # what matters is told by the values
-        values = np.asarray(function(given.copy()))
-    real = values.dtype.kind in "biuf"
-    if values.shape != given.shape or not real or not np.isfinite(values).all():
+def _validated_leak(leak: Any, size: int) -> float | Floats:
+    rule = "above 0 and at most 1"
+    if np.ndim(leak) == 0:
+        return require_number(leak, "leak", rule, lambda a: 0 < a <= 1)
+    each = exact_array(leak, "leak")
+    if each.shape != (size,) or np.iscomplexobj(each) or not ((each > 0) & (each <= 1)).all():
         raise ValueError(
-            f"`activation` must map an array to finite real numbers of the same shape, got "
-            f"{values!r} from zeros of shape {given.shape}."
+            f"`leak` must be one number {rule}, or {size} of them, one a node; got {leak!r}."
         )
-
-
-def _slopes(activation: str | Activation, field: Floats) -> Floats:
-    """f′ at every entry of ``field``; of a callable by five-point differences."""
-    if isinstance(activation, str):
-        return np.asarray(_SLOPES[activation](field), dtype=np.float64)
-    h = DERIVATIVE_STEP * np.maximum(1, np.abs(field))
-    points = np.stack([field - 2 * h, field - h, field + h, field + 2 * h])
-    values = np.asarray(activation(points), dtype=np.float64)
-    return np.asarray(np.array([1, -8, 8, -1]) @ values / (12 * h))
+    each.flags.writeable = False
+    return each

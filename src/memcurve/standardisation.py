@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.general import Problem, modes_of, realization_of
+from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork, require_network
 from memcurve.realization import StateMap, eigen_state_map, residuals, stein_state_map
 
@@ -78,6 +79,7 @@ def input_normal(network: LinearNetwork) -> InputNormal:
     """
     require_network(network)
     problem = Problem.of(network, None, input=None, noise=None)
+    require_room_for_states(len(problem.reachable), "realization")
     if not problem.C.any():
         raise ValueError(
             "`network` has a zero mask: nothing drives it, there is nothing to realize."

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.files.archives import ARCHIVES, SPARSE_PARTS, archive_matrix, archive_parts
+from memcurve.files.checkpoints import ENDINGS
 from memcurve.files.reading import NetworkFileError, readable
 from memcurve.files.single import SINGLE, read_single, single_matrix, single_parts
 from memcurve.network import LinearNetwork
@@ -30,7 +31,9 @@ def load_network(
     Parameters
     ----------
     path : path
-        ``.npz``, ``.mat`` and ``.safetensors`` hold arrays by name: A and C, or else W and Win.
+        ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
+        hold arrays by name: A and C, or else W and Win (with a leak rate ``lr`` or ``leak`` beside
+        them, which is applied), or a layer's parameters, see below.
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or, without
         ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line;
         commas, semicolons or blanks separate its numbers.
@@ -49,6 +52,17 @@ def load_network(
         column, in MATLAB also of one row, becomes a vector. ``shift`` and ``readout`` are read from
         ``.npz`` files too, unless ``matrix`` or ``mask`` name the arrays to take.
 
+    Notes
+    -----
+    Where there is neither pair, these parameters make a network too, and its ``notes`` say so: a
+    vector ``eigenvalues``, ``lambda`` or ``Lambda`` with ``B``, in continuous time if there is a
+    ``step`` or ``Delta`` (zero-order hold); ``nu_log``, ``theta_log``, ``B_re``, ``B_im`` and
+    ``gamma_log`` of one linear recurrent unit, whatever stands before these names; and the weights
+    ``weight_hh_l0`` and ``weight_ih_l0`` of one torch layer, as a linear recurrence.
+
+    Names in a PyTorch checkpoint are joined by dots, ``state_dict.rnn.weight_hh_l0``. Only tensors
+    and plain containers are ever unpickled from it (``weights_only=True``).
+
     Raises
     ------
     ValueError
@@ -57,7 +71,7 @@ def load_network(
         There is no file to read.
     ModuleNotFoundError
         MATLAB 7.3 needs h5py; ``.safetensors`` needs safetensors, for bfloat16 also ml_dtypes: all
-        three come with ``pip install memcurve[files]``.
+        three come with ``pip install memcurve[files]``. Checkpoints need torch.
     """
     file, kind = _known(path)
     mask_name, given = _name_or_values(mask)
@@ -74,7 +88,8 @@ def load_network(
         return LinearNetwork(**parts, name=file.stem if name is None else name)
     except (ValueError, TypeError, MemoryError) as error:
         aside = f" (with the mask {mask})" if isinstance(mask, str | os.PathLike) else ""
-        remedy = " Name `matrix` and `mask` to read these two alone." if len(parts) > 2 else ""
+        extra = not parts.keys() <= {"A", "C", "notes"}
+        remedy = " Name `matrix` and `mask` to read these two alone." if extra else ""
         raise NetworkFileError(f"{file}{aside}: {error}{remedy}") from error
 
 
@@ -123,9 +138,9 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
 def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network to an ``.npz`` file that :func:`load_network` reads back exactly.
 
-    The arrays are A, C and, where the network has them, shift and readout; a sparse A is stored as
-    A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name takes its
-    place. A file of that name is replaced in one step, so that no half-written one is ever seen.
+    The arrays are A, C and, where the network has them, shift, readout and notes; a sparse A is
+    stored as A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name takes
+    its place. A file of that name is replaced in one step, so that no half-written one is seen.
     """
     file = Path(path)
     if not isinstance(network, LinearNetwork):
@@ -140,6 +155,8 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     for extra in ("shift", "readout"):
         if getattr(network, extra) is not None:
             arrays[extra] = getattr(network, extra)
+    if network.notes:
+        arrays["notes"] = np.array(network.notes)
     with replacing(file) as stream:
         np.savez(stream, **arrays)
 
@@ -149,9 +166,10 @@ def _known(path: str | os.PathLike[str]) -> tuple[Path, str]:
     file = readable(path)
     kind = file.suffix.lower()
     if kind not in SINGLE and kind not in ARCHIVES:
+        plain = [ending for ending in [*ARCHIVES, *SINGLE] if ending not in ENDINGS]
         raise NetworkFileError(
             f"{file}: unknown kind of file {kind or '(no ending)'!r}; known are "
-            f"{', '.join([*ARCHIVES, *SINGLE])}. Convert it, or build LinearNetwork(A, C)."
+            f"{', '.join([*plain, *ENDINGS])}. Convert it, or build LinearNetwork(A, C)."
         )
     return file, kind
 

@@ -1,78 +1,48 @@
-"""Files of arrays by name (.npz, .mat, .safetensors) → a network's parts, or its matrix alone."""
+"""Files of arrays by name (.npz, .mat, .safetensors, .pt) → a network's parts, or its matrix."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from memcurve.files.checkpoints import ENDINGS, open_checkpoint
+from memcurve.files.contents import matrix_alone, network_parts
 from memcurve.files.matlab import open_mat
-from memcurve.files.reading import (
-    Archive,
-    NetworkFileError,
-    as_mask,
-    pickle_error,
-    reading,
-)
+from memcurve.files.reading import Archive, NetworkFileError, pickle_error, reading
 from memcurve.files.single import npy_header
+from memcurve.limits import require_room_for_array
 from memcurve.optional import optional
 
-_PAIRS = (("A", "C"), ("W", "Win"))
 #: The parts of a sparse A, stored as A_data, A_indices, …
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+#: Further parts of a network that are read from a .npz file, where they are there.
+EXTRAS = ("shift", "readout")
 
 
 def archive_parts(
     file: Path, kind: str, matrix: str | None, mask: str | None, given: Any
 ) -> dict[str, Any]:
     """Read A and C by the names in ``matrix`` and ``mask``, or A alone where a mask is given."""
-    remedy = (
-        "Name the arrays with matrix='...' and mask='...', or give the mask as a file, "
-        "mask='C.npy'."
-    )
     with reading(file), ARCHIVES[kind](file) as (present, fetch):
-        pairs = [(matrix or a, mask or c)[: 1 if given is not None else 2] for a, c in _PAIRS]
-        wanted = _first_present(file, present, pairs, remedy)
-        A = _checked(fetch(wanted[0]))
-        C = as_mask(_checked(fetch(wanted[1])), kind == ".mat") if given is None else given
-        extras = ("shift", "readout") if kind == ".npz" and matrix is mask is None else ()
-        return {"A": A, "C": as_mask(C)} | {part: fetch(part) for part in extras if part in present}
+        parts = network_parts(
+            file, (present, fetch), matrix=matrix, mask=mask, given=given, rows_too=kind == ".mat"
+        )
+        extras = EXTRAS if kind == ".npz" and matrix is mask is None else ()
+        stored = {part: fetch(part) for part in extras if part in present}
+        if re.search("[<>]U", present.get("notes", "")) and extras:
+            stored["notes"] = (*fetch("notes").reshape(-1).tolist(), *parts["notes"])
+        return parts | stored
 
 
 def archive_matrix(file: Path, kind: str, matrix: str | None) -> Any:
-    """Read the array called ``matrix``, or else A or W."""
-    with reading(file), ARCHIVES[kind](file) as (present, fetch):
-        names = [(matrix or a,) for a, _ in _PAIRS]
-        (name,) = _first_present(file, present, names, "Name the array with matrix='...'.")
-        return _checked(fetch(name))
-
-
-def _first_present(
-    file: Path, present: dict[str, str], choices: Sequence[tuple[str, ...]], remedy: str
-) -> tuple[str, ...]:
-    """Return the first choice of which the archive has all names."""
-    for names in choices:
-        if present.keys() >= set(names):
-            return names
-    listed = [f"{key} {about}" for key, about in present.items()]
-    listed[40:] = [f"{len(listed) - 40} more"] if len(listed) > 40 else []
-    raise NetworkFileError(
-        f"{file}: has no {', or '.join(dict.fromkeys(map(' and '.join, choices)))}; it holds "
-        f"{', '.join(listed) or 'nothing'}. {remedy}"
-    )
-
-
-def _checked(array: Any) -> Any:
-    """Check the indices of a sparse array, which scipy would follow out of range."""
-    if hasattr(array, "check_format"):
-        array.check_format(full_check=True)
-        if (np.diff(array.indptr) < 0).any():  # not looked at where no entry is stored
-            raise ValueError("the rows of the sparse array overlap")
-    return array
+    """Read the array called ``matrix``, or else A or W, or what a layer's parameters make of it."""
+    with reading(file), ARCHIVES[kind](file) as archive:
+        return matrix_alone(file, archive, matrix)
 
 
 @contextmanager
@@ -102,6 +72,7 @@ def _open_npz(file: Path) -> Iterator[Archive]:
             if key in headers:
                 if headers[key][1].hasobject:
                     raise pickle_error(file)
+                require_room_for_array(headers[key][0], f"{key} in {file}")
                 return archive[key]
             if "A_data" not in headers:
                 return load_npz(file)
@@ -132,4 +103,5 @@ ARCHIVES: dict[str, Callable[[Path], AbstractContextManager[Archive]]] = {
     ".npz": _open_npz,
     ".mat": open_mat,
     ".safetensors": _open_safetensors,
+    **dict.fromkeys(ENDINGS, open_checkpoint),
 }

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from memcurve.limits import TooLargeError
+
 #: An open archive: what each array is, e.g. "(3, 3) float64", and how to read one by its name.
 Archive = tuple[dict[str, str], Callable[[str], Any]]
 
@@ -42,7 +44,7 @@ def reading(file: Path) -> Iterator[None]:
     """Turn whatever a damaged file makes its reader raise into one error that names the file."""
     try:
         yield
-    except (NetworkFileError, ImportError):
+    except (NetworkFileError, ImportError, TooLargeError):
         raise
     except Exception as error:
         raise NetworkFileError(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from memcurve.files.market import read_mtx
 from memcurve.files.reading import NetworkFileError, as_mask, pickle_error, reading
+from memcurve.limits import require_room_for_array
 
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
 
@@ -51,8 +52,10 @@ def read_single(file: Path) -> Any:
 
 def _read_npy(file: Path) -> NDArray[Any]:
     with file.open("rb") as stream:
-        if npy_header(stream, file)[1].hasobject:
+        shape, dtype = npy_header(stream, file)
+        if dtype.hasobject:
             raise pickle_error(file)
+        require_room_for_array(shape, str(file), itemsize=dtype.itemsize)
         stream.seek(0)
         return np.lib.format.read_array(stream, allow_pickle=False)
 

@@ -8,6 +8,7 @@ from memcurve.arguments import require_limit, require_size, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
 from memcurve.general import Problem
+from memcurve.limits import require_room
 from memcurve.methods.general import answer, certified_answer, curves_of
 from memcurve.methods.result import problem_options
 from memcurve.network import LinearNetwork
@@ -33,6 +34,7 @@ def forecast(
     problem = Problem.of(network, 1, input=input, noise=noise, horizons=horizons)
     if problem.noise is not None and problem.noise.is_family:
         raise ValueError("`noise` must be a single level for a forecasting curve, got a sequence.")
+    require_room(problem, method)
     if method == "certified" and len(problem.reachable) > limit:
         raise UncertainResultError(
             f"method 'certified' would take hours for {len(problem.reachable)} reachable states; "

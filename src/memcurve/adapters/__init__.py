@@ -1,0 +1,148 @@
+"""Models of other libraries → LinearNetwork. One small file an adapter, one table, `as_network`.
+
+A library is never imported here: an object is recognised by the module its class comes from, and
+an object can only exist where its library is installed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memcurve.adapters.conn2res_networks import conn2res, from_conn2res
+from memcurve.adapters.diagonal_layers import diagonal, lru, s4d, s5
+from memcurve.adapters.graphs import from_graph
+from memcurve.adapters.linear_systems import from_control, from_scipy
+from memcurve.adapters.matrices import from_tuple, leaky
+from memcurve.adapters.reservoirpy_nodes import from_reservoirpy
+from memcurve.adapters.state_dicts import from_mapping
+from memcurve.adapters.torch_modules import from_torch
+from memcurve.files import load_network
+from memcurve.network import LinearNetwork
+from memcurve.nonlinear import NonlinearNetwork
+
+__all__ = ["as_network", "conn2res", "diagonal", "leaky", "lru", "s4d", "s5"]
+
+
+def as_network(
+    obj: Any, *, readout: Any = None, name: str | None = None, **options: Any
+) -> LinearNetwork:
+    """Make a :class:`memcurve.LinearNetwork` from a model of another library.
+
+    Everything is brought to x_t = A x_{t−1} + C z_t, where the state at time t is already driven by
+    the input of time t and ``A[i, j]`` is the weight from node j to node i. The ``notes`` of the
+    result say what was done to get there.
+
+    Parameters
+    ----------
+    obj
+        One of these, with the options it takes:
+
+        - a ``LinearNetwork``, a ``NonlinearNetwork`` (linearised), or the path of a file
+          (``matrix=``, ``mask=``, see :func:`memcurve.load_network`)
+        - a tuple ``(A, C)``; ``(W, Win, lr)`` with a leak rate, see :func:`leaky`; or
+          ``(eigenvalues, B)`` and ``(eigenvalues, B, step)``, see :func:`diagonal`
+          (``discretisation=``); arrays, scipy sparse arrays, torch tensors, or two ``nn.Linear``
+          for the recurrent and the input weights
+        - a reservoirpy ``Reservoir``, or an ``ESN`` or ``Model`` with one (``input_dim=``)
+        - a conn2res ``EchoStateNetwork`` (``w_in=``, ``input_gain=``, ``output_nodes=``)
+        - a discrete-time system of ``scipy.signal`` or python-control (``outputs=True`` reads its
+          outputs instead of its states); a continuous-time one with ``step=`` (``method=``)
+        - a torch ``nn.RNN`` or ``nn.RNNCell``
+        - a mapping of names to arrays or tensors, e.g. a ``state_dict()`` (``matrix=``, ``mask=``,
+          ``discretisation=``)
+        - a networkx graph (``mask=``, ``weight=``, ``spectral_radius=``)
+    readout : sequence of int or boolean mask, optional
+        The nodes that can be read, in place of those the object has; of a networkx graph a list of
+        its nodes.
+    name : str, optional
+        A label for tables and plots.
+    **options
+        As listed with each kind of object.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.as_network(([[0.2, 0.5], [0.0, 0.1]], [1.0, 1.0], 0.3))
+    >>> network.A.round(2)
+    array([[0.76, 0.15],
+           [0.  , 0.73]])
+    >>> memcurve.memory_curve(network).total
+    2.0
+    """
+    adapter = _adapter(obj)
+    taken = inspect.signature(adapter).parameters
+    known = [n for n, p in taken.items() if p.kind is p.KEYWORD_ONLY and n not in _COMMON]
+    unknown = [f"`{option}`" for option in options if option not in known]
+    if unknown:
+        listed = ", ".join(f"`{option}`" for option in known) or "no options"
+        raise TypeError(
+            f"as_network does not take {', '.join(unknown)} for {_described(obj)}; it takes "
+            f"{listed} besides `readout` and `name`."
+        )
+    if readout is not None and "readout" in taken:
+        options["readout"] = readout
+        readout = None
+    network = adapter(obj, **options)
+    given = {"readout": readout, "name": name}
+    changes = {part: value for part, value in given.items() if value is not None}
+    return network.replace(**changes) if changes else network
+
+
+def _from_linear(network: LinearNetwork) -> LinearNetwork:
+    return network
+
+
+def _from_nonlinear(network: NonlinearNetwork) -> LinearNetwork:
+    return network.linearised()
+
+
+def _from_path(
+    path: str | os.PathLike[str], *, matrix: str | None = None, mask: Any = None
+) -> LinearNetwork:
+    return load_network(path, matrix=matrix, mask=mask)
+
+
+_COMMON = ("readout", "name")
+Adapter = Callable[..., LinearNetwork]
+#: Kinds of objects that Python itself, or this package, can tell.
+_OWN: tuple[tuple[Any, Adapter], ...] = (
+    (LinearNetwork, _from_linear),
+    (NonlinearNetwork, _from_nonlinear),
+    ((str, os.PathLike), _from_path),
+    (tuple, from_tuple),
+    (Mapping, from_mapping),
+)
+#: The package that a class, or one it is derived from, comes from.
+_FOREIGN: dict[str, Adapter] = {
+    "reservoirpy": from_reservoirpy,
+    "conn2res": from_conn2res,
+    "scipy.signal": from_scipy,
+    "control": from_control,
+    "torch.nn": from_torch,
+    "networkx": from_graph,
+}
+
+
+def _adapter(obj: Any) -> Adapter:
+    for kinds, adapter in _OWN:
+        if isinstance(obj, kinds):
+            return adapter
+    for parent in type(obj).__mro__:
+        for package, adapter in _FOREIGN.items():
+            if f"{parent.__module__}.".startswith(f"{package}."):
+                return adapter
+    raise TypeError(
+        f"`obj` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple (A, C), "
+        f"(W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy Reservoir "
+        f"or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or control, a "
+        f"torch nn.RNN or nn.RNNCell, or a networkx graph; got {_described(obj)}. Give its weights "
+        f"as as_network((A, C))."
+    )
+
+
+def _described(obj: Any) -> str:
+    kind = type(obj)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

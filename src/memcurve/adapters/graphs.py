@@ -1,0 +1,92 @@
+"""networkx graphs: an edge u → v of weight w means that u drives v, so A[v, u] = w."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import exact_array
+from memcurve.network import LinearNetwork
+from memcurve.scaling import scale_to_spectral_radius
+
+
+def from_graph(
+    graph: Any,
+    *,
+    mask: Any = None,
+    weight: str | None = "weight",
+    spectral_radius: float | None = None,
+    readout: Any = None,
+) -> LinearNetwork:
+    """The graph's weights as a sparse A, nodes in the order of ``graph.nodes``.
+
+    ``mask`` is a dictionary of nodes and weights (the others get 0), a list of nodes that the input
+    drives with weight one, or an array in the order of the nodes. Edges without the attribute
+    ``weight`` weigh one; those of a multigraph are summed.
+    """
+    if not (hasattr(graph, "nodes") and hasattr(graph, "adjacency")):
+        raise TypeError(f"`obj` must be a networkx graph, got {type(graph).__name__}.")
+    nodes = list(graph.nodes)
+    if not nodes:
+        raise ValueError("`obj` must be a graph of at least one node, got none; add nodes first.")
+    places = {node: k for k, node in enumerate(nodes)}
+    A = _matrix(graph, places, weight)
+    if spectral_radius is not None:
+        A = scale_to_spectral_radius(A, spectral_radius)
+    chosen = readout
+    if isinstance(readout, list | tuple | set | frozenset):
+        chosen = [_place(places, node, "readout") for node in readout]
+    return LinearNetwork(A, _mask(mask, places), readout=chosen, name=str(graph.name) or None)
+
+
+def _matrix(graph: Any, places: dict[Any, int], weight: str | None) -> Any:
+    from scipy.sparse import csr_array
+
+    rows, columns, values = [], [], []
+    mirrored = not graph.is_directed()
+    for source, target, data in graph.edges(data=True):
+        value = 1.0 if weight is None else data.get(weight, 1.0)
+        i, j = places[target], places[source]
+        rows.append(i)
+        columns.append(j)
+        values.append(value)
+        if mirrored and i != j:
+            rows.append(j)
+            columns.append(i)
+            values.append(value)
+    numbers = exact_array(values, f"edge attribute {weight}") if values else np.zeros(0)
+    return csr_array((numbers, (rows, columns)), shape=(len(places), len(places)))
+
+
+def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
+    if mask is None:
+        raise TypeError(
+            "as_network needs `mask` for a graph: the nodes that the input drives, mask=[node, …], "
+            "a dictionary {node: weight, …}, or an array in the order of graph.nodes."
+        )
+    if isinstance(mask, Mapping):
+        given = {_place(places, node, "mask"): value for node, value in mask.items()}
+        values = exact_array(list(given.values()), "mask")
+        if values.size == 0:
+            raise ValueError("`mask` must name at least one node, got none.")
+        C = np.zeros((len(places), *values.shape[1:]), dtype=values.dtype)
+        C[list(given)] = values
+        return C
+    if isinstance(mask, list | tuple | set | frozenset):
+        C = np.zeros(len(places))
+        C[[_place(places, node, "mask") for node in mask]] = 1.0
+        return C
+    return exact_array(mask, "mask")
+
+
+def _place(places: dict[Any, int], node: Any, argument: str) -> int:
+    try:
+        return places[node]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"`{argument}` must list nodes of the graph, got {node!r}, which is none of them; pass "
+            f"numbers in the order of graph.nodes as a numpy array."
+        ) from None

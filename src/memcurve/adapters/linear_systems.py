@@ -1,0 +1,110 @@
+"""Linear systems of scipy.signal and python-control, whose state lags behind its input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memcurve.arguments import exact_array, require_number
+from memcurve.network import LinearNetwork
+
+_METHODS = ("zoh", "foh", "bilinear", "euler", "backward_diff", "impulse")
+_LAG_NOTE = (
+    "a system's state x[t] has not seen its input u[t] yet: the network's state at t is x[t+1], so "
+    "that lag τ here is lag τ + 1 there"
+)
+
+
+def from_scipy(
+    system: Any, *, outputs: bool = False, step: float | None = None, method: str | None = None
+) -> LinearNetwork:
+    """A StateSpace, or what converts to one: TransferFunction, ZerosPolesGain, lti, dlti."""
+    if not hasattr(system, "to_ss"):
+        raise _refused(system)
+    space = system.to_ss()
+    is_discrete = any(parent.__name__ == "dlti" for parent in type(system).__mro__)
+    matrices = (space.A, space.B, space.C, space.D)
+    return _network(matrices, is_discrete, outputs=outputs, step=step, method=method)
+
+
+def from_control(
+    system: Any, *, outputs: bool = False, step: float | None = None, method: str | None = None
+) -> LinearNetwork:
+    """A StateSpace, or a TransferFunction in its controllable form."""
+    kinds = {parent.__name__ for parent in type(system).__mro__}
+    if "TransferFunction" in kinds:
+        import control
+
+        system = control.tf2ss(system)
+    elif "StateSpace" not in kinds:
+        raise _refused(system)
+    if system.dt is None:
+        raise ValueError(
+            "`obj` has no time base, dt=None: say whether it is a discrete-time system, "
+            "control.ss(A, B, C, D, True), or a continuous-time one, control.ss(A, B, C, D, 0)."
+        )
+    matrices = (system.A, system.B, system.C, system.D)
+    return _network(matrices, system.dt != 0, outputs=outputs, step=step, method=method)
+
+
+def _network(
+    matrices: tuple[Any, ...],
+    is_discrete: bool,
+    *,
+    outputs: bool,
+    step: float | None,
+    method: str | None,
+) -> LinearNetwork:
+    notes: list[str] = []
+    if is_discrete and (step is not None or method is not None):
+        raise ValueError(
+            "`step` and `method` are for continuous-time systems, got a discrete-time one; leave "
+            "them out."
+        )
+    if not is_discrete:
+        matrices, note = _discretised(matrices, step, method)
+        notes.append(note)
+    A, B, C, D = (exact_array(part, "ABCD"[k]) for k, part in enumerate(matrices))
+    size, count = len(A), len(C)
+    if size == 0:
+        raise ValueError("`obj` must have at least one state, got a static gain; it has no memory.")
+    if not outputs:
+        return LinearNetwork(A, _vector(B), notes=(*notes, _LAG_NOTE))
+    # y[t] = C x[t] + D u[t] is a state driven by x[t] = x'_{t−1} and u[t]: no product is rounded
+    joined = np.zeros((size + count, size + count), dtype=np.result_type(A, C))
+    joined[:size, :size], joined[size:, :size] = A, C
+    notes.append(f"read through its {count} output(s) y[t] = C x[t] + D u[t], the last node(s)")
+    return LinearNetwork(
+        joined, _vector(np.vstack([B, D])), readout=range(size, size + count), notes=notes
+    )
+
+
+def _discretised(
+    matrices: tuple[Any, ...], step: float | None, method: str | None
+) -> tuple[tuple[Any, ...], str]:
+    if step is None:
+        raise ValueError(
+            "`obj` is a continuous-time system, and memory is counted in steps; give the `step` to "
+            "discretise it with, e.g. step=0.1 (and `method`, zoh by default)."
+        )
+    length = require_number(step, "step", "above 0, the time step", lambda h: h > 0)
+    rule = "zoh" if method is None else method
+    if rule not in _METHODS:
+        raise ValueError(f"`method` must be one of {', '.join(_METHODS)}; got {method!r}.")
+    from scipy.signal import cont2discrete
+
+    discretise: Any = cont2discrete  # its many signatures do not fit a tuple of any arrays
+    discrete = discretise(matrices, length, method=rule)
+    return discrete[:4], f"continuous-time system, discretised with step {length:g} ({rule})"
+
+
+def _vector(B: Any) -> Any:
+    return B[:, 0] if B.shape[1] == 1 else B
+
+
+def _refused(system: Any) -> TypeError:
+    return TypeError(
+        f"`obj` must be a linear system with states, StateSpace or what converts to one, got "
+        f"{type(system).__name__}; give its matrices as as_network((A, B))."
+    )

@@ -1,0 +1,150 @@
+"""reservoirpy (0.4 and newer): a Reservoir, or a Model such as ESN that holds one."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from memcurve.adapters.recurrent import recurrent_network
+from memcurve.arguments import exact_array, require_size
+from memcurve.network import LinearNetwork
+
+#: Nodes with states of their own, and whether they are a network that can be linearised.
+_RESERVOIRS = {
+    "Reservoir": True,
+    "LocalPlasticityReservoir": True,
+    "IPReservoir": True,
+    "ES2N": False,
+    "LIF": False,
+    "NVAR": False,
+}
+_BY_NAME = {"tanh": "tanh", "identity": "identity", "relu": "relu"}
+
+
+def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork:
+    """A reservoir's weights, leak and bias; linearised unless its activation is the identity."""
+    is_model = any(parent.__name__ == "Model" for parent in type(obj).__mro__)
+    node = _only_reservoir(obj) if is_model else obj
+    kind = _kind(node)
+    if not _RESERVOIRS.get(kind, False):
+        raise TypeError(
+            f"`obj` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, or a "
+            f"Model with one, got {_label(node)}; record its states and use "
+            f"memcurve.memory_from_data(states, z)."
+        )
+    node, notes = _initialised(node, input_dim)
+    network = _network(node, kind)
+    name = node.name or f"{kind}, N={network.size}"
+    return network.replace(name=name, notes=(*network.notes, *notes))
+
+
+def _network(node: Any, kind: str) -> LinearNetwork:
+    source = _label(node)
+    W, Win, activation = _weights(node.W), node.Win, _activation(node, source)
+    bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
+    if kind == "Reservoir":  # x ← (1 − lr)·x + lr·f(W x + Win u + bias)
+        return recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
+    if kind == "LocalPlasticityReservoir":  # x ← f((1 − lr)·x + lr·(W x + Win u + bias))
+        inner = recurrent_network(W, Win, source=source, activation="identity", lr=lr, bias=bias)
+        return recurrent_network(
+            inner.A, inner.C, source=source, activation=activation, bias=inner.shift
+        )
+    # v ← (1 − lr)·v + lr·(W y + Win u + bias), y = f(a·v + b): about its fixed point y moves as
+    # that of a Reservoir with weights a·W and a·Win and bias a·bias + b
+    gain, offset = _dense(node.a, "a"), _dense(node.b, "b")
+    return recurrent_network(
+        _scaled(gain, W),
+        _scaled(gain, Win),
+        source=source,
+        activation=activation,
+        lr=lr,
+        bias=gain * bias + offset,
+    )
+
+
+def _only_reservoir(model: Any) -> Any:
+    """The one node of a model that has states, driven by the model's input alone."""
+    reservoirs = [node for node in model.nodes if _kind(node) in _RESERVOIRS]
+    if len(reservoirs) != 1:
+        listed = "; ".join(map(_label, reservoirs)) or "none"
+        raise ValueError(
+            f"`obj` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass the "
+            f"nodes one by one; memcurve.ensembles.stacked joins layers."
+        )
+    [reservoir] = reservoirs
+    for sender, delay, receiver in model.edges:
+        if receiver is reservoir and (delay or _kind(sender) != "Input"):
+            raise ValueError(
+                f"`obj` must be a model whose reservoir is driven by the input alone, got one with "
+                f"{'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); pass "
+                f"the reservoir itself, whose inputs include that, and keep the columns of C that "
+                f"are the input's: network.replace(C=network.C[:, :d])."
+            )
+    return reservoir
+
+
+def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[str]]:
+    """The node itself, or a copy with weights where it has not drawn its own yet."""
+    known = node.input_dim if node.input_dim is not None else None
+    if input_dim is not None:
+        input_dim = require_size(input_dim, "input_dim")
+        if known is not None and known != input_dim:
+            raise ValueError(
+                f"`input_dim` must be {known}, the number of inputs of {_label(node)}, got "
+                f"{input_dim}; leave it out."
+            )
+    if node.initialized:
+        return node, []
+    count = known or input_dim or 1
+    drawn = copy.deepcopy(node)
+    drawn.initialize(np.zeros(count))
+    note = (
+        f"the reservoir had not seen data: its weights were drawn in a copy, for {count} input(s); "
+        f"reservoir.initialize(x) fixes them"
+    )
+    return drawn, [note]
+
+
+def _activation(node: Any, source: str) -> Any:
+    function = node.activation
+    name = getattr(function, "__name__", "")
+    own = getattr(function, "__module__", "").startswith("reservoirpy.")
+    if own and name == "softmax":
+        raise ValueError(
+            f"{source}: softmax joins the nodes, so that no slope of each node replaces it; record "
+            f"its states and use memcurve.memory_from_data(states, z)."
+        )
+    return _BY_NAME.get(name, function) if own or function is np.tanh else function
+
+
+def _kind(node: Any) -> str:
+    """Name of the reservoirpy class that says how the node steps; empty for a user's own."""
+    for parent in type(node).__mro__:
+        if "_step" in vars(parent):
+            return parent.__name__ if parent.__module__.startswith("reservoirpy.") else ""
+    return ""
+
+
+def _label(node: Any) -> str:
+    named = f" {node.name!r}" if getattr(node, "name", None) else ""
+    return f"{type(node).__name__}{named}"
+
+
+def _weights(W: Any) -> Any:
+    return W if hasattr(W, "tocsr") else exact_array(W, "W")
+
+
+def _dense(value: Any, argument: str) -> Any:
+    array = exact_array(value.toarray() if hasattr(value, "toarray") else value, argument)
+    return float(array) if array.ndim == 0 else array
+
+
+def _scaled(gain: Any, weights: Any) -> Any:
+    """Rows of the weights times the gain of each node."""
+    if not hasattr(weights, "tocsr"):
+        return (gain * weights.T).T
+    from scipy.sparse import csr_array, diags_array
+
+    return diags_array(np.full(weights.shape[0], gain)) @ csr_array(weights)

@@ -1,0 +1,93 @@
+"""torch.nn: RNN and RNNCell, linearised; what has gates or two directions is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from memcurve.adapters.recurrent import recurrent_network
+from memcurve.arguments import exact_array
+from memcurve.ensembles.stacked import stacked
+from memcurve.files.checkpoints import tensor_values
+from memcurve.network import LinearNetwork
+
+_GATED = ("LSTM", "GRU", "LSTMCell", "GRUCell")
+
+
+def from_torch(module: Any) -> LinearNetwork:
+    """h_t = f(W_ih z_t + b_ih + W_hh h_{t−1} + b_hh), about its fixed point, layer upon layer."""
+    kinds = {parent.__name__ for parent in type(module).__mro__}
+    if kinds & set(_GATED):
+        raise TypeError(
+            f"`obj` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
+            f"multiply states with each other, so that no linear network stands for it; record its "
+            f"states and use memcurve.memory_from_data(states, z)."
+        )
+    if not kinds & {"RNN", "RNNCell"}:
+        raise TypeError(
+            f"`obj` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}{_inside(module)}; "
+            f"or give weights: as_network((A, C)), or as_network(module.state_dict(), "
+            f"matrix='…', mask='…')."
+        )
+    if getattr(module, "bidirectional", False):
+        raise ValueError(
+            "`obj` must run in one direction, got bidirectional=True: half of its states are "
+            "driven by the future; record its states and use memcurve.memory_from_data(states, z)."
+        )
+    count = getattr(module, "num_layers", 1)
+    cell = "RNNCell" in kinds
+    layers: list[LinearNetwork] = []
+    rest: Any = None
+    for k in range(count):
+        layer, rest = _layer(module, "" if cell else f"_l{k}", rest)
+        layers.append(layer)
+    name = f"{type(module).__name__}, N={' + '.join(str(layer.size) for layer in layers)}"
+    if count == 1:
+        return layers[0].replace(name=name)
+    joined = stacked(layers)
+    top = joined.size - layers[-1].size
+    notes = [*layers[0].notes]
+    notes.append(
+        f"{count} layers, all read; the module's output is nodes {top} … {joined.size - 1}"
+    )
+    if module.dropout:
+        notes.append("dropout between the layers is left out, as in eval()")
+    return joined.replace(name=name, notes=notes)
+
+
+def _layer(module: Any, suffix: str, below: Any) -> tuple[LinearNetwork, Any]:
+    """One layer about its fixed point, and that point; ``below`` is the point of the one below."""
+    hidden, inward = (_weights(module, f"weight_{part}{suffix}") for part in ("hh", "ih"))
+    bias = np.zeros(len(hidden))
+    if module.bias:
+        bias = bias + sum(_weights(module, f"bias_{part}{suffix}") for part in ("ih", "hh"))
+    if below is not None:
+        bias = bias + inward @ below
+    network = recurrent_network(
+        hidden,
+        inward,
+        source=f"nn.{type(module).__name__} ({module.nonlinearity})",
+        activation=module.nonlinearity,
+        bias=bias,
+    )
+    constant = np.zeros(network.size) if network.shift is None else network.shift
+    rest = np.linalg.solve(np.eye(network.size) - network.A, constant) if constant.any() else None
+    if below is not None:  # the layer below brings its own part of the constant
+        constant = constant - network.C.reshape(network.size, -1) @ below
+    return network.replace(shift=constant if constant.any() else None), rest
+
+
+def _weights(module: Any, name: str) -> Any:
+    return exact_array(tensor_values(getattr(module, name)), name)
+
+
+def _inside(module: Any) -> str:
+    """Which recurrent layers a larger module holds, for the error."""
+    held: Sequence[str] = [
+        f".{name}"
+        for name, part in (module.named_modules() if hasattr(module, "named_modules") else ())
+        if name and type(part).__name__ in ("RNN", "RNNCell")
+    ]
+    return f", which holds {', '.join(held)}: pass that" if held else ""

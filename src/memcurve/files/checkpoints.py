@@ -1,0 +1,102 @@
+"""PyTorch checkpoints (.pt, .pth, .ckpt, .bin) → an open archive. No pickled code is ever run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memcurve.files.reading import Archive, NetworkFileError
+from memcurve.optional import optional
+
+#: The endings that files written by ``torch.save`` usually have.
+ENDINGS = (".pt", ".pth", ".ckpt", ".bin")
+#: Before it, files could run code even where only weights were asked for (CVE-2025-32434,
+#: CVE-2026-24747).
+SAFE_TORCH = (2, 10)
+
+
+@contextmanager
+def open_checkpoint(file: Path) -> Iterator[Archive]:
+    """Open a file that ``torch.save`` wrote; dictionaries within it give dotted names."""
+    with file.open("rb") as stream:
+        start = stream.read(2)
+    if not (start == b"PK" or start[:1] == b"\x80"):  # zip, or the older bare pickles
+        raise NetworkFileError(
+            f"{file}: is no PyTorch checkpoint by its first bytes; write it with "
+            f"torch.save(module.state_dict(), path)."
+        )
+    torch = optional("torch", f"{file}: reading it", "torch")
+    require_safe(torch.__version__, file)
+    try:
+        content = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise NetworkFileError(
+            f"{file}: cannot be read as tensors alone ({_first_line(error)}). Whatever else is in "
+            f"it is a pickle, never executed since that can run any code; save the numbers: "
+            f"torch.save(module.state_dict(), path), or a .safetensors file."
+        ) from error
+    tensors = dict(_flattened(content, "", set()))
+
+    def fetch(key: str) -> Any:
+        return tensor_values(tensors[key])
+
+    yield {key: _about(value) for key, value in tensors.items()}, fetch
+
+
+def require_safe(version: str, file: Path) -> None:
+    """Raise unless this version of torch keeps to tensors when asked for them alone."""
+    numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
+    if numbers < SAFE_TORCH:
+        raise NetworkFileError(
+            f"{file}: checkpoints are read with torch {'.'.join(map(str, SAFE_TORCH))} or newer: "
+            f"those of {version} can run code hidden in a file; update torch, or save .safetensors."
+        )
+
+
+def tensor_values(tensor: Any) -> Any:
+    """Return a torch tensor as a numpy array of the same numbers, or sparse if it is; else itself.
+
+    Formats that numpy lacks (bfloat16, eight bits) become float32, which holds all their numbers.
+    """
+    if type(tensor).__module__.split(".")[0] != "torch":
+        return tensor
+    import torch
+
+    values = tensor.detach().cpu()
+    if values.layout != torch.strided:
+        from scipy.sparse import coo_array
+
+        listed = values.to_sparse_coo().coalesce()
+        places = tuple(listed.indices().numpy())
+        return coo_array((tensor_values(listed.values()), places), shape=tuple(values.shape))
+    values = values.resolve_conj().resolve_neg()
+    if values.is_complex():
+        return (values.to(torch.complex64) if values.itemsize < 8 else values).numpy()
+    wide = (torch.float16, torch.float32, torch.float64)
+    narrow = values.is_floating_point() and values.dtype not in wide
+    return (values.to(torch.float32) if narrow else values).numpy()
+
+
+def _flattened(content: Any, name: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    """Tensors and numbers by dotted names; a dictionary met twice is entered once."""
+    if isinstance(content, Mapping):
+        if id(content) in seen:
+            return
+        seen.add(id(content))
+        for key, value in content.items():
+            yield from _flattened(value, f"{name}.{key}" if name else str(key), seen)
+    elif hasattr(content, "detach") or isinstance(content, int | float | np.ndarray):
+        yield name or "tensor", content
+
+
+def _about(value: Any) -> str:
+    dtype = getattr(value, "dtype", type(value).__name__)
+    return f"{tuple(getattr(value, 'shape', ()))} {str(dtype).removeprefix('torch.')}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__

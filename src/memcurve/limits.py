@@ -1,0 +1,256 @@
+"""What fits into memory, asked before the work begins rather than found out by a crash.
+
+Eigenvalues and covariances are dense: whatever the network, they take several N×N arrays for the N
+states at work. Their number was measured for each question (peak memory of a process at N = 1500
+and 2500, less that of the process itself and of A) and rounded down: what is refused would not have
+fitted, what is let through may still be too large. Times are estimates, good to a small factor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+from memcurve.graph import Indices, separate_parts
+
+_ENTRY = 8  # bytes of a float64
+#: Below this nothing is looked up: any machine has it.
+_ALWAYS_THERE = 256 * 2**20
+#: Eigenvalues take about 25 N³ operations, at a rate most machines reach on one core or two.
+_OPERATIONS, _RATE = 25, 5e10
+
+
+#: What montecarlo draws unless told otherwise.
+_SAMPLES = 10_000
+_NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+
+
+class TooLargeError(MemoryError):
+    """What is asked cannot fit into the memory there is; nothing was computed or read."""
+
+
+class Work(NamedTuple):
+    """What a question takes.
+
+    Attributes
+    ----------
+    arrays : float
+        N×N arrays of float64, besides A itself.
+    columns : float
+        The same for each N columns of a Krylov matrix, of lags or of samples.
+    times : float
+        Time, in units of that of the eigenvalues.
+    """
+
+    arrays: float
+    columns: float
+    times: float
+
+
+#: What each question takes; a method other than the exact one is a question of its own.
+WORK = {
+    "exact": Work(4, 0, 2),
+    "closer look": Work(11, 0, 15),
+    "noise": Work(13, 0, 5),
+    "coloured": Work(12, 0, 8),
+    "several inputs": Work(13, 0, 18),
+    "readout": Work(27, 0, 15),
+    "Fisher": Work(6, 0, 6),
+    "realization": Work(9, 0, 7),
+    "naive": Work(4, 3, 8),
+    "neutral": Work(5, 8, 5),
+    "osm": Work(4, 4, 5),
+    "osm_plus": Work(4, 4, 6),
+    "arnoldi": Work(4, 0, 2),
+    "montecarlo": Work(5, 2, 15),
+}
+
+
+class Asked(Protocol):
+    """A problem: a network, its inputs and its noise."""
+
+    @property
+    def network(self) -> Any: ...
+    @property
+    def noise(self) -> Any: ...
+    @property
+    def lags(self) -> int | None: ...
+    @property
+    def reachable(self) -> Indices: ...
+    @property
+    def is_plain(self) -> bool: ...
+    @property
+    def is_white(self) -> bool: ...
+
+
+def require_room(problem: Asked, method: str, options: Mapping[str, Any] = _NO_OPTIONS) -> None:
+    """Raise a TooLargeError where a method cannot answer a problem for lack of memory.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem. Only states that inputs reach count, and for the exact method on one white
+        input only the largest of the parts without a connection between them.
+    method : str
+        The method; ``"certified"`` has a limit of its own and is let through.
+    options : mapping
+        Options of the method, of which some say how wide its arrays are.
+    """
+    states = problem.network.states
+    columns = _columns(problem, method, options)
+    if method == "certified" or _fits(states, WORK[_question(problem, method)], columns):
+        return
+    if method == "exact":  # all other methods take the network as it is
+        nodes = problem.reachable
+        states = _largest_part(problem, nodes) if problem.is_plain else len(nodes)
+    require_room_for_states(states, _question(problem, method), columns=columns)
+
+
+def require_room_for_states(states: int, question: str, *, columns: int | None = None) -> None:
+    """Raise a TooLargeError where so many states are too many for a question, a key of WORK."""
+    work = WORK[question]
+    if _fits(states, work, columns):
+        return
+    need, room = _bytes(states, work, columns), available_memory() or 0
+    fewer = "nodes, lags or samples" if work.columns else "nodes"
+    seconds = work.times * _OPERATIONS * float(states) ** 3 / _RATE
+    raise TooLargeError(
+        f"`network` must fit into memory, got {states:,} states that are at work together: they "
+        f"take about {_size(need)} of memory and, by estimate, {_duration(seconds)}, but "
+        f"{_size(room)} are available. Take fewer {fewer}, or the part of the network that "
+        f"matters; a `readout` of some nodes does not help, as all of them shape the states that "
+        f"are read. Or record the states of some nodes in a simulation, for memory_from_data."
+    )
+
+
+def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _ENTRY) -> None:
+    """Raise a TooLargeError where a dense array, and the float64 copy kept of it, cannot fit.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Its shape, e.g. from the header of a file.
+    what : str
+        What the message calls it.
+    itemsize : int
+        Bytes of an entry as it is stored.
+    """
+    need = math.prod(int(length) for length in shape) * (itemsize + _ENTRY)
+    room = None if need <= _ALWAYS_THERE else available_memory()
+    if room is not None and need > room:
+        raise TooLargeError(
+            f"{what} is too large: the {' × '.join(f'{length:,}' for length in shape)} array takes "
+            f"about {_size(need)} of memory, with the copy that is checked, but {_size(room)} are "
+            f"available. Take fewer nodes, or store the matrix sparse."
+        )
+
+
+def available_memory() -> int | None:
+    """Bytes that can be had without swapping, or None where the system does not tell."""
+    known = [room for room in (_system_room(), *_control_group_rooms()) if room is not None]
+    return min(known, default=None)
+
+
+def _fits(states: int, work: Work, columns: int | None) -> bool:
+    need = _bytes(states, work, columns)
+    room = None if need <= _ALWAYS_THERE else available_memory()
+    return room is None or need <= room
+
+
+def _bytes(states: int, work: Work, columns: int | None) -> int:
+    wide = 5 * states if columns is None else columns
+    return int(_ENTRY * states * (work.arrays * states + work.columns * wide))
+
+
+def _columns(problem: Asked, method: str, options: Mapping[str, Any]) -> int | None:
+    """How many columns the wide arrays of a method have: lags, samples, or those it is told."""
+    if method == "montecarlo":
+        given = options.get("samples", _SAMPLES)
+    elif method in ("osm", "osm_plus"):
+        given = options.get("truncation")
+    else:
+        given = problem.lags
+    return given if isinstance(given, int) else None
+
+
+def _question(problem: Asked, method: str) -> str:
+    if method != "exact" or problem.is_plain:
+        return method
+    if problem.network.readout is not None:
+        return "readout"
+    if problem.noise is not None:
+        return "noise"
+    return "several inputs" if problem.is_white else "coloured"
+
+
+def _largest_part(problem: Asked, nodes: Indices) -> int:
+    if len(nodes) == 0:
+        return 0
+    A = problem.network.real_pair()[0]
+    if len(nodes) < A.shape[0]:
+        if problem.network.is_sparse:
+            A = A[nodes][:, nodes]
+        elif _fits(len(nodes), Work(2, 0, 0), 0):
+            A = A[nodes[:, None], nodes]
+        else:  # too large to look closer
+            return len(nodes)
+    return max(map(len, separate_parts(A)))
+
+
+def _system_room() -> int | None:
+    """Memory available to any process: Linux tells, elsewhere it is the physical memory."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return None
+
+
+def _control_group_rooms() -> Iterator[int]:
+    """What containers and batch systems leave: the limits of this process' control groups."""
+    root = Path("/sys/fs/cgroup")
+    own = PurePosixPath("/")
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            if line.startswith("0::"):
+                own = PurePosixPath(line.removeprefix("0::"))
+    for group in (own, *own.parents):
+        folder = root / str(group).lstrip("/")
+        with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
+            limit = int((folder / "memory.max").read_text())
+            used = int((folder / "memory.current").read_text())
+            yield max(0, limit - used + _reclaimable(folder))
+
+
+def _reclaimable(folder: Path) -> int:
+    """Bytes of cached files, which count as used but make way."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in (folder / "memory.stat").read_text().splitlines():
+            if line.startswith("inactive_file "):
+                return int(line.split()[1])
+    return 0
+
+
+def _size(count: int) -> str:
+    """Bytes in words, e.g. 420 GB."""
+    size = float(count)
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if size < 999.5:
+            return f"{size:.2g} {unit}" if size < 9.95 else f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.3g} PB"
+
+
+def _duration(seconds: float) -> str:
+    """A time in words, e.g. 3 hours."""
+    for name, length in (("years", 3.156e7), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:,.0f} {name}"
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,147 @@
+"""conn2res: weights (source, target) against its recursion, by a stand-in and by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
+from memcurve import adapters, as_network
+
+RNG = np.random.default_rng(6)
+W = RNG.standard_normal((15, 15)) * (RNG.random((15, 15)) < 0.4) / 4
+W_IN = RNG.standard_normal((2, 15))
+
+
+def rectified(x):
+    return np.maximum(0, x)
+
+
+def leaky_rectified(x):
+    return np.maximum(0.5 * x, x)
+
+
+def bent(x):
+    x[x <= 0] = 0.5 * (np.exp(x[x <= 0]) - 1)
+    return x
+
+
+FUNCTIONS = {
+    "linear": lambda x, m=1: m * x,
+    "elu": bent,
+    "relu": rectified,
+    "leaky_relu": leaky_rectified,
+    "sigmoid": lambda x: 1.0 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "step": lambda x: (x >= 0.5).astype(int),
+}
+
+
+class EchoStateNetwork:
+    """Follows the documented recursion of conn2res' class of that name."""
+
+    def __init__(self, w, activation_function="tanh"):
+        def function(x):
+            return FUNCTIONS[activation_function](x)
+
+        function.__name__ = activation_function
+        self.w, self.activation_function = w, function
+
+    def simulate(self, ext_input, w_in, input_gain=None, output_nodes=None):
+        w_in = w_in if input_gain is None else input_gain * w_in
+        state = np.zeros((len(ext_input) + 1, len(self.w)))
+        for t in range(1, len(state)):
+            state[t] = self.activation_function(state[t - 1] @ self.w + ext_input[t - 1] @ w_in)
+        return state[1:] if output_nodes is None else state[1:, output_nodes]
+
+
+EchoStateNetwork.__module__ = "conn2res.reservoir"
+
+
+@pytest.fixture(params=["stand-in", "conn2res"])
+def network_class(request):
+    if request.param == "stand-in":
+        return EchoStateNetwork
+    reservoir = pytest.importorskip("conn2res.reservoir", reason="conn2res is not installed")
+    return reservoir.EchoStateNetwork
+
+
+def test_linear(network_class):
+    esn, z = network_class(w=W, activation_function="linear"), series(2)
+    states = esn.simulate(z, W_IN, input_gain=0.7, output_nodes=[4, 2, 9])
+    network = as_network(esn, w_in=W_IN, input_gain=0.7, output_nodes=[4, 2, 9])
+    assert off(network, z, states) < SAME
+    assert network.notes == ()
+    np.testing.assert_array_equal(network.A, W.T)
+    assert network.name == "EchoStateNetwork, N=15"
+    assert as_network(esn, w_in=W_IN, output_nodes=[1], readout=[2]).readout.tolist() == [2]
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
+def test_linearised(network_class, activation):
+    esn, z = network_class(w=W, activation_function=activation), series(2)
+    network = as_network(esn, w_in=W_IN)
+    assert off(network, z, small_signal(lambda u: esn.simulate(u, W_IN), z)) < SMALL_SIGNAL
+    assert network.notes[0].startswith("linearised about zero input")
+
+
+def test_weights_within_the_network():
+    """Earlier releases keep w_hh and w_ih, the gain applied, in the network."""
+    esn = EchoStateNetwork(W, "linear")
+    states = esn.simulate(series(2), W_IN)
+    del esn.w
+    esn.w_hh, esn.w_ih = W, W_IN
+    assert off(as_network(esn), series(2), states) < SAME
+
+
+def test_slope_of_linear():
+    esn = EchoStateNetwork(W, "linear")
+    esn.activation_function = lambda x: 0.5 * x
+    esn.activation_function.__name__ = "linear"
+    assert off(as_network(esn, w_in=W_IN), series(2), esn.simulate(series(2), W_IN)) < SAME
+
+
+def test_refused():
+    with pytest.raises(TypeError, match="needs `w_in` for a conn2res EchoStateNetwork"):
+        as_network(EchoStateNetwork(W))
+    with pytest.raises(ValueError, match="activation step, which has no slope"):
+        as_network(EchoStateNetwork(W, "step"), w_in=W_IN)
+    for kinked in ("relu", "leaky_relu", "elu"):
+        with pytest.raises(ValueError, match=r"conn2res EchoStateNetwork: `activation` has no der"):
+            as_network(EchoStateNetwork(W, kinked), w_in=W_IN)
+    with pytest.raises(ValueError, match=r"`w_in` must have shape \(d, 15\).*transpose it"):
+        as_network(EchoStateNetwork(W), w_in=W_IN.T)
+    memristive = EchoStateNetwork(W)
+    del memristive.activation_function
+    with pytest.raises(TypeError, match="must be a conn2res EchoStateNetwork"):
+        as_network(memristive, w_in=W_IN)
+
+
+def test_plain_weights():
+    z, esn = series(2), EchoStateNetwork(W, "linear")
+    for w in (W, csr_array(W)):
+        network = adapters.conn2res(w, W_IN, input_gain=2.0, output_nodes=[0, 3], name="brain")
+        assert off(network, z, esn.simulate(z, W_IN, 2.0, [0, 3])) < SAME
+        assert network.name == "brain"
+    assert adapters.conn2res(csr_array(W), W_IN).is_sparse
+    units = np.zeros((1, 15))
+    units[0, [2, 5]] = 1
+    network = adapters.conn2res(W, input_nodes=[2, 5])
+    assert off(network, series(1), esn.simulate(series(1), units)) < SAME
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"w": W}, "give the input weights `w_in`.*got neither"),
+        ({"w": W, "w_in": W_IN, "input_nodes": [0]}, "got both"),
+        ({"w": W, "input_nodes": [15]}, "`input_nodes` must list nodes by their indices"),
+        ({"w": W, "input_nodes": []}, "`input_nodes` must list nodes"),
+        ({"w": W[:3], "w_in": W_IN}, r"`w` must be a square matrix, got shape \(3, 15\)"),
+        ({"w": W, "w_in": W_IN, "output_nodes": [99]}, "`readout` must hold indices"),
+    ],
+)
+def test_plain_weights_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        adapters.conn2res(**arguments)

@@ -1,0 +1,157 @@
+"""Diagonal state-space layers against plain simulations of their recurrences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import memcurve
+from adapted import SAME, off, series
+from memcurve import adapters, as_network
+
+RNG = np.random.default_rng(4)
+N = 8
+POLES = -RNG.uniform(0.1, 1, N) + 1j * RNG.uniform(-3, 3, N)
+B = RNG.standard_normal((N, 2)) + 1j * RNG.standard_normal((N, 2))
+PAIR = np.stack([B.real, B.imag], axis=-1)
+STEPS = RNG.uniform(0.01, 0.2, N)
+
+
+def layer(poles, mask, z):
+    """Run x ← λx + Bu step by step; real parts, then imaginary ones."""
+    x, states = np.zeros(len(poles), complex), []
+    for u in z:
+        x = poles * x + mask @ u
+        states.append(np.r_[x.real, x.imag])
+    return np.array(states)
+
+
+def discretised(poles, mask, step, discretisation):
+    """Both rules through matrices: exp of [[Λ, B], [0, 0]]·h, and (I − hΛ/2)⁻¹(…)."""
+    step = np.broadcast_to(step, len(poles))
+    if discretisation == "bilinear":
+        inverse = np.linalg.inv(np.eye(len(poles)) - np.diag(step * poles / 2))
+        forward = np.eye(len(poles)) + np.diag(step * poles / 2)
+        return np.diag(inverse @ forward), inverse @ (step[:, None] * mask)
+    flows = [
+        expm(h * np.block([[pole, row], [np.zeros((2, 3))]]))
+        for h, pole, row in zip(step, poles, mask, strict=True)
+    ]
+    return np.array([flow[0, 0] for flow in flows]), np.array([flow[0, 1:] for flow in flows])
+
+
+@pytest.mark.parametrize("step", [0.1, STEPS, STEPS[:, None]], ids=["one", "each", "column"])
+@pytest.mark.parametrize("discretisation", ["zoh", "bilinear"])
+def test_discretisations(step, discretisation):
+    z = series(2)
+    flat = step if np.ndim(step) == 0 else np.ravel(step)
+    states = layer(*discretised(POLES, B, flat, discretisation), z)
+    network = adapters.diagonal(POLES, B, step=step, discretisation=discretisation, name="layer")
+    assert off(network, z, states) < SAME
+    assert network.is_sparse
+    assert network.name == "layer"
+    assert network.notes == (f"continuous-time eigenvalues and B, discretised ({discretisation})",)
+    pair = as_network((POLES, PAIR, step), discretisation=discretisation)
+    np.testing.assert_array_equal(pair.C, network.C)
+    same = as_network((POLES, B), step=step, discretisation=discretisation)
+    np.testing.assert_array_equal(same.C, network.C)
+    if discretisation == "zoh":
+        named = as_network({"eigenvalues": POLES, "B": B, "step": step})
+        np.testing.assert_array_equal(named.C, network.C)
+        assert named.notes == ("diagonal A from the vector eigenvalues", *network.notes)
+
+
+def test_discrete_layers_are_taken_as_they_are():
+    poles, z = np.exp(POLES), series(2)
+    network = as_network((poles, B))
+    assert off(network, z, layer(poles, B, z)) < SAME
+    np.testing.assert_array_equal(network.A.diagonal(), poles)
+    assert network.notes == ()
+    real = as_network(([0.5, 0.0, -0.25], [1.0, 1.0, 1.0]))
+    assert not real.is_complex
+    assert memcurve.memory_curve(real).total == 3
+
+
+def test_zero_order_hold_near_zero():
+    """(exp(hλ) − 1)/λ keeps its digits: against the series h(1 + hλ/2 + (hλ)²/6)."""
+    for pole in (0.0, 1e-18, 1e-9, -1e-5j, 1e-7 + 1e-8j):
+        network = adapters.diagonal([pole], [1.0], step=0.5)
+        x = 0.5 * pole
+        assert abs(network.C[0] - 0.5 * (1 + x / 2 + x**2 / 6)) < 1e-15
+
+
+def test_conjugate_pairs_add_nothing():
+    half = np.exp(POLES[:3])
+    both = np.r_[half, half.conj()]
+    mask = np.r_[B[:3, 0], B[:3, 0].conj()]
+    assert memcurve.memory_curve(as_network((half, B[:3, 0]))).total == 6
+    assert memcurve.memory_curve(as_network((both, mask))).total == 6
+
+
+def test_lru():
+    nu, theta, gamma = RNG.normal(-2, 0.5, N), RNG.normal(-1, 1, N), RNG.normal(-1, 0.2, N)
+    poles = np.exp(-np.exp(nu) + 1j * np.exp(theta))
+    z = series(2)
+    assert off(adapters.lru(nu, theta, B), z, layer(poles, B, z)) < SAME
+    scaled = np.exp(gamma)[:, None] * B
+    for mask in (B, PAIR):
+        network = adapters.lru(nu, theta, mask, gamma, name="LRU")
+        assert off(network, z, layer(poles, scaled, z)) < SAME
+    names = {"nu_log": nu, "theta_log": theta, "gamma_log": gamma, "B_re": B.real, "B_im": B.imag}
+    for prefix in ("", "layers.0.lru."):
+        found = as_network({prefix + key: value for key, value in names.items()})
+        np.testing.assert_array_equal(found.C, network.C)
+        np.testing.assert_array_equal(found.A.diagonal(), network.A.diagonal())
+        assert found.notes[0].startswith("a linear recurrent unit")
+
+
+def test_s4d():
+    real, imaginary, log_dt = RNG.normal(-1, 0.3, N), np.pi * np.arange(N), np.log(0.02)
+    poles = -np.exp(real) + 1j * imaginary
+    z = series(1)
+    kernel_poles, kernel_mask = np.exp(0.02 * poles), (np.exp(0.02 * poles) - 1) / poles
+    network = adapters.s4d(real, imaginary, log_dt)
+    found = network.simulate(z)
+    assert np.abs(found - layer(kernel_poles, kernel_mask[:, None], z)).max() < SAME
+    other = adapters.s4d(real, imaginary, log_dt, 2 * np.ones(N), discretisation="bilinear")
+    np.testing.assert_allclose(
+        other.A.diagonal(), (1 + 0.01 * poles) / (1 - 0.01 * poles), atol=1e-15
+    )
+    with pytest.raises(ValueError, match=r"those of one feature.*log_A_real\[0\]"):
+        adapters.s4d(np.tile(real, (2, 1)), np.tile(imaginary, (2, 1)), log_dt)
+
+
+def test_s5():
+    log_step = np.log(STEPS)[:, None]
+    states = layer(*discretised(POLES, B, STEPS, "zoh"), series(2))
+    for poles in (POLES, np.column_stack([POLES.real, POLES.imag])):
+        for mask in (B, PAIR):
+            assert off(adapters.s5(poles, mask, log_step), series(2), states) < SAME
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: adapters.diagonal(np.eye(3), B), r"`eigenvalues` must be a vector.*\(3, 3\)"),
+        (lambda: adapters.diagonal(POLES, B[:3]), "`B` must have one row for each of the 8"),
+        (lambda: adapters.diagonal(POLES, 1.0), r"`B` must have shape \(N,\), \(N, d\)"),
+        (lambda: adapters.diagonal(POLES, B, step=0), "`step` must be a number above 0, or 8"),
+        (lambda: adapters.diagonal(POLES, B, step=[0.1, 0.2]), "`step` must be a number above 0"),
+        (lambda: adapters.diagonal(POLES, B, step=1j), "`step` must be a number above 0"),
+        (lambda: adapters.diagonal([1e4], [1.0], step=1.0), "`A` must be finite"),
+        (lambda: adapters.diagonal([20.0], [1.0], step=0.1, discretisation="bilinear"), "2/λ"),
+        (
+            lambda: adapters.diagonal(POLES, B, step=0.1, discretisation="euler"),
+            "`discretisation` must be one of zoh, bilinear; got 'euler'",
+        ),
+        (lambda: adapters.lru([0.1], [0.1, 0.2], [1.0]), "must be equally long"),
+        (lambda: adapters.lru([0.1], [0.1], [1.0], [0.1, 0.2]), "`gamma_log` must have one entry"),
+        (lambda: adapters.lru([[0.1]], [[0.1]], [1.0]), "`nu_log` must be a real vector"),
+        (lambda: as_network((POLES, B, 0.1), step=0.1), "`step` is given twice"),
+        (lambda: as_network({"eigenvalues": POLES}), r"has no A and C, or W and Win; it holds eig"),
+    ],
+)
+def test_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

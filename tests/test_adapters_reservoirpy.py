@@ -1,0 +1,175 @@
+"""reservoirpy's reservoirs and models against its own simulation."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import memcurve
+from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
+from memcurve import as_network
+
+with warnings.catch_warnings():
+    # its docstrings have invalid escapes, which warn when Python first compiles them
+    warnings.simplefilter("ignore")
+    pytest.importorskip("reservoirpy", reason="reservoirpy is not installed")
+
+from reservoirpy import ESN, Model
+from reservoirpy.nodes import (
+    LIF,
+    NVAR,
+    Input,
+    IPReservoir,
+    LocalPlasticityReservoir,
+    Reservoir,
+    Ridge,
+)
+
+TANH_NOTE = "linearised about zero input: tanh replaced by its slope where the nodes rest"
+RNG = np.random.default_rng(2)
+
+
+def ran(node, z):
+    """The states of a node, from rest."""
+    node.reset() if node.initialized else node.initialize(z)
+    return node.run(z)
+
+
+@pytest.mark.parametrize("inputs", [1, 3])
+@pytest.mark.parametrize("lr", [1.0, 0.3, RNG.uniform(0.2, 1, 40)], ids=["none", "one", "each"])
+@pytest.mark.parametrize("bias", [0.0, 0.4, RNG.standard_normal(40)], ids=["none", "one", "each"])
+def test_linear_reservoirs_are_exact(inputs, lr, bias):
+    node = Reservoir(40, lr=lr, sr=0.9, bias=bias, activation="identity", seed=1, name="linear")
+    z = series(inputs)
+    states = ran(node, z)
+    network = as_network(node)
+    assert np.abs(network.simulate(z) - states).max() < SAME
+    assert network.notes == ()
+    assert network.is_sparse  # as the library stores it
+    assert network.inputs == inputs
+    assert network.name == "linear"
+
+
+def test_dense_and_single_precision_weights():
+    W, Win = RNG.standard_normal((8, 8)) / 5, RNG.standard_normal((8, 2))
+    node = Reservoir(W=W, Win=Win, activation="identity", lr=0.5)
+    z = series(2)
+    assert off(as_network(node), z, ran(node, z)) < SAME
+    assert not as_network(node).is_sparse
+    node = Reservoir(20, dtype=np.float32, activation="identity", sr=0.5, seed=1)
+    assert off(as_network(node, input_dim=2), z, ran(node, z)) < SAME
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "softplus", np.sin])
+@pytest.mark.parametrize("bias", [0.0, RNG.uniform(-1, 1, 30)], ids=["none", "some"])
+@pytest.mark.parametrize("lr", [1.0, 0.6])
+def test_others_are_linearised(activation, bias, lr):
+    node = Reservoir(30, lr=lr, sr=0.4, bias=bias, activation=activation, seed=3)
+    z = series(2)
+    node.initialize(z)
+    network = as_network(node)
+    assert off(network, z, small_signal(lambda u: ran(node, u), z)) < SMALL_SIGNAL
+    assert network.notes[0].startswith("linearised about zero input: ")
+    assert (network.notes[0] == TANH_NOTE) == (activation == "tanh")
+    assert network.name == "Reservoir, N=30"
+    rest = ran(node, np.zeros((500, 2)))[-1]
+    assert np.abs(network.simulate(np.zeros((500, 2)))[-1] - rest).max() < SMALL_SIGNAL
+
+
+def test_relu_needs_a_bias():
+    node = Reservoir(30, activation="relu", sr=0.4, seed=1, input_dim=1)
+    with pytest.raises(ValueError, match=r"^Reservoir: `activation` has no derivative.*from_data"):
+        as_network(node)
+    node = Reservoir(30, activation="relu", sr=0.4, seed=1, bias=RNG.uniform(0.5, 1, 30))
+    z = series(1)
+    node.initialize(z)
+    assert off(as_network(node), z, small_signal(lambda u: ran(node, u), z)) < SMALL_SIGNAL
+
+
+@pytest.mark.parametrize("lr", [1.0, 0.5])
+@pytest.mark.parametrize("activation", ["identity", "tanh", "sigmoid"])
+def test_plastic_reservoirs(lr, activation):
+    z = series(1)
+    local = LocalPlasticityReservoir(20, lr=lr, sr=0.5, activation=activation, seed=1, bias=0.2)
+    intrinsic = IPReservoir(20, lr=lr, sr=0.5, activation="tanh", seed=1, bias=0.2)
+    intrinsic.activation = local.activation
+    for node in (local, intrinsic):
+        node.initialize(z)
+        if node is intrinsic:
+            node.a, node.b = RNG.uniform(0.5, 1, 20), RNG.uniform(-0.3, 0.3, 20)
+        response = small_signal(lambda u, node=node: ran(node, u), z)
+        assert off(as_network(node), z, response) < SMALL_SIGNAL
+
+
+def test_uninitialised_reservoirs_draw_in_a_copy():
+    node = Reservoir(25, sr=0.9, seed=4, activation="identity")
+    network = as_network(node, input_dim=2)
+    assert not node.initialized
+    assert callable(node.W)
+    assert "had not seen data: its weights were drawn in a copy, for 2 input(s)" in network.notes[0]
+    z = series(2)
+    assert off(network, z, ran(node, z)) < SAME  # the same that it draws itself afterwards
+    assert as_network(node).notes == ()
+    assert as_network(Reservoir(5, seed=1)).inputs == 1
+    assert as_network(Reservoir(5, seed=1, input_dim=3)).inputs == 3
+
+
+def test_esn_to_memory():
+    model = ESN(units=50, sr=0.9, lr=0.5, ridge=1e-6, seed=1)
+    z = series(1, 300)
+    model.fit(z, np.roll(z, 1))
+    network = as_network(model)
+    node = model.reservoir
+    assert off(network, z, small_signal(lambda u: ran(node, u), z)) < SMALL_SIGNAL
+    curve = memcurve.memory_curve(network)
+    assert curve.total == curve.rank
+    assert curve.notes[0] == TANH_NOTE
+
+
+def test_models_with_input_and_output_nodes():
+    for model in (
+        ESN(units=10, input_to_readout=True, return_reservoir_activity=True, seed=1),
+        Input() >> Reservoir(10, seed=1) >> Ridge(),
+        Model([Reservoir(10, seed=1)], []),
+    ):
+        assert as_network(model).size == 10
+
+
+def test_models_refused():
+    deep = Reservoir(10, name="bottom") >> Reservoir(5, name="top") >> Ridge()
+    with pytest.raises(ValueError, match=r"got 2: Reservoir 'bottom'; Reservoir 'top'.*stacked"):
+        as_network(deep)
+    with pytest.raises(ValueError, match="one reservoir, got 0: none"):
+        as_network(Input() >> Ridge())
+    with pytest.raises(ValueError, match=r"feedback from Ridge 'readout' \(delay 1\)"):
+        as_network(ESN(units=10, feedback=True))
+    with pytest.raises(TypeError, match=r"got LIF; record its states"):
+        as_network(Input() >> LIF(10) >> Ridge())
+
+
+class OwnStep(Reservoir):
+    def _step(self, state, x):
+        return {"out": 2 * super()._step(state, x)["out"]}
+
+
+class Derived(Reservoir):
+    """Steps as its parent does."""
+
+
+def test_nodes_refused():
+    for node in (NVAR(2, 1), LIF(5), Ridge(), OwnStep(5)):
+        with pytest.raises(TypeError, match=rf"got {type(node).__name__}; record its states"):
+            as_network(node)
+    assert as_network(Derived(5, seed=1)).size == 5
+    with pytest.raises(ValueError, match="softmax joins the nodes"):
+        as_network(Reservoir(5, activation="softmax"))
+    with pytest.raises(
+        ValueError, match="`input_dim` must be 2, the number of inputs of Reservoir"
+    ):
+        as_network(Reservoir(5, input_dim=2), input_dim=3)
+    with pytest.raises(ValueError, match="`input_dim` must be a positive integer"):
+        as_network(Reservoir(5), input_dim=0)
+    with pytest.raises(TypeError, match=r"does not take `mask` for reservoirpy.*`input_dim`"):
+        as_network(Reservoir(5), mask=[1])
