@@ -9,10 +9,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from command import failed, inside
 from memcurve import Capacity, MemoryCurve, capacity_from_data, ensembles, memory_from_data
 from memcurve.cli.data import Estimator
 from memcurve.data.estimators import ESTIMATORS
-from test_cli import inside
 from tolerances import SMALL_DIRECT
 
 ROWS, STATES = 800, 6
@@ -28,7 +28,7 @@ def recording() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """Run ``memcurve data`` here: what it exits with, and what it prints."""
+    """Run ``memcurve data`` here."""
     return lambda *arguments: inside(monkeypatch, capsys, "data", *arguments)
 
 
@@ -38,21 +38,12 @@ def file(recording, tmp_path: Path) -> Path:
     return tmp_path / "rec.npz"
 
 
-def failed(command, *arguments) -> str:
-    """The message of a command that ends with exit code 1 and prints nothing else."""
-    code, out = command(*arguments)
-    assert isinstance(code, str)  # printed by the interpreter, which ends with 1
-    assert code.startswith("memcurve: error: ")
-    assert out == ""
-    return code
-
-
 def test_choices_are_the_table() -> None:
     assert get_args(Estimator) == ("regression", *ESTIMATORS)
 
 
 def test_tables(command, file, recording) -> None:
-    code, out = command(file, "--lags", 20)
+    code, out, _ = command(file, "--lags", 20)
     here = memory_from_data(*recording, 20)
     assert code == 0
     lines = out.splitlines()
@@ -70,7 +61,7 @@ def test_tables(command, file, recording) -> None:
 
 def test_archive_with_usual_and_given_names(command, file, recording, tmp_path: Path) -> None:
     here = memory_from_data(*recording, 15)
-    code, out = command(file, "--lags", 15, "--json")
+    code, out, _ = command(file, "--lags", 15, "--json")
     found = MemoryCurve.from_json(out)
     assert code == 0
     assert np.array_equal(found.values, here.values)
@@ -79,7 +70,7 @@ def test_archive_with_usual_and_given_names(command, file, recording, tmp_path: 
     assert found.network == "rec"
     np.savez(tmp_path / "own.npz", rates=recording[0], stimulus=recording[1])
     named = ["--state-names", "rates", "--input-name", "stimulus"]
-    code, out = command(tmp_path / "own.npz", *named, "--lags", 15, "--json")
+    code, out, _ = command(tmp_path / "own.npz", *named, "--lags", 15, "--json")
     assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
 
 
@@ -89,10 +80,10 @@ def test_table_with_column_names(command, recording, tmp_path: Path) -> None:
     content = np.column_stack([z, X])
     np.savetxt(tmp_path / "rec.csv", content, "%.17g", ",", header=names, comments="")
     asked = ["--input-name", "drive", "--lags", 12, "--json"]
-    code, out = command(tmp_path / "rec.csv", *asked)
+    code, out, _ = command(tmp_path / "rec.csv", *asked)
     assert code == 0
     assert np.array_equal(MemoryCurve.from_json(out).values, memory_from_data(X, z, 12).values)
-    code, out = command(tmp_path / "rec.csv", "--state-names", "x0", "x2", *asked)
+    code, out, _ = command(tmp_path / "rec.csv", "--state-names", "x0", "x2", *asked)
     here = memory_from_data(X[:, [0, 2]], z, 12)
     assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
 
@@ -103,7 +94,7 @@ def test_two_files_and_every_option(command, recording, tmp_path: Path) -> None:
     np.save(tmp_path / "z.npy", z)
     pair = [tmp_path / "x.npy", "--input", tmp_path / "z.npy", "--json"]
     asked = ["--washout", 50, "--noise-floor", 0.1, "--level", 0.5, "--no-checks", "--innovations"]
-    code, out = command(*pair, *asked)
+    code, out, _ = command(*pair, *asked)
     here = memory_from_data(
         X, z, washout=50, noise_floor=0.1, level=0.5, checks=False, innovations=True
     )
@@ -113,10 +104,10 @@ def test_two_files_and_every_option(command, recording, tmp_path: Path) -> None:
     assert "findings" not in found.diagnostics
     assert "ar_order" in found.diagnostics
     for name in ESTIMATORS:
-        code, out = command(*pair, "--estimator", name, "--lags", 10)
+        code, out, _ = command(*pair, "--estimator", name, "--lags", 10)
         here = memory_from_data(X, z, 10, estimator=name)
         assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
-    code, out = command(*pair[:-1], "--estimator", "k_fold", "--lags", 10, "--no-checks")
+    code, out, _ = command(*pair[:-1], "--estimator", "k_fold", "--lags", 10, "--no-checks")
     assert code == 0
     assert "left out" in out
     assert "unknown" in out
@@ -129,18 +120,18 @@ def test_coloured_input_by_itself_or_not(command, tmp_path: Path) -> None:
         z[t + 1] = 0.8 * z[t] + e
     X = ensembles.orthogonal(5, spectral_radius=0.8, seed=1).simulate(z)
     np.savez(tmp_path / "rec.npz", x=X, u=z)
-    code, out = command(tmp_path / "rec.npz", "--washout", 100)
+    code, out, _ = command(tmp_path / "rec.npz", "--washout", 100)
     assert code == 0
     assert out.splitlines()[0].strip().startswith("checks  warning: the input is not white")
     assert out.count("the input is not white") == 1
     assert "raw total" in out
-    code, out = command(tmp_path / "rec.npz", "--washout", 100, "--no-innovations", "--json")
+    code, out, _ = command(tmp_path / "rec.npz", "--washout", 100, "--no-innovations", "--json")
     assert "ar_order" not in MemoryCurve.from_json(out).diagnostics
 
 
 def test_picture_and_saved_curve(command, file, tmp_path: Path) -> None:
     png, saved = tmp_path / "memory.png", tmp_path / "memory.json"
-    code, out = command(file, "--lags", 10, "--plot", png, "--save", saved, "--json")
+    code, out, _ = command(file, "--lags", 10, "--plot", png, "--save", saved, "--json")
     assert code == 0
     assert png.read_bytes().startswith(b"\x89PNG")
     assert MemoryCurve.load(saved).to_json() == out.rstrip("\n")
@@ -148,12 +139,12 @@ def test_picture_and_saved_curve(command, file, tmp_path: Path) -> None:
 
 def test_capacity(command, file, recording) -> None:
     here = capacity_from_data(*recording, name="rec", washout=0)
-    code, out = command(file, "--capacity", "--lags", 10)
+    code, out, _ = command(file, "--capacity", "--lags", 10)
     assert code == 0
     for degree in (1, 2, 3):
         assert f"{here.by_degree[degree]:.4f}" in out
     assert f"at most {STATES}," in out
-    code, out = command(file, "--capacity", "--lags", 10, "--json")
+    code, out, _ = command(file, "--capacity", "--lags", 10, "--json")
     both = json.loads(out)
     assert Capacity.from_json(json.dumps(both["capacity"])).by_degree == here.by_degree
     curve = MemoryCurve.from_json(json.dumps(both["memory"]))
@@ -165,11 +156,11 @@ def test_estimators_side_by_side(command, recording, tmp_path: Path) -> None:
     X = np.column_stack([X, np.ones(ROWS)])  # left out in all of them
     np.savez(tmp_path / "rec.npz", states=X, z=z)
     png = tmp_path / "x.png"
-    code, out = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--plot", png)
+    code, out, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--plot", png)
     assert code == 0
     assert out.count("columns are constant") == 1
     assert png.stat().st_size > 1000
-    code, text = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--json")
+    code, text, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--json")
     rows = json.loads(text)["estimators"]
     assert [row["estimator"] for row in rows] == ["regression", *ESTIMATORS]
     for row in rows:
@@ -182,28 +173,28 @@ def test_estimators_side_by_side(command, recording, tmp_path: Path) -> None:
 
 
 def test_missing_files_and_inputs(command, file, recording, tmp_path: Path) -> None:
-    assert "no such file" in failed(command, tmp_path / "none.npz")
-    assert "no such file" in failed(command, file, "--input", tmp_path / "none.npy")
+    assert "no such file" in failed(command(tmp_path / "none.npz"))
+    assert "no such file" in failed(command(file, "--input", tmp_path / "none.npy"))
     np.save(tmp_path / "x.npy", recording[0])
-    assert "give their input too: --input FILE" in failed(command, tmp_path / "x.npy")
+    assert "give their input too: --input FILE" in failed(command(tmp_path / "x.npy"))
     np.savetxt(tmp_path / "x.csv", recording[0], delimiter=",")
-    assert "or give --input FILE" in failed(command, tmp_path / "x.csv")
+    assert "or give --input FILE" in failed(command(tmp_path / "x.csv"))
     (tmp_path / "x.docx").write_text("x")
-    assert "unknown kind of file '.docx'" in failed(command, tmp_path / "x.docx")
+    assert "unknown kind of file '.docx'" in failed(command(tmp_path / "x.docx"))
 
 
 def test_wrong_names_list_those_there_are(command, file, recording, tmp_path: Path) -> None:
-    message = failed(command, file, "--state-names", "rates")
+    message = failed(command(file, "--state-names", "rates"))
     assert f"has no rates; it holds states ({ROWS}, {STATES}) float64" in message
     assert "Correct --state-names." in message
-    assert "Correct --input-name." in failed(command, file, "--input-name", "drive")
-    assert "name of one array" in failed(command, file, "--state-names", "a", "b")
+    assert "Correct --input-name." in failed(command(file, "--input-name", "drive"))
+    assert "name of one array" in failed(command(file, "--state-names", "a", "b"))
     names = ",".join([*"abcdef", "drive"])
     content = np.column_stack(recording)
     np.savetxt(tmp_path / "x.csv", content, delimiter=",", header=names, comments="")
-    message = failed(command, tmp_path / "x.csv")
+    message = failed(command(tmp_path / "x.csv"))
     assert "only a, b, c, d, e, f, drive; choose one with --input-name '...'" in message
-    message = failed(command, tmp_path / "x.csv", "--input-name", "g")
+    message = failed(command(tmp_path / "x.csv", "--input-name", "g"))
     assert "has no column 'g'; it has a, b, c, d, e, f, drive" in message
 
 
@@ -219,13 +210,13 @@ def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: P
     }
     for name, (states, inputs, message) in cases.items():
         np.savez(tmp_path / f"{name}.npz", states=states, z=inputs)
-        text = failed(command, tmp_path / f"{name}.npz")
+        text = failed(command(tmp_path / f"{name}.npz"))
         assert message in text
         assert "--no-checks" in text
-    text = failed(command, tmp_path / "lead.npz")
+    text = failed(command(tmp_path / "lead.npz"))
     assert "pass states[:-2], inputs[2:]" in text
     assert command(tmp_path / "lead.npz", "--no-checks")[0] == 0
-    assert "must have more rows" in failed(command, tmp_path / "wide.npz", "--no-checks")
+    assert "must have more rows" in failed(command(tmp_path / "wide.npz", "--no-checks"))
 
 
 @pytest.mark.parametrize(
@@ -236,24 +227,28 @@ def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: P
         (["--washout", "800"], "washout"),
         (["--level", "1"], "`level` must be a finite number between 0 and 1"),
         (["--noise-floor", "-1"], "`noise_floor` must be a finite number at least 0"),
-        (["--compare", "--estimator", "split"], "--compare takes all estimators"),
-        (["--compare", "--capacity"], "--compare takes all estimators"),
         (["--lags", "5", "--plot", "x.docx"], "must end in one of"),
     ],
 )
 def test_bad_options_end_in_one_line(command, file, arguments: list, message: str) -> None:
-    text = failed(command, file, *arguments)
+    text = failed(command(file, *arguments))
     assert message in text
-    assert "\n" not in text
+    assert len(text.splitlines()) == 1
+
+
+@pytest.mark.parametrize("other", [["--estimator", "split"], ["--capacity"]])
+def test_options_at_odds(command, file, other: list) -> None:
+    text = failed(command(file, "--compare", *other), 2)
+    assert "--compare takes all estimators" in text
 
 
 def test_recordings_are_not_overwritten(command, file) -> None:
-    assert "is the recording itself" in failed(command, file, "--save", file)
+    assert "is the recording itself" in failed(command(file, "--save", file), 2)
 
 
 def test_unknown_estimators_and_help(command) -> None:
     assert command("x.npz", "--estimator", "nope")[0] == 2
-    code, out = command("--help")
+    code, out, _ = command("--help")
     assert code == 0
     assert "memcurve data recording.npz --capacity" in out
     assert "--no-innovations" in out

@@ -64,17 +64,17 @@ def test_bad_arguments() -> None:
 
 
 def test_command(tmp_path: object) -> None:
-    from test_cli import run
+    from command import run
 
     picture = f"{tmp_path}/compare.png"
     arguments = ["compare", "--size", 30, "--masks", 5, "--plot", picture]
     done = run(*arguments)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
-        assert name in done.stdout
+        assert name in done.out
     methods = ["--methods", "naive", "osm"]
     done = run("compare", "--ensemble", "normal", "--size", 20, *methods, "--json")
-    rows = json.loads(done.stdout)["rows"]
+    rows = json.loads(done.out)["rows"]
     assert [row["method"] for row in rows] == ["exact", "naive", "osm"]
     assert rows[0]["total"] == pytest.approx(20, abs=0.05)
 
@@ -129,19 +129,21 @@ def test_bad_problems() -> None:
 def test_command_with_input_and_noise(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from test_cli import inside
+    from command import inside
 
     asked = ["compare", "--ensemble", "orthogonal", "--size", 10, "--input", "ar:0.9"]
-    code, out = inside(monkeypatch, capsys, *asked, "--noise", "1e-2", "--lags", 15)
+    code, out, err = inside(monkeypatch, capsys, *asked, "--noise", "1e-2", "--lags", 15)
     assert code == 0
     assert "input AR(1) 0.9; observation noise 0.01" in out
     assert "naive" in out
     assert "osm" not in out
-    code, out = inside(monkeypatch, capsys, *asked, "--methods", "naive", "--json", "--lags", 15)
+    code, out, err = inside(
+        monkeypatch, capsys, *asked, "--methods", "naive", "--json", "--lags", 15
+    )
     rows = json.loads(out)["rows"]
     assert [row["method"] for row in rows] == ["exact", "naive"]
     assert rows[1]["largest_error"] < 1e-9
-    code, out = inside(monkeypatch, capsys, *asked, "--noise", 1, 2)
-    assert isinstance(code, str)  # printed by the interpreter, which ends with 1
-    assert "single level" in code
-    assert "\n" not in code
+    code, out, err = inside(monkeypatch, capsys, *asked, "--noise", 1, 2)
+    assert (code, out) == (1, "")
+    assert "single level" in err
+    assert len(err.splitlines()) == 1

@@ -93,12 +93,12 @@ def test_claims(tmp_path: Path) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    from test_cli import run
+    from command import run
 
     done = run("paper", "--figure", 6, "--quick", "--output", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert "index.html" in done.stdout
+    assert done.code == 0, done.err
+    assert "index.html" in done.out
     assert (tmp_path / "out" / "figure6.pdf").exists()
     done = run("paper", "--figure", 9, "--quick", "--output", tmp_path / "out")
-    assert done.returncode == 1
-    assert "got 9" in done.stderr
+    assert done.code == 1
+    assert "got 9" in done.err

@@ -2,53 +2,48 @@
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 
 from cyclopts import App
 
+from memcurve.cli.audit import audit
 from memcurve.cli.compare import compare
+from memcurve.cli.completion import install_completion
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
+from memcurve.cli.ending import run_to_end
+from memcurve.cli.errors import EXIT_CODES, UsageError
 from memcurve.cli.options import Ensemble, Method, NetworkOptions, ProblemOptions
 from memcurve.cli.paper import paper
 
-__all__ = ["Ensemble", "Method", "NetworkOptions", "ProblemOptions", "app", "main"]
+__all__ = [
+    "Ensemble",
+    "Method",
+    "NetworkOptions",
+    "ProblemOptions",
+    "UsageError",
+    "app",
+    "main",
+]
 
 app = App(
     name="memcurve",
-    help="How much a recurrent network remembers, computed right.",
+    help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
     help_format="plaintext",
     version=lambda: _version(),
 )
-for _command in (curve, compare, data, paper):
+for _command in (audit, curve, compare, data, paper):
     app.command(_command)
+app.command(install_completion, name="--install-completion")
 
 
 def main() -> None:
-    """Entry point: user errors end in one line on stderr and exit code 1, not in a traceback."""
-    from memcurve.errors import UncertainResultError
+    """Entry point: ends with an exit code, and with one line on stderr where something is wrong."""
+    sys.exit(run_to_end(_call))
 
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters
-    try:
-        app()
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except MemoryError as error:
-        sys.exit(
-            f"memcurve: error: out of memory ({error or 'no details'}); ask for fewer nodes "
-            f"or lags."
-        )
-    except (ValueError, TypeError, OSError, ImportError, UncertainResultError) as error:
-        if "--verbose" in sys.argv:
-            raise
-        sys.exit(f"memcurve: error: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+
+def _call() -> object:
+    return app(result_action="return_value", print_error=False, exit_on_error=False)
 
 
 def _version() -> str:

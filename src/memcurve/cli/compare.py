@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +15,14 @@ from memcurve.cli.options import (
     ProblemOptions,
     Whole,
     require_other_files,
+    say_written,
 )
-from memcurve.terminal import print_comparison, print_comparison_as_json
+from memcurve.terminal import (
+    comparison_content,
+    print_comparison,
+    print_comparison_as_json,
+    strict_json,
+)
 
 
 def compare(
@@ -30,6 +35,7 @@ def compare(
     masks: Whole = 100,
     samples: Whole = 10_000,
     plot: Path | None = None,
+    save: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
     verbose: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -41,6 +47,7 @@ def compare(
       memcurve compare --ensemble orthogonal --methods naive osm
       memcurve compare network.mat --masks 1000
       memcurve compare --input ar:0.9 --noise 1e-6
+      memcurve compare --save compare.json --json
 
     Parameters
     ----------
@@ -61,6 +68,8 @@ def compare(
         Number of samples of montecarlo.
     plot
         Draw all curves to this file (.png, .pdf, .svg).
+    save
+        Write the rows and their whole curves to this .json file.
     json
         Print the rows as JSON instead of a table.
     verbose
@@ -68,12 +77,17 @@ def compare(
     """
     from memcurve.comparison import compare as run
 
-    require_other_files(file, plot)
+    require_other_files(file, plot, save)
     network = options.network(file, "sparse_normal")
     by_method = {"osm_plus": {"masks": masks}, "montecarlo": {"samples": samples}}
     comparison = run(
         network, methods, lags=lags, seed=options.seed, options=by_method, **problem.arguments()
     )
+    if save is not None:
+        from memcurve.writing import replacing
+
+        with replacing(save) as stream:
+            stream.write(strict_json(comparison_content(comparison, curves=True)).encode())
     if plot is not None:
         from memcurve import plot as pictures
 
@@ -83,6 +97,5 @@ def compare(
         print_comparison_as_json(comparison)
     else:
         print_comparison(comparison)
-    if plot is not None:
-        print(f"picture written to {plot}", file=sys.stderr)
+    say_written(picture=plot, result=save)
     return 0

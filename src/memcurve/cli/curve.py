@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from memcurve.cli.errors import UsageError
 from memcurve.cli.options import (
     NETWORK,
     PROBLEM,
@@ -16,6 +16,7 @@ from memcurve.cli.options import (
     ProblemOptions,
     Whole,
     require_other_files,
+    say_written,
 )
 from memcurve.terminal import print_curve, print_profile
 
@@ -88,10 +89,10 @@ def curve(
     from memcurve import MemoryCurve, RankWarning
 
     if file is not None and forecast and str(file).isdigit():
-        raise ValueError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
+        raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
     require_other_files(file, plot, save)
     if sum((forecast, fisher, profile)) > 1:
-        raise ValueError("--forecast, --fisher and --profile exclude each other; give one of them.")
+        raise UsageError("--forecast, --fisher and --profile exclude each other; give one of them.")
     network = options.network(file, "normal")
     arguments = problem.arguments()
     with warnings.catch_warnings():
@@ -119,9 +120,7 @@ def curve(
         print_curve(result)
     else:
         print_profile(result)
-    for kind, path in (("picture", plot), ("result", save)):
-        if path is not None:
-            print(f"{kind} written to {path}", file=sys.stderr)
+    say_written(picture=plot, result=save)
     return 0
 
 
@@ -131,7 +130,7 @@ def _forecast(
     from memcurve import forecasting_curve
 
     if "input" not in arguments:
-        raise ValueError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
+        raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
     horizons = 10 if lags is None else lags
     return forecasting_curve(network, horizons=horizons, method=method, **arguments)
 
@@ -142,15 +141,15 @@ def _fisher(
     from memcurve import fisher_curve
 
     if method != "exact" or "input" in arguments:
-        raise ValueError(
+        raise UsageError(
             "--fisher takes neither --method nor --input: Fisher memory is a property of the "
             "network and the noise alone."
         )
     noise = arguments.get("noise", 1.0)
     if not isinstance(noise, float):
-        raise ValueError("--fisher takes one standard deviation, e.g. --noise 0.1.")
+        raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
     if network.readout is not None:
-        raise ValueError(
+        raise UsageError(
             "--fisher takes the network as read from all its nodes; leave out --readout."
         )
     return fisher_curve(network, noise, lags)
@@ -162,6 +161,6 @@ def _profile(
     from memcurve import noise_profile
 
     if lags is not None:
-        raise ValueError("--profile is about totals over all lags; leave out --lags.")
+        raise UsageError("--profile is about totals over all lags; leave out --lags.")
     levels = arguments.pop("noise", None)
     return noise_profile(network, levels, method=method, **arguments)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from memcurve.cli.options import Whole, require_other_files
-from memcurve.terminal import print_capacity, print_estimators, print_recorded
+from memcurve.cli.errors import UsageError
+from memcurve.cli.options import Whole, require_other_files, say_written
+from memcurve.terminal import print_capacity, print_estimators, print_recorded, strict_json
 
 if TYPE_CHECKING:
     from memcurve.curve import MemoryCurve
@@ -179,7 +180,7 @@ def data(
     for file in (states, recording.input):
         require_other_files(file, plot, save, what="recording")
     if compare and (capacity or recording.estimator != "regression"):
-        raise ValueError("--compare takes all estimators; leave out --estimator and --capacity.")
+        raise UsageError("--compare takes all estimators; leave out --estimator and --capacity.")
     with _own_words():
         curves = recording.all_curves(states) if compare else [recording.curve(states)]
         processing = recording.capacity(states) if capacity else None
@@ -198,9 +199,7 @@ def data(
         print_recorded(curves[0])
         if processing is not None:
             print_capacity(processing)
-    for kind, path in (("picture", plot), ("result", save)):
-        if path is not None:
-            print(f"{kind} written to {path}", file=sys.stderr)
+    say_written(picture=plot, result=save)
     return 0
 
 
@@ -220,7 +219,7 @@ def _own_words() -> Iterator[None]:
 
 def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
     """A single curve as its own JSON, which MemoryCurve.from_json reads."""
-    from json import dumps, loads
+    from json import loads
 
     if processing is not None:
         both = {"memory": curves[0].to_json(), "capacity": processing.to_json()}
@@ -229,15 +228,14 @@ def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
         content = {"recording": curves[0].network, "estimators": [_row(one) for one in curves]}
     else:
         return curves[0].to_json()
-    return dumps(content, indent=1, ensure_ascii=False)
+    return strict_json(content)
 
 
 def _row(curve: MemoryCurve) -> dict[str, Any]:
-    error = curve.total_error
     return {
         "estimator": curve.options["estimator"],
         "total": curve.total,
-        "total_error": None if error != error else error,  # NaN is no JSON
+        "total_error": curve.total_error,
         "values": curve.values.tolist(),
         "notes": list(curve.notes),
     }

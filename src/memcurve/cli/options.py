@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
+
+from memcurve.cli.errors import UsageError
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
@@ -22,7 +27,11 @@ Method = Literal[
 
 def _whole_number(kind: Any, tokens: Any) -> int:
     """Read an integer; by itself the parser would round 1.5."""
-    return int(tokens[0].value)
+    text: str = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"it must be a whole number, e.g. 100; got {text!r}.") from None
 
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
@@ -79,19 +88,21 @@ class NetworkOptions:
         options = {name: value for name, value in given.items() if value is not None}
         if file is not None:
             for name in options:
-                raise ValueError(
+                raise UsageError(
                     f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
                     f"is taken as it is. Leave it out, or leave out the file."
                 )
             return _file_network(file, self.matrix, self.mask, self.seed)
         if self.matrix is not None:
-            raise ValueError("--matrix names an array in a file; give the file, or leave it out.")
+            raise UsageError("--matrix names an array in a file; give the file, or leave it out.")
         from memcurve import ensembles
+        from memcurve.limits import require_room_for_array
 
         ensemble, size = options.pop("ensemble", usual_ensemble), options.pop("size", 100)
         count = options.pop("inputs", 1)
         if count < 1:
             raise ValueError(f"--inputs must be at least 1, got {count}.")
+        require_room_for_array((size, size), f"a network of --size {size}")
         network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
         return network if count == 1 else _with_inputs(network, count, self.mask, self.seed)
 
@@ -121,17 +132,32 @@ class ProblemOptions:
         if self.input is not None:
             from memcurve.inputs import parse
 
-            processes = [parse(text) for text in self.input]
+            processes = []
+            for text in self.input:
+                with _reading_text(named_file=text.lower().startswith("series:")):
+                    processes.append(parse(text))
             arguments["input"] = processes[0] if len(processes) == 1 else processes
         if self.noise is not None:
             from memcurve.noise import parse_noise
 
-            arguments["noise"] = parse_noise(self.noise)
+            with _reading_text():
+                arguments["noise"] = parse_noise(self.noise)
         return arguments
 
 
 NETWORK = NetworkOptions()
 PROBLEM = ProblemOptions()
+
+
+@contextmanager
+def _reading_text(*, named_file: bool = False) -> Iterator[None]:
+    """Make what a text of the command line gets wrong an error of usage, but not that of a file."""
+    try:
+        yield
+    except ValueError as error:
+        if named_file:
+            raise
+        raise UsageError(str(error)) from error
 
 
 def node_list(text: str) -> list[int]:
@@ -142,7 +168,7 @@ def node_list(text: str) -> list[int]:
         try:
             nodes += range(int(first), int(last) + 1) if dash else [int(first)]
         except ValueError:
-            raise ValueError(
+            raise UsageError(
                 f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
             ) from None
     return nodes
@@ -151,7 +177,14 @@ def node_list(text: str) -> list[int]:
 def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
     for output in outputs:
         if file is not None and output is not None and output.resolve() == file.resolve():
-            raise ValueError(f"{output} is the {what} itself; write to another file.")
+            raise UsageError(f"{output} is the {what} itself; write to another file.")
+
+
+def say_written(**files: Path | None) -> None:
+    """Name the files written, on stderr: stdout is for the result alone."""
+    for kind, path in files.items():
+        if path is not None:
+            print(f"{kind} written to {path}", file=sys.stderr)
 
 
 def _file_network(file: Path, matrix: str | None, mask: str | None, seed: int) -> LinearNetwork:

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from memcurve.cli.options import Whole
-from memcurve.terminal import print_outcomes
+from memcurve.terminal import paper_content, print_outcomes, strict_json
 
 
 def paper(
@@ -20,6 +20,7 @@ def paper(
     claims: Annotated[bool, Parameter(negative="")] = False,
     fresh: Annotated[bool, Parameter(negative="")] = False,
     seed: Whole = 1,
+    json: Annotated[bool, Parameter(negative="")] = False,
     verbose: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
@@ -28,6 +29,7 @@ def paper(
 
       memcurve paper --quick --claims --output paper-figures
       memcurve paper --figure 4
+      memcurve paper --figure 1 2 --quick --json
       memcurve paper
 
     Parameters
@@ -44,16 +46,23 @@ def paper(
         Draw again what is there already. Without it an interrupted run goes on where it was.
     seed
         Seed of everything drawn at random.
+    json
+        Print the page, the figures and the outcomes of the claims as JSON.
     verbose
         Show the full traceback of an error.
     """
-    from memcurve.paper import Settings, reproduce
+    from memcurve.paper import FIGURES, Settings, reproduce
 
     progress = sys.stderr.isatty()
     settings = Settings.quick(seed=seed) if quick else Settings(seed=seed, progress=progress)
     page, outcomes = reproduce(
         output, figures=figure, settings=settings, claims=claims, fresh=fresh, say=_say
     )
+    if json:
+        chosen = FIGURES if figure is None else figure
+        drawn = [page.parent / f"figure{number}.png" for number in dict.fromkeys(chosen)]
+        print(strict_json(paper_content(page, drawn, outcomes)))
+        return 0
     if outcomes:
         print_outcomes(outcomes)
     print(f"page: {page}")

@@ -1,0 +1,129 @@
+"""``memcurve audit``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from memcurve.cli.errors import FINE, MISMATCH, UsageError
+from memcurve.cli.options import (
+    NETWORK,
+    PROBLEM,
+    NetworkOptions,
+    ProblemOptions,
+    Whole,
+    require_other_files,
+    say_written,
+)
+
+
+def audit(
+    file: Path | None = None,
+    *,
+    claimed: str | None = None,
+    k_max: Whole | None = None,
+    samples: Whole | None = None,
+    ridge: float | None = None,
+    input_variance: float | None = None,
+    options: NetworkOptions = NETWORK,
+    problem: ProblemOptions = PROBLEM,
+    html: Path | None = None,
+    markdown: Path | None = None,
+    save: Path | None = None,
+    fail_on_mismatch: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """What a network's memory really is, and what a number claimed for it means.
+
+    For example:
+
+      memcurve audit --html audit.html
+      memcurve audit reservoir.mat --claimed 48.7
+      memcurve audit reservoir.mat --claimed 31.2 --k-max 200 --samples 2000 --ridge 1e-4
+      memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
+      memcurve audit --ensemble orthogonal --size 50 --noise 1e-3 --markdown audit.md
+      memcurve audit network.npz --claimed 100 --fail-on-mismatch
+
+    Parameters
+    ----------
+    file
+        Network to read, as for `memcurve curve`; without one, a built-in ensemble is used, by
+        default the paper's sparse normal network of 100 nodes.
+    claimed
+        A total memory that was reported for it, with the digits it was reported with. The audit
+        tells which convention or artefact gives this number.
+    k_max
+        The largest lag that the claimed number sums over, if known.
+    samples
+        The length of the simulation it comes from, if known.
+    ridge
+        The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
+    input_variance
+        The variance of the input it comes from, if known.
+    options
+        Where the network comes from.
+    problem
+        What drives the network; --noise asks for the usable memory under one more noise.
+    html
+        Write the report to this file as one page that works offline, with interactive charts.
+    markdown
+        Write the report to this file as Markdown.
+    save
+        Write the whole audit to this .json file.
+    fail_on_mismatch
+        End with exit code 3 if the claimed number is not the network's memory.
+    json
+        Print the audit as JSON instead of tables; its schema is memcurve.auditing.schema().
+    verbose
+        Show the full traceback of an error.
+    """
+    if fail_on_mismatch and claimed is None:
+        raise UsageError("--fail-on-mismatch needs --claimed, the number to hold against.")
+    require_other_files(file, html, markdown, save)
+    from memcurve.auditing import audit as run
+    from memcurve.terminal import print_document
+    from memcurve.writing import replacing
+
+    with _steps() as say:
+        result = run(
+            options.network(file, "sparse_normal"),
+            claimed=claimed,
+            k_max=k_max,
+            samples=samples,
+            ridge=ridge,
+            input_variance=input_variance,
+            seed=options.seed,
+            say=say,
+            **problem.arguments(),
+        )
+    for path, text in ((html, result.to_html), (markdown, result.to_markdown)):
+        if path is not None:
+            with replacing(path) as stream:
+                stream.write(text().encode())
+    if save is not None:
+        result.save(save)
+    if json:
+        print(result.to_json())
+    else:
+        print_document(result.document())
+    say_written(page=html, report=markdown, result=save)
+    wrong = result.claim is not None and not result.claim.holds
+    return MISMATCH if wrong and fail_on_mismatch else FINE
+
+
+@contextmanager
+def _steps() -> Iterator[Callable[[str], None] | None]:
+    """Show on a terminal what is being done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading the network") as status:
+        yield lambda step: status.update(step)

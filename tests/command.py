@@ -1,0 +1,66 @@
+"""The command, run as users run it or, for speed, within the process of the tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from memcurve import cli
+
+
+class Ended(NamedTuple):
+    """How a command ended: its exit code, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: object, **options: Any) -> Ended:
+    """Run the command in a process of its own."""
+    command = [sys.executable, "-m", "memcurve", *map(str, arguments)]
+    return ended(command, **options)
+
+
+def shell(script: str, **options: Any) -> Ended:
+    """Run a bash script in which ``memcurve`` is the command."""
+    prelude = f'memcurve() {{ "{sys.executable}" -m memcurve "$@"; }}\n'
+    return ended(["bash", "-c", prelude + script], **options)
+
+
+def ended(command: list[str], **options: Any) -> Ended:
+    """Run any command to its end."""
+    asked = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 120} | options
+    done = subprocess.run(command, text=True, encoding="utf-8", check=False, **asked)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def inside(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: object
+) -> Ended:
+    """Run the command within this process."""
+    monkeypatch.setattr(sys, "argv", ["memcurve", *map(str, arguments)])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Cyclopts application invoked without tokens")
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+    code = end.value.code
+    assert isinstance(code, int)
+    return Ended(code, *capsys.readouterr())
+
+
+Command = Callable[..., Ended]
+
+
+def failed(done: Ended, code: int = 1) -> str:
+    """The one message of a command that ended with ``code`` and printed nothing else."""
+    assert done.code == code, done.err
+    assert done.out == ""
+    assert done.err.startswith("memcurve: error: ")
+    assert "Traceback" not in done.err
+    return done.err
