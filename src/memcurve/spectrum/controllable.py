@@ -32,8 +32,10 @@ from memcurve.graph import (
     strong_components,
     submatrix,
 )
+from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork
-from memcurve.spectrum.modes import EigenBasis, RobustModes, robust_modes, screen
+from memcurve.spectrum.clusters import RobustModes, robust_modes
+from memcurve.spectrum.modes import EigenBasis, screen
 from memcurve.spectrum.modular import MinimalDegree, minimal_degree, nonzero_eigenvalue_count
 from memcurve.spectrum.sensitivity import (
     EPS,
@@ -144,6 +146,7 @@ def _controllable_spectrum(network: LinearNetwork, keep_basis: bool) -> Spectrum
 
 
 def _closer_look(A: Any, C: Floats, nodes: Indices, exact: MinimalDegree) -> Spectrum:
+    require_room_for_states(len(C), "closer look")
     dense = submatrix(A, np.arange(len(C), dtype=np.intp))
     robust = robust_modes(dense, C)
     margin = np.nan if robust is None else robust.margin

@@ -1,0 +1,231 @@
+"""Where memory is lost: states the input does not reach, or cannot drive apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.curve import MemoryCurve
+from memcurve.graph import reachable_nodes, submatrix
+from memcurve.network import LinearNetwork
+from memcurve.spectrum.clusters import Cluster, judged_clusters
+from memcurve.spectrum.modular import (
+    centred,
+    minimal_degree,
+    nonzero_eigenvalue_count,
+    primes,
+    residues,
+)
+
+#: Nodes named in a sentence; the rest are counted.
+MOST_NAMED = 8
+#: States up to which modes are looked at one by one.
+MOST_STATES = 600
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Memory that is not there, and why.
+
+    ``count`` is 0 where the same states are counted by another entry already. ``kind`` is
+    ``"unreached"``, ``"silent"``, ``"twins"``, ``"repeated"``, ``"orthogonal"``, ``"unread"`` or
+    ``"other"``; ``nodes`` are those concerned, where it is nodes.
+    """
+
+    kind: str
+    count: int
+    text: str
+    nodes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Account:
+    """How many states there are, and what became of them.
+
+    ``margin`` is the relative change of the mask that would silence a mode; ``rank_robust`` the
+    rank up to rounding. Both are None where they are not known.
+    """
+
+    states: int
+    read: int
+    reached: int
+    rank: int
+    rank_robust: int | None
+    margin: float | None
+    losses: tuple[Loss, ...] = field(default_factory=tuple)
+
+    @property
+    def lost(self) -> int:
+        """States that hold no memory of their own."""
+        return self.read - self.rank
+
+
+def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
+    """Find out where a network's memory is lost; ``curve`` is its exact one."""
+    A, C = network.real_pair()
+    reached = reachable_nodes(A, C)
+    rank = int(curve.rank or 0)
+    copies = 2 if network.is_complex else 1
+    read = network.states if network.readout is None else copies * len(network.readout)
+    known = curve.diagnostics
+    losses = _unreached(network, reached)
+    if network.readout is None:
+        losses += _undriven(A, C, reached, rank, network.size)
+    elif read - rank > 0:
+        text = (
+            f"{read} states are read, and their past holds {rank} independent inputs: the others "
+            f"repeat what these say"
+        )
+        losses.append(Loss("unread", read - rank, text))
+    return Account(
+        states=network.states,
+        read=read,
+        reached=len(reached),
+        rank=rank,
+        rank_robust=known.get("rank_robust"),
+        margin=known.get("margin"),
+        losses=tuple(losses),
+    )
+
+
+def _unreached(network: LinearNetwork, reached: NDArray[np.intp]) -> list[Loss]:
+    missing = np.setdiff1d(np.arange(network.states), reached)
+    if len(missing) == 0:
+        return []
+    nodes = _nodes(missing, network.size)
+    what = "states" if network.is_complex else "nodes"
+    text = f"{len(missing)} {what} are never reached from the input: {_named(nodes)}"
+    return [Loss("unreached", len(missing), text, nodes)]
+
+
+def _undriven(
+    A: Any, C: NDArray[np.float64], reached: NDArray[np.intp], rank: int, size: int
+) -> list[Loss]:
+    """Why the input drives fewer modes than it reaches states."""
+    missing = len(reached) - rank
+    if missing <= 0 or len(reached) > MOST_STATES:
+        return [] if missing <= 0 else [_rest(missing)]
+    block, mask = submatrix(A, reached), C[reached]
+    nodes = _same_nodes(block, mask, reached, size)
+    if sum(loss.count for loss in nodes) == missing:
+        return nodes
+    # the nodes concerned and the modes lost are two views of one loss: the counts are the modes'
+    among = [replace(loss, count=0, text=f"among these, {loss.text}") for loss in nodes]
+    modes = _lost_modes(block, mask, missing) if mask.shape[1] == 1 else [_rest(missing)]
+    return [*modes, *among]
+
+
+def _same_nodes(
+    A: NDArray[np.float64], C: NDArray[np.float64], reached: NDArray[np.intp], size: int
+) -> list[Loss]:
+    """Nodes that never move, or move alike."""
+    losses = []
+    groups, silent = _same_states(A, C)
+    if silent:
+        nodes = _nodes(reached[silent], size)
+        text = f"{_named(nodes)} {_verb(nodes, 'is', 'are')} reached along paths that cancel"
+        losses.append(Loss("silent", len(silent), text, nodes))
+    for group in groups:
+        nodes = _nodes(reached[group], size)
+        only_now = not A[group].any()
+        what = "hold nothing but the present input" if only_now else "always hold the same state"
+        text = f"{_named(nodes)} {what}, up to a factor, and count once"
+        losses.append(Loss("twins", len(group) - 1, text, nodes))
+    return losses
+
+
+def _lost_modes(A: NDArray[np.float64], C: NDArray[np.float64], missing: int) -> list[Loss]:
+    """Modes lost to one input: at zero by exact counts, elsewhere by the closer look."""
+    exact = minimal_degree(A, C[:, 0])
+    zeros = len(A) - nonzero_eigenvalue_count(A)
+    at_zero = zeros - exact.zeros
+    losses = [_repeated(0, zeros, exact.zeros)] if at_zero > 0 else []
+    with np.errstate(all="ignore"):  # defective zeros divide by nothing; the counts are checked
+        clusters = judged_clusters(A, C[:, 0]) or []
+    elsewhere = [c for c in clusters if abs(c.centre) > c.uncertainty]
+    lost = _lost_clusters(elsewhere)
+    rest = missing - max(at_zero, 0)
+    if sum(loss.count for loss in lost) == rest:
+        return [*losses, *lost]
+    return [*losses, _rest(rest)] if rest > 0 else losses
+
+
+def _repeated(value: complex, size: int, rank: int) -> Loss:
+    text = (
+        f"the eigenvalue {_number(value)} appears {size} times, of which one input can drive {rank}"
+    )
+    return Loss("repeated", size - rank, text)
+
+
+def _rest(count: int) -> Loss:
+    text = f"{count} modes that the input reaches are not driven independently of the others"
+    return Loss("other", count, text)
+
+
+def _lost_clusters(clusters: list[Cluster]) -> list[Loss]:
+    losses: list[Loss] = []
+    orthogonal: list[complex] = []
+    for cluster in clusters:
+        if cluster.size == 1 and cluster.rank == 0:
+            orthogonal.append(cluster.centre)
+        elif cluster.rank < cluster.size:
+            losses.append(_repeated(cluster.centre, cluster.size, cluster.rank))
+    if orthogonal:
+        some = ", ".join(_number(value) for value in orthogonal[:MOST_NAMED])
+        more = f" and {len(orthogonal) - MOST_NAMED} more" if len(orthogonal) > MOST_NAMED else ""
+        text = (
+            f"{len(orthogonal)} modes are orthogonal to the mask, as by a symmetry that the mask "
+            f"shares, and never excited: eigenvalues {some}{more}"
+        )
+        losses.append(Loss("orthogonal", len(orthogonal), text))
+    return losses
+
+
+def _same_states(
+    A: NDArray[np.float64], C: NDArray[np.float64]
+) -> tuple[list[NDArray[np.intp]], list[int]]:
+    """Groups of states that are multiples of each other at all times, and states always zero.
+
+    The rows of [C, AC, A²C, …] for the stored numbers, modulo a prime, each divided by its first
+    entry that is not zero: equal rows are equal up to an accident of probability about N²/p.
+    """
+    prime = primes(len(A))[0]
+    reduced, v = residues(A, prime), residues(C, prime)
+    blocks = []
+    for _ in range(len(A)):
+        blocks.append(v)
+        v = centred(reduced @ v, prime)
+    rows = (np.hstack(blocks) % prime).astype(np.int64)
+    groups: dict[bytes, list[int]] = {}
+    silent = []
+    for node, row in enumerate(rows):
+        places = np.flatnonzero(row)
+        if len(places) == 0:
+            silent.append(node)
+            continue
+        scaled = row * pow(int(row[places[0]]), -1, prime) % prime
+        groups.setdefault(scaled.tobytes(), []).append(node)
+    return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], silent
+
+
+def _nodes(states: NDArray[np.intp], size: int) -> tuple[int, ...]:
+    """The nodes of these states: real parts come first, then imaginary parts."""
+    return tuple(int(node) for node in np.unique(states % size))
+
+
+def _named(nodes: tuple[int, ...]) -> str:
+    some = ", ".join(map(str, nodes[:MOST_NAMED]))
+    more = f" and {len(nodes) - MOST_NAMED} more" if len(nodes) > MOST_NAMED else ""
+    return f"{'nodes' if len(nodes) > 1 else 'node'} {some}{more}"
+
+
+def _verb(nodes: tuple[int, ...], one: str, several: str) -> str:
+    return one if len(nodes) == 1 else several
+
+
+def _number(value: complex) -> str:
+    real, imag = round(value.real, 4) + 0.0, round(value.imag, 4)
+    return f"{real:g}" if imag == 0 else f"{real:g} {'+' if imag > 0 else '−'} {abs(imag):g}i"

@@ -1,0 +1,132 @@
+"""Document: what a report says, whatever it is rendered as.
+
+A document is plain data: sentences, tables and charts. :func:`memcurve.report.markdown`,
+:func:`memcurve.report.html` and :func:`memcurve.report.fragment` render it, the command prints it
+in the terminal; none of them knows what the numbers mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under a head; ``numeric`` columns are aligned to the right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.head):
+                raise ValueError(
+                    f"`rows` must have one cell for each of the {len(self.head)} columns of "
+                    f"`head`, got {len(row)} in row {number}; fill up with ''."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One line, or one set of points, of a chart.
+
+    ``low`` and ``high`` bound a band around it. A series that is not ``shown`` at first can be
+    switched on by the reader.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    dashed: bool = False
+    shown: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("y", "low", "high"):
+            values = getattr(self, name)
+            if values is not None and np.shape(values) != np.shape(self.x):
+                raise ValueError(
+                    f"`{name}` of series {self.name!r} must have the shape of `x`, "
+                    f"{np.shape(self.x)}, got {np.shape(values)}; give one value for each x."
+                )
+        if (self.low is None) != (self.high is None):
+            raise ValueError(
+                f"`low` and `high` of series {self.name!r} bound a band together, got one of "
+                f"them; give both or neither."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Series over one pair of axes.
+
+    ``marks`` are labelled places on the x axis, ``levels`` labelled heights. ``kind`` is
+    ``"lines"``, or ``"disc"`` for points in the complex plane around the unit circle.
+    """
+
+    title: str
+    across: str
+    up: str
+    series: tuple[Series, ...]
+    kind: str = "lines"
+    log_x: bool = False
+    log_y: bool = False
+    marks: tuple[tuple[str, float], ...] = ()
+    levels: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("lines", "disc"):
+            raise ValueError(
+                f"`kind` must be 'lines' or 'disc', got {self.kind!r}; use 'lines' for curves."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A title, a sentence that says what to see, and what there is to see."""
+
+    title: str
+    text: str = ""
+    table: Table | None = None
+    chart: Chart | None = None
+    points: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A report.
+
+    Attributes
+    ----------
+    title, subtitle : str
+        What it is about.
+    verdict : sequence of str
+        The few sentences that matter.
+    good : bool or None
+        Whether the verdict is favourable; None where there is nothing to judge.
+    figures : sequence of (name, value)
+        The main numbers.
+    sections : sequence of Section
+        The rest.
+    notes : sequence of str
+        What one should know before quoting the numbers.
+    footer : str
+        How the report was made.
+    """
+
+    title: str
+    subtitle: str
+    verdict: Sequence[str]
+    good: bool | None
+    figures: Sequence[tuple[str, str]]
+    sections: Sequence[Section]
+    notes: Sequence[str] = ()
+    footer: str = ""

@@ -1,0 +1,116 @@
+"""Colours: Okabe and Ito's, moved until they stand out from a white and from a dark page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Lines need a contrast of 3 with what is behind them, text one of 4.5. The light colours of
+#: series are chosen to stand out from dark notebooks as well.
+LIGHT: Mapping[str, str] = {
+    "page": "#f6f7f9",
+    "surface": "#ffffff",
+    "ink": "#1c2430",
+    "muted": "#566170",
+    "edge": "#dce1e7",
+    "grid": "#e9ecf0",
+    "link": "#0b63ad",
+    "good": "#0a7a4b",
+    "bad": "#b3261e",
+    "neutral": "#566170",
+    "series-0": "#0072b2",
+    "series-1": "#d55e00",
+    "series-2": "#00926b",
+    "series-3": "#c25f98",
+    "series-4": "#b47a00",
+    "series-5": "#3a92c8",
+    "series-6": "#1c2430",
+}
+DARK: Mapping[str, str] = {
+    "page": "#0f1216",
+    "surface": "#171b21",
+    "ink": "#eef1f5",
+    "muted": "#a3aebb",
+    "edge": "#2d343d",
+    "grid": "#262c34",
+    "link": "#7cc0ff",
+    "good": "#3fcf8e",
+    "bad": "#ff8a80",
+    "neutral": "#a3aebb",
+    "series-0": "#4aa8e8",
+    "series-1": "#ff8a4c",
+    "series-2": "#2cc79a",
+    "series-3": "#e79ac6",
+    "series-4": "#f0b840",
+    "series-5": "#93d2f8",
+    "series-6": "#eef1f5",
+}
+#: Pictures within a page of unknown colours: text and axes take the colour of the text around.
+AROUND: Mapping[str, str] = {
+    **LIGHT,
+    "surface": "transparent",
+    "ink": "currentColor",
+    "muted": "currentColor",
+    "edge": "currentColor",
+    "grid": "#80808033",
+    "series-6": "currentColor",
+}
+#: How many series have a colour of their own.
+COLOURS = 7
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+
+def variables(colours: Mapping[str, str]) -> str:
+    """The colours as CSS variables."""
+    return " ".join(f"--{name}: {value};" for name, value in colours.items())
+
+
+def vega_config(colours: Mapping[str, str], font: str = FONT) -> dict[str, Any]:
+    """How Vega-Lite draws: everything that depends on the colours of the page."""
+    ink, muted, surface = colours["ink"], colours["muted"], colours["surface"]
+    return {
+        "background": surface,
+        "font": font,
+        "aria": False,  # the page itself describes each chart, once
+        "padding": 4,
+        "view": {"stroke": None},
+        "axis": {
+            "domainColor": colours["edge"],
+            "gridColor": colours["grid"],
+            "ticks": False,
+            "labelColor": muted,
+            "labelFontSize": 12,
+            "labelPadding": 7,
+            "titleColor": muted,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "titleLimit": 1000,
+        },
+        "axisY": {"domain": False},
+        "legend": {
+            "labelColor": ink,
+            "labelFontSize": 12,
+            "labelLimit": 1000,
+            "columns": 2,
+            "orient": "bottom",
+            "symbolOpacity": 1,
+            "symbolType": "stroke",
+            "symbolSize": 240,
+            "symbolStrokeWidth": 2.4,
+            "title": None,
+        },
+        "title": {"color": ink, "fontSize": 15, "anchor": "start", "offset": 12},
+        "range": {"category": [colours[f"series-{k}"] for k in range(COLOURS)]},
+        "style": {
+            "mark": {"color": muted, "strokeDash": [2, 3], "strokeWidth": 1},
+            "mark-label": {"color": muted, "fontSize": 12},
+            "level": {"color": muted, "strokeDash": [6, 4], "strokeWidth": 1},
+            "level-label": {"color": muted, "fontSize": 12},
+            "level-halo": {
+                "color": surface, "stroke": surface, "strokeWidth": 4, "strokeJoin": "round",
+                "fontSize": 12,
+            },
+            "circle": {"color": muted, "strokeWidth": 1.2},
+        },
+    }  # fmt: skip
