@@ -130,6 +130,7 @@ def document() -> Document:
             "Store states in double precision, or rescale the input mask.",
         ),
         good=False,
+        word="Needs attention",
         figures=(
             ("total memory", "100 ± 2.5×10⁻¹²"),
             ("usable in float32", "37.4"),

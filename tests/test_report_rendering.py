@@ -256,7 +256,11 @@ def test_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
     monkeypatch.setenv("COLUMNS", "76")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
-    print_document(dataclasses.replace(document(), sections=document().sections[:4], good=True))
+    print_document(
+        dataclasses.replace(
+            document(), sections=document().sections[:4], good=True, word="In order"
+        )
+    )
     shown = capsys.readouterr().out
     assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()) <= 76
     assert not re.search(r"\x1b\[(3|9)[0-9]m", shown)  # no colours

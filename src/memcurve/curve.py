@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve import display
 from memcurve.optional import optional
 from memcurve.version import __version__
 from memcurve.writing import Saved, plain
@@ -249,14 +250,17 @@ class MemoryCurve(Saved):
         return f"<MemoryCurve {body}>{notes}"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(text)}</td></tr>"
-            for name, text in self.summary()
+        end = _visible_end(self.values)
+        label = f"{self.kind} at lags {self.lags[0]} to {self.lags[end - 1]}" if end else ""
+        return display.sparkline(self.values[:end].tolist(), label) + display.table(
+            self.summary(), self.notes
         )
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<table>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def _visible_end(values: Floats) -> int:
+    """Number of lags up to where nothing is left to see."""
+    seen = np.flatnonzero(values >= 1e-3 * max(float(values.max(initial=0.0)), 1e-300))
+    return min(len(values), int(1.2 * (seen[-1] + 1)) + 1) if len(seen) else len(values)
 
 
 def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:

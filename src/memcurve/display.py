@@ -1,22 +1,50 @@
-"""A network as a small HTML table, as notebooks show it."""
+"""Networks and curves as notebooks show them: small HTML tables, and a line."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
 #: Nodes up to which the spectral radius is computed for a table; it takes a fraction of a second.
 RADIUS_UP_TO = 500
+SPARKLINE_WIDTH, SPARKLINE_HEIGHT, SPARKLINE_POINTS = 360, 60, 400
+
+
+def table(rows: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> str:
+    """Named figures and notes, everything escaped."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th>"
+        f"<td style='text-align:left'>{escape(text)}</td></tr>"
+        for name, text in rows
+    )
+    points = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f"<table>{cells}</table>" + (f"<ul>{points}</ul>" if points else "")
+
+
+def sparkline(values: Sequence[float], label: str) -> str:
+    """Numbers from 0 up as a small picture, in the colour of the text around it."""
+    finite = [max(0.0, value) if math.isfinite(value) else 0.0 for value in values]
+    if len(finite) < 2:
+        return ""
+    step = max(1, len(finite) // SPARKLINE_POINTS)
+    shown, top = finite[::step], max(1.0, max(finite))
+    across = SPARKLINE_WIDTH / (len(shown) - 1)
+    points = " ".join(
+        f"{k * across:.1f},{2 + (SPARKLINE_HEIGHT - 4) * (1 - value / top):.1f}"
+        for k, value in enumerate(shown)
+    )
+    return (
+        f"<svg role='img' aria-label='{escape(label, quote=True)}' width='{SPARKLINE_WIDTH}' "
+        f"height='{SPARKLINE_HEIGHT}' style='max-width:100%'><polyline points='{points}' "
+        f"fill='none' stroke='currentColor' stroke-width='1.5'/></svg>"
+    )
 
 
 def network_table(network: Any) -> str:
-    """The main figures of a linear or nonlinear network, then its notes, everything escaped."""
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(text)}</td></tr>"
-        for name, text in _rows(network)
-    )
-    notes = "".join(f"<li>{escape(note)}</li>" for note in getattr(network, "notes", ()))
-    return f"<table>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+    """The main figures of a linear or nonlinear network, then its notes."""
+    return table(_rows(network), getattr(network, "notes", ()))
 
 
 def _rows(network: Any) -> list[tuple[str, str]]:

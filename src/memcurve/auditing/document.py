@@ -38,11 +38,18 @@ def document(audit: Audit) -> Document:
         subtitle=_subtitle(audit),
         verdict=audit.verdict,
         good=None if audit.claim is None else audit.claim.holds,
+        word=_word(audit),
         figures=_figures(audit),
         sections=[section for section in sections if section is not None],
         notes=audit.notes,
         footer=f"{versions}; seed {audit.seed}.",
     )
+
+
+def _word(audit: Audit) -> str:
+    if audit.claim is None:
+        return "Summary"
+    return "The claim holds" if audit.claim.holds else "The claim does not hold"
 
 
 def _subtitle(audit: Audit) -> str:

@@ -112,6 +112,8 @@ class Document:
         The few sentences that matter.
     good : bool or None
         Whether the verdict is favourable; None where there is nothing to judge.
+    word : str
+        The verdict in a word or two, which stands beside its colour.
     figures : sequence of (name, value)
         The main numbers.
     sections : sequence of Section
@@ -130,3 +132,4 @@ class Document:
     sections: Sequence[Section]
     notes: Sequence[str] = ()
     footer: str = ""
+    word: str = "Summary"

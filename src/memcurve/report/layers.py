@@ -215,7 +215,7 @@ def _levels(chart: Chart, points: list[Drawn], y: Spec) -> list[Spec]:
 def disc(chart: Chart, points: list[Drawn]) -> Spec:
     reach = 1.0
     for line in points:
-        reach = max(reach, *np.abs(line.x).tolist(), *np.abs(line.y).tolist())
+        reach = max([reach, *np.abs(line.x).tolist(), *np.abs(line.y).tolist()])
     scale = {"domain": [-1.08 * reach, 1.08 * reach], "nice": False, "zero": False}
     axis = {"labelExpr": axes.written("datum.value"), "tickCount": 5}
     x = {

@@ -7,7 +7,7 @@ import re
 
 from memcurve.report import markup, palette, vega
 from memcurve.report.document import Chart, Document, Section
-from memcurve.report.wording import NOTES, verdict_word
+from memcurve.report.wording import NOTES
 
 #: Width and height of the picture, and points drawn of each of its series.
 _WIDTH, _HEIGHT, _POINTS = 600, 240, 600
@@ -76,7 +76,7 @@ def fragment(document: Document) -> str:
 def _verdict(document: Document) -> str:
     if not document.verdict:
         return ""
-    word, tone = verdict_word(document.good), _TONES[document.good]
+    word, tone = markup.text(document.word), _TONES[document.good]
     first, *others = document.verdict
     rest = "".join(f"<p style='margin:4px 0 0'>{markup.text(text)}</p>\n" for text in others)
     return (

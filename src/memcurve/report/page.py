@@ -13,7 +13,7 @@ from memcurve.optional import optional
 from memcurve.report import axes, markup, palette, vega
 from memcurve.report.document import Chart, Document, Section
 from memcurve.report.thinning import MOST
-from memcurve.report.wording import NOTES, one_line, verdict_word
+from memcurve.report.wording import NOTES, one_line
 
 #: Points drawn on a whole page: what keeps it below three megabytes.
 _PAGE_POINTS = 36_000
@@ -135,7 +135,7 @@ def _verdict(document: Document) -> str:
     return (
         f"<section class='verdict {_CLASSES[document.good]}' aria-labelledby='verdict'>\n"
         f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{_SIGNS[document.good]}</span>"
-        f"{verdict_word(document.good)}</h2>\n"
+        f"{markup.text(document.word)}</h2>\n"
         f"<p class='lead'>{markup.text(first)}</p>\n{rest}</section>\n"
     )
 

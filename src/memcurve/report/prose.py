@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from memcurve.report.document import Document, Table
-from memcurve.report.wording import NOTES, one_line, paragraphs, verdict_word
+from memcurve.report.wording import NOTES, one_line, paragraphs
 
 #: Signs that mean something within a line of Markdown.
 _SIGNS = re.compile(r"([\\`*_{}\[\]|~$])")
@@ -36,7 +36,7 @@ def _blocks(document: Document) -> Iterator[str]:
     yield f"# {_line(document.title)}"
     if document.subtitle.strip():
         yield _line(document.subtitle)
-    word = verdict_word(document.good)
+    word = _inline(document.word)
     for k, sentence in enumerate(document.verdict):
         yield f"**{word}.** {_inline(sentence)}" if k == 0 else _line(sentence)
     if document.figures:

@@ -11,13 +11,6 @@ NOTES = "Before quoting the numbers"
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def verdict_word(good: bool | None) -> str:
-    """What the colour of a verdict says, in words."""
-    if good is None:
-        return "Summary"
-    return "In order" if good else "Needs attention"
-
-
 def clean(text: str) -> str:
     """Text without control characters, which terminals obey and browsers refuse."""
     return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))

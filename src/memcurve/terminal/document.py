@@ -69,13 +69,13 @@ def _print_line(console: Console, content: str, style: str = "", prefix: str = "
 def _print_verdict(console: Console, document: Document) -> None:
     from rich.text import Text
 
-    from memcurve.report.wording import one_line, verdict_word
+    from memcurve.report.wording import one_line
 
     if not document.verdict:
         return
     tone = {True: "green", False: "red", None: "cyan"}[document.good]
     bar = "| " if console.options.ascii_only else "▌ "
-    word = (f"{verdict_word(document.good)}. ", f"bold {tone}")
+    word = (f"{one_line(document.word)}. ", f"bold {tone}")
     console.print()
     for k, sentence in enumerate(document.verdict):
         text = Text.assemble(*((word,) if k == 0 else ()), one_line(sentence))
