@@ -19,7 +19,7 @@ from memcurve.auditing.claims.case import BEST_PRECISION, claimed_number
 
 Floats = NDArray[np.float64]
 
-NORMAL = ensembles.normal(60, spectral_radius=0.9, seed=2)
+NORMAL = ensembles.normal(40, spectral_radius=0.9, seed=2)
 ORTHOGONAL = ensembles.orthogonal(40, spectral_radius=0.95, seed=3)
 #: The input reaches all nodes but drives only every third mode.
 UNCONTROLLABLE = ensembles.cyclic(30, mask=np.tile([1.0, 0.0, 0.0], 10))
@@ -55,7 +55,7 @@ def ridge_r2(x: Floats, past: Floats, ridge: float) -> Floats:
 
 
 def test_the_total_is_right() -> None:
-    result = audit(NORMAL, claimed=60)
+    result = audit(NORMAL, claimed=40)
     assert result.claim is not None
     assert result.claim.holds
     assert kinds(result) == ["total"]
@@ -233,7 +233,7 @@ def test_explanations_fit() -> None:
 
 
 def test_recognisers_take_any_network() -> None:
-    several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((60, 2)))
+    several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
     for network in (several, NORMAL.replace(readout=range(7)), LinearNetwork([[0.0]], [1.0])):
         result = audit(network, claimed=3)
         case_fields = {field.name for field in dataclasses.fields(result)}

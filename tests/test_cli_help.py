@@ -14,13 +14,14 @@ from scipy.io import savemat
 
 from command import Command, inside, run
 from memcurve import cli, ensembles
+from memcurve.cli.audit import audit
 from memcurve.cli.compare import compare
 from memcurve.cli.completion import install_completion
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.paper import paper
 
-COMMANDS = (curve, compare, data, paper, install_completion)
+COMMANDS = (audit, curve, compare, data, paper, install_completion)
 
 
 def examples(function: Any) -> list[list[str]]:
@@ -38,6 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("examples")
     network = ensembles.normal(6, seed=1)
     savemat(place / "network.mat", {"A": network.A, "C": network.C})
+    savemat(place / "reservoir.mat", {"W": network.A, "Win": network.C})
+    np.savez(place / "network.npz", A=network.A, C=network.C)
     np.save(place / "weights.npy", network.A)
     from safetensors.numpy import save_file
 
@@ -65,7 +68,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> C
 
 def test_there_are_examples() -> None:
     assert {words[0] for words in EXAMPLES} == {
-        "curve", "compare", "data", "paper", "--install-completion",
+        "audit", "curve", "compare", "data", "paper", "--install-completion",
     }  # fmt: skip
     assert all(len(examples(function)) >= 3 for function in COMMANDS)
 
@@ -81,9 +84,9 @@ def test_examples_run(
         page = folder / "index.html"
         monkeypatch.setattr("memcurve.paper.reproduce", lambda *a, **k: (page, []))
     done = command(*words)
-    assert done.code == 0, done.err
+    assert done.code == (3 if "--fail-on-mismatch" in words else 0), done.err
     assert done.out
-    for option in ("--plot", "--save"):
+    for option in ("--plot", "--save", "--html", "--markdown"):
         if option in words:
             assert (folder / words[words.index(option) + 1]).stat().st_size > 100
 

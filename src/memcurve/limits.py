@@ -52,6 +52,21 @@ class Work(NamedTuple):
     times: float
 
 
+class Cost(NamedTuple):
+    """An estimate of what a question takes, besides the network itself.
+
+    Attributes
+    ----------
+    bytes : int
+        Memory, from the number of arrays that was measured.
+    seconds : float
+        Time on two cores of a usual machine, good to a small factor.
+    """
+
+    bytes: int
+    seconds: float
+
+
 #: What each question takes; a method other than the exact one is a question of its own.
 WORK = {
     "exact": Work(4, 0, 2),
@@ -88,6 +103,33 @@ class Asked(Protocol):
     def is_white(self) -> bool: ...
 
 
+def estimated_cost(states: int, question: str = "exact", *, columns: int | None = None) -> Cost:
+    """Memory and time that a question takes, by the estimate that decides what is refused.
+
+    Parameters
+    ----------
+    states : int
+        States at work together: those that inputs reach, or the largest of the parts without a
+        connection between them.
+    question : str
+        A key of :data:`WORK`.
+    columns : int, optional
+        Lags or samples, where the work depends on them; five a state by default.
+
+    Examples
+    --------
+    >>> from memcurve.limits import estimated_cost
+    >>> cost = estimated_cost(10_000)
+    >>> cost.bytes / 1e9, cost.seconds / 60
+    (3.2, 16.666666666666668)
+    """
+    if question not in WORK:
+        raise ValueError(f"`question` must be one of {', '.join(WORK)}, got {question!r}.")
+    work = WORK[question]
+    seconds = work.times * _OPERATIONS * float(states) ** 3 / _RATE
+    return Cost(_bytes(states, work, columns), seconds)
+
+
 def require_room(problem: Asked, method: str, options: Mapping[str, Any] = _NO_OPTIONS) -> None:
     """Raise a TooLargeError where a method cannot answer a problem for lack of memory.
 
@@ -116,9 +158,8 @@ def require_room_for_states(states: int, question: str, *, columns: int | None =
     work = WORK[question]
     if _fits(states, work, columns):
         return
-    need, room = _bytes(states, work, columns), available_memory() or 0
+    (need, seconds), room = estimated_cost(states, question, columns=columns), available_memory() or 0
     fewer = "nodes, lags or samples" if work.columns else "nodes"
-    seconds = work.times * _OPERATIONS * float(states) ** 3 / _RATE
     raise TooLargeError(
         f"`network` must fit into memory, got {states:,} states that are at work together: they "
         f"take about {_size(need)} of memory and, by estimate, {_duration(seconds)}, but "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memcurve.auditing.structure import Complexes
 from memcurve.auditing.usable import GIVEN
 from memcurve.auditing.verdict import number
 from memcurve.report import Chart, Document, Section, Series, Table
@@ -102,7 +103,9 @@ def _memory(audit: Audit) -> Section:
     end = min(end, max(4 * audit.account.rank, 2 * _visible_end(curve.values), 10))
     lags = curve.lags[: end + 1].astype(float)
     values, error = curve.values[: end + 1], curve.error[: end + 1]
-    series = [Series("exact", lags, values, np.maximum(values - error, 0), values + error)]
+    seen = bool(error.max(initial=0.0) > INVISIBLE)
+    low, high = (np.maximum(values - error, 0), values + error) if seen else (None, None)
+    series = [Series("exact", lags, values, low, high)]
     for one in audit.estimates:
         shown = np.arange(one.first_lag, one.last_lag + 1, dtype=float)
         inside = shown <= end
@@ -137,7 +140,7 @@ def _estimates(audit: Audit) -> Section | None:
             "exact",
             str(audit.account.rank),
             str(audit.account.rank),
-            "all, from 0",
+            "all",
             _small(float(audit.curve.error.max())),
             "—",
             "",
@@ -149,7 +152,7 @@ def _estimates(audit: Audit) -> Section | None:
                 f"{one.name}: {one.about}",
                 number(one.total),
                 number(one.truth),
-                f"{one.first_lag} … {one.last_lag}",
+                f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}",
                 f"{one.largest_error:.1e}",
                 f"{one.seconds:.2g} s",
                 one.why,
@@ -233,18 +236,25 @@ def _usable(audit: Audit) -> Section:
 
 def _spectrum(audit: Audit) -> Section:
     found = audit.eigenvalues
-    series = [Series("eigenvalues of A", found.all.real.copy(), found.all.imag.copy())]
+    counting = found.counting
     text = "The memory curve is made of the eigenvalues that the input excites"
-    if found.counting is not None:
-        counting = Series("that count", found.counting.real.copy(), found.counting.imag.copy())
-        series.append(counting)
-        text += f": {len(found.counting)} of {len(found.all)}"
+    if counting is None:
+        series = [_points("eigenvalues of A", found.all)]
+    elif len(counting) == len(found.all):
+        series = [_points("eigenvalues, all of which count", counting)]
+        text += f", here all {len(counting)}"
+    else:
+        series = [_points("eigenvalues of A", found.all), _points("those that count", counting)]
+        text += f", here {len(counting)} of {len(found.all)}"
     chart = Chart(
         "Eigenvalues in the unit disc", "real part", "imaginary part", tuple(series), "disc"
     )
-    return Section(
-        "Spectrum", f"{text}. The closer to the circle, the longer the memory.", chart=chart
-    )
+    text += ". The closer to the circle, the longer the memory."
+    return Section("Spectrum", text, chart=chart)
+
+
+def _points(name: str, values: Complexes) -> Series:
+    return Series(name, values.real.copy(), values.imag.copy())
 
 
 def _squeezing(audit: Audit) -> Section | None:
@@ -268,7 +278,7 @@ def _squeezing(audit: Audit) -> Section | None:
         if found.below_rounding is not None
         else "It stays above rounding: formulas that invert the Gramian of the states can work."
     )
-    text = f"How much of A^{{j−1}}C is not in the space of the inputs before it. {seen}"
+    text = f"How much of A^(j−1)·C leads out of the space of the inputs before it. {seen}"
     return Section("Squeezing", text, chart=chart)
 
 

@@ -41,7 +41,7 @@ def _claim(claim: Claim, total: float) -> str:
     if claim.holds:
         return f"The claimed {told} is right: {best.text}."
     others = len(claim.explanations) - 1
-    more = f" ({others} other {'ways' if others > 1 else 'way'} to arrive at it below)"
+    more = f"; {others} other {'ways' if others > 1 else 'way'} to arrive at it below"
     more = more if others else ""
     sure = "; perhaps " if best.fit == "solved for" else "; most likely "
     sure = ": " if best.likelihood == FITS["as it is"] else sure

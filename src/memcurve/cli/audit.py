@@ -83,8 +83,16 @@ def audit(
     verbose
         Show the full traceback of an error.
     """
-    if fail_on_mismatch and claimed is None:
-        raise UsageError("--fail-on-mismatch needs --claimed, the number to hold against.")
+    about_claim = {
+        "--fail-on-mismatch": fail_on_mismatch or None,
+        "--k-max": k_max,
+        "--samples": samples,
+        "--ridge": ridge,
+        "--input-variance": input_variance,
+    }
+    _require_claim(claimed, {name for name, value in about_claim.items() if value is not None})
+    if problem.noise is not None and len(problem.noise) > 1:
+        raise UsageError(f"--noise must be a single level for an audit, got {problem.noise}.")
     require_other_files(file, html, markdown, save)
     from memcurve.auditing import audit as run
     from memcurve.terminal import print_document
@@ -115,6 +123,22 @@ def audit(
     say_written(page=html, report=markdown, result=save)
     wrong = result.claim is not None and not result.claim.holds
     return MISMATCH if wrong and fail_on_mismatch else FINE
+
+
+def _require_claim(claimed: str | None, given: set[str]) -> None:
+    """Raise unless the options about a claimed number make sense together."""
+    if claimed is None:
+        for name in sorted(given):
+            raise UsageError(f"{name} needs --claimed, the number that it is about.")
+        return
+    if "--ridge" in given and "--samples" not in given:
+        raise UsageError("--ridge needs --samples, since their ratio is what acts as a noise.")
+    from memcurve.auditing.claims import claimed_number
+
+    try:
+        claimed_number(claimed)
+    except ValueError as error:
+        raise UsageError(str(error).replace("`claimed`", "--claimed")) from error
 
 
 @contextmanager

@@ -25,6 +25,9 @@ BEST_PRECISION = 1e-6
 #: How an explanation came to fit: nothing was chosen, a round value of some setting was found to
 #: fit, or the setting was solved for; and the share of all settings that this leaves.
 FITS = {"as it is": 1.0, "round value": 1 / 30, "solved for": 0.1}
+#: How usual a kind of number is, relative to a plain cut-off: guesses, which only rank what fits
+#: equally well.
+USUAL = {"simulation": 6.0, "ridge": 0.3, "noise": 0.3, "number_format": 0.2, "coloured_input": 0.5}
 #: Numbers that scatter are taken to stay within this many standard deviations.
 SCATTER = 3.0
 
@@ -46,8 +49,8 @@ class Explanation:
     fit : str
         One of :data:`FITS`.
     likelihood : float
-        How likely this way gives the very digits that were claimed: the share of settings that the
-        fit leaves, times the chance that a number made so is rounded to them.
+        How likely this way gives the very digits that were claimed: how usual it is, times the
+        share of settings that the fit leaves, times the chance that such a number is rounded so.
     text : str
         In words.
     """
@@ -133,7 +136,7 @@ class Case:
             deviation = tolerance / SCATTER
             density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
             chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
-        likelihood = share * FITS[fit] * min(1.0, chance)
+        likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
         widest = max(self.tolerance, tolerance)
         yield Explanation(kind, value, widest, fit, likelihood, text)
 

@@ -1,0 +1,94 @@
+"""Measure, print and save.
+
+    python -m benchmarks                     everything; some minutes
+    python -m benchmarks --quick             small sizes, seconds: a check that all of it runs
+    python -m benchmarks --sizes 100 3000    other sizes against bare eigenvalues
+    python -m benchmarks --memory 3000       peak memory of one call, in this process, and no more
+
+Run it in a clone of the repository as ``uv run --no-dev --group benchmarks python -m benchmarks``,
+which also installs the libraries it compares with; those that are not installed are listed as such.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import memcurve
+from benchmarks import accuracy, eigenvalues, memory, picture, table
+from benchmarks.timing import machine, versions
+
+SIZES, QUICK_SIZES = [100, 300, 1000, 3000], [20, 40]
+MEMORY_SIZES, QUICK_MEMORY_SIZES = [1000, 2000], [200]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line and do what it says."""
+    asked = _parser().parse_args(arguments)
+    if asked.memory:
+        row = memory.peak_memory(asked.memory)
+        print(json.dumps(row) if asked.json else table.markdown(_described({"memory": [row]})))
+        return
+    budget = 0.05 if asked.quick else 1.0
+    sizes = asked.sizes or (QUICK_SIZES if asked.quick else SIZES)
+    results = _described({})
+    memcurve.memory_curve(memcurve.ensembles.normal(20, seed=1))  # load the libraries first
+    parts: dict[str, Any] = {
+        "eigenvalues": lambda: eigenvalues.plain(sizes, budget),
+        "claim": lambda: accuracy.claimed(asked.quick, budget),
+        "methods": lambda: accuracy.compared(asked.quick, budget),
+        "general": lambda: eigenvalues.general(asked.quick, budget),
+        "structured": lambda: eigenvalues.structured(asked.quick, budget),
+        "memory": lambda: [
+            memory.in_a_process_of_its_own(size)
+            for size in (QUICK_MEMORY_SIZES if asked.quick else MEMORY_SIZES)
+        ],
+    }
+    for name in asked.only or parts:
+        print(f"measuring: {name} …", file=sys.stderr)
+        results[name] = parts[name]()
+    text = table.markdown(results)
+    print(text)
+    folder = Path(asked.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.md").write_text(text, encoding="utf-8")
+    (folder / "results.json").write_text(
+        json.dumps(results, indent=1, ensure_ascii=False, allow_nan=True) + "\n", encoding="utf-8"
+    )
+    if "methods" in results:
+        picture.draw(results["methods"], asked.picture or folder / "accuracy.png")
+
+
+def _described(results: dict[str, Any]) -> dict[str, Any]:
+    command = "python -m benchmarks " + " ".join(sys.argv[1:])
+    return {"command": command.strip(), "versions": versions(), "machine": machine()} | results
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=(__doc__ or "").split("\n")[0],
+        epilog="Results are ratios of times taken in one run.",
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, in seconds")
+    parser.add_argument("--sizes", type=int, nargs="+", help="numbers of nodes against eigenvalues")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=["eigenvalues", "claim", "methods", "general", "structured", "memory"],
+        help="some of the tables",
+    )
+    parser.add_argument(
+        "--output", default=".benchmarks", metavar="DIR", help="folder of results.md and .json"
+    )
+    parser.add_argument("--picture", metavar="FILE", help="accuracy.png in that folder by default")
+    parser.add_argument("--memory", type=int, metavar="N", help="peak memory of one call only")
+    parser.add_argument("--json", action="store_true", help="with --memory: print JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

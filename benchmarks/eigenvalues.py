@@ -1,0 +1,138 @@
+"""The exact method as a ratio to bare eigenvalues: plain, symmetric, structured, and in general."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import memcurve
+from benchmarks.timing import best_times, seconds_of, thread_counts, threads
+from memcurve import LinearNetwork, ensembles, inputs
+from memcurve.limits import TooLargeError
+
+Row = dict[str, Any]
+#: From here on ensembles are scaled by the circular law: no eigenvalues before those timed.
+LARGE = 2000
+
+
+def plain(sizes: Sequence[int], budget: float) -> list[Row]:
+    """Normal networks against ``eigvals``, symmetric ones against ``eigvalsh``; by threads."""
+    rows = []
+    for size in sizes:
+        scaling = {"scaling": "circular_law"} if size >= LARGE else {}
+        normal = ensembles.normal(size, spectral_radius=0.9, seed=1, **scaling)
+        symmetric = ensembles.symmetric(size, spectral_radius=0.9, seed=1)
+        for count in thread_counts():
+            with threads(count):
+                rows.append(_against(normal, "normal", "eigvals", np.linalg.eigvals, budget))
+                rows.append(_against(symmetric, "symmetric", "eigvalsh", np.linalg.eigvalsh, budget))
+            rows[-2]["threads"] = rows[-1]["threads"] = count
+    return rows
+
+
+def _against(
+    network: LinearNetwork,
+    ensemble: str,
+    reference: str,
+    eigenvalues: Callable[[np.ndarray], object],
+    budget: float,
+) -> Row:
+    functions: list[Callable[[], object]] = [
+        lambda: eigenvalues(network.A),
+        lambda: memcurve.memory_curve(network),
+    ]
+    note = _without_assumption(network)
+    if not note:
+        functions.append(lambda: memcurve.memory_curve(network, assume_controllable=True))
+    bare, exact, *assumed = best_times(*functions, budget=budget)
+    return {
+        "ensemble": ensemble,
+        "states": network.size,
+        "reference": reference,
+        "reference_seconds": bare,
+        "seconds": exact,
+        "ratio": exact / bare,
+        "assumed_ratio": assumed[0] / bare if assumed else None,
+        "note": note,
+    }
+
+
+def _without_assumption(network: LinearNetwork) -> str:
+    """Why ``assume_controllable`` is left out, if it is."""
+    try:
+        memcurve.memory_curve(ensembles.normal(3, seed=1), assume_controllable=True)
+    except TypeError:
+        return "this version has no assume_controllable"
+    return ""
+
+
+def structured(quick: bool, budget: float) -> list[Row]:
+    """Large sparse networks, in units of ``eigvals`` of a normal network of 1000 nodes."""
+    size, unit = (300, 100) if quick else (100_000, 1000)
+    dense = ensembles.normal(unit, spectral_radius=0.9, seed=1).A
+    [bare] = best_times(lambda: np.linalg.eigvals(dense), budget=budget)
+    rows = []
+    for name, network in _large_networks(size).items():
+        row: Row = {"network": name, "reference": f"eigvals, N = {unit}", "note": ""}
+        try:
+            curve = memcurve.memory_curve(network, 1000)
+            seconds = seconds_of(lambda network=network: memcurve.memory_curve(network, 1000))
+            row |= {"seconds": seconds, "ratio": seconds / bare, "total": curve.total}
+        except TooLargeError:
+            row["note"] = "refused: its eigenvalues would not fit into memory"
+        rows.append(row)
+    return rows
+
+
+def _large_networks(size: int) -> dict[str, LinearNetwork]:
+    """Sparse networks of so many nodes; all but the ring fall into small parts."""
+    rng = np.random.default_rng(1)
+    nodes = np.arange(size)
+    first = np.zeros(size)
+    first[0] = 1.0
+    ring = sparse.csr_array((np.full(size, 0.9), ((nodes + 1) % size, nodes)), shape=(size, size))
+    block = ensembles.normal(100, spectral_radius=0.9, seed=1)
+    reached = sparse.block_diag(
+        [sparse.csr_array(block.A), sparse.diags_array(np.full(size - 100, 0.5))], format="csr"
+    )
+    return {
+        f"cyclic, N = {size:,}": LinearNetwork(ring, first),
+        f"100 of {size:,} nodes reached": LinearNetwork(
+            reached, np.r_[block.C, np.zeros(size - 100)]
+        ),
+        f"diagonal, N = {size // 100:,}": LinearNetwork(
+            sparse.diags_array(rng.uniform(0.1, 0.9, size // 100)).tocsr(), np.ones(size // 100)
+        ),
+    }
+
+
+def general(quick: bool, budget: float) -> list[Row]:
+    """Noise at 81 levels and all lags, and ARMA(2, 2) input, as ratios to ``eigvals``."""
+    small, large = (40, 60) if quick else (500, 1000)
+    questions: dict[str, tuple[int, dict[str, Any]]] = {
+        "81 noise levels, all lags": (small, {"noise": np.logspace(-20, 0, 81)}),
+        "ARMA(2, 2) input": (large, {"input": inputs.ARMA(ar=[1.1, -0.4], ma=[0.5, 0.2])}),
+    }
+    rows = []
+    for question, (size, arguments) in questions.items():
+        for ensemble in ("normal", "symmetric", "orthogonal"):
+            network = ensembles.make(ensemble, size, seed=1)
+            bare, seconds = best_times(
+                lambda A=network.A: np.linalg.eigvals(A),
+                lambda network=network, asked=arguments: memcurve.memory_curve(network, **asked),
+                budget=budget,
+            )
+            rows.append(
+                {
+                    "question": question,
+                    "ensemble": ensemble,
+                    "states": size,
+                    "reference_seconds": bare,
+                    "seconds": seconds,
+                    "ratio": seconds / bare,
+                }
+            )
+    return rows

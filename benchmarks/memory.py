@@ -1,0 +1,59 @@
+"""Peak memory of the exact method, in dense N×N arrays of float64."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import memcurve
+from memcurve.limits import estimated_cost
+
+Row = dict[str, Any]
+
+
+def in_a_process_of_its_own(size: int) -> Row:
+    """The same in a fresh process: a peak is that of the whole life of a process."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--memory", str(size), "--json"],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    row: Row = json.loads(done.stdout)
+    return row
+
+
+def peak_memory(size: int) -> Row:
+    """Growth of this process's peak memory over one call, on a normal network of ``size`` nodes."""
+    try:
+        import resource
+    except ImportError:  # systems other than Unix
+        return {"states": size, "note": "this system does not tell the peak memory"}
+
+    def peak() -> int:
+        """Bytes; macOS counts them, Linux kilobytes."""
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return used if sys.platform == "darwin" else 1024 * used
+
+    network = memcurve.ensembles.normal(size, spectral_radius=0.9, seed=1, scaling="circular_law")
+    memcurve.memory_curve(memcurve.ensembles.normal(50, seed=1))  # load the libraries first
+    before, start = peak(), time.perf_counter()
+    curve = memcurve.memory_curve(network)
+    seconds, after = time.perf_counter() - start, peak()
+    cost, array = estimated_cost(size), 8 * size**2
+    return {
+        "states": size,
+        "seconds": seconds,
+        "total": curve.total,
+        "error": float(curve.error.max()),
+        "process_arrays": after / array,
+        "arrays": (after - before) / array,
+        "estimated_arrays": cost.bytes / array,
+        "estimated_seconds": cost.seconds,
+        "note": "",
+    }

@@ -1,0 +1,132 @@
+"""``memcurve audit`` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import memcurve
+from command import Ended, run
+from memcurve import Audit
+from memcurve.auditing import schema
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("networks") / "small.npz"
+    memcurve.save_network(memcurve.ensembles.normal(12, seed=1), file)
+    return file
+
+
+def audit(*arguments: object) -> Ended:
+    return run("audit", *arguments)
+
+
+def test_reports(network: Path, tmp_path: Path) -> None:
+    page, text, saved = (tmp_path / name for name in ("a.html", "a.md", "a.json"))
+    ended = audit(
+        network,
+        "--claimed",
+        11,
+        "--html",
+        page,
+        "--markdown",
+        text,
+        "--save",
+        saved,
+        "--noise",
+        0.1,
+    )
+    assert ended.code == 0, ended.err
+    assert "The claim holds" in ended.out
+    assert "without lag 0" in ended.out
+    assert [line.split(" written")[0] for line in ended.err.splitlines()] == [
+        "page", "report", "result",
+    ]  # fmt: skip
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert text.read_text(encoding="utf-8").startswith("# Memory audit: small")
+    assert Audit.load(saved).claim.holds  # type: ignore[union-attr]
+
+
+def test_json(network: Path) -> None:
+    ended = audit(network, "--json", "--claimed", "11.00")
+    assert ended.code == 0, ended.err
+    content = json.loads(ended.out)
+    jsonschema.validate(content, schema())
+    assert content["claim"]["tolerance"] == 0.005
+
+
+@pytest.mark.parametrize(("claimed", "code"), [("12", 0), ("11", 0), ("7.31", 3)])
+def test_fail_on_mismatch(network: Path, claimed: str, code: int) -> None:
+    ended = audit(network, "--claimed", claimed, "--fail-on-mismatch")
+    assert ended.code == code
+    assert "remembers 12" in ended.out  # whatever the code, the report is there
+    assert ended.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--fail-on-mismatch"], 2, "needs --claimed"),
+        (["--claimed", "lots"], 2, "must be a total memory"),
+        (["--k-max", "10"], 2, "--claimed"),
+        (["--claimed", "3", "--ridge", "1e-3"], 2, "--samples"),
+        (["--claimed", "3", "--k-max", "2.5"], 2, "2.5"),
+        (["--noise", "1e-3", "1e-4"], 2, "single level"),
+        (["no such file.npz"], 1, "no such file"),
+        (["--size", "100000"], 1, "GB"),
+        (["--html", "no/such/folder/a.html"], 1, "cannot be written"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_line(
+    arguments: list[str], code: int, message: str, tmp_path: Path
+) -> None:
+    small = [] if "--size" in arguments or arguments[0].startswith("no") else ["--size", "5"]
+    ended = run("audit", *arguments, *small, cwd=tmp_path)
+    assert ended.code == code, ended
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    assert len(ended.err.strip().splitlines()) <= 3
+    assert ended.out == ""
+
+
+def test_the_network_itself_is_not_overwritten(network: Path) -> None:
+    ended = audit(network, "--save", network)
+    assert ended.code == 2
+    assert "is the network itself" in ended.err
+
+
+def test_tensor_names_are_listed(tmp_path: Path) -> None:
+    np.savez(tmp_path / "layer.npz", recurrent=np.eye(3) / 2, drive=np.ones(3))
+    ended = audit(tmp_path / "layer.npz", "--matrix", "wrong", "--mask", "drive")
+    assert ended.code == 1
+    assert "recurrent (3, 3) float64" in ended.err
+    good = audit(tmp_path / "layer.npz", "--matrix", "recurrent", "--mask", "drive")
+    assert good.code == 0
+    assert "remembers 1 of its past inputs" in good.out
+
+
+def test_a_pickle_is_never_executed(tmp_path: Path) -> None:
+    import pickle
+
+    class Malicious:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (Path.touch, (tmp_path / "executed",))  # type: ignore[return-value]
+
+    array = np.array([Malicious()], dtype=object)
+    for name in ("w.npy", "w.npz", "w.pt", "w.mat"):
+        file = tmp_path / name
+        if name == "w.npz":
+            np.savez(file, A=array, C=array)
+        elif name == "w.npy":
+            np.save(file, array, allow_pickle=True)
+        else:
+            file.write_bytes(pickle.dumps(Malicious()))
+        ended = audit(file)
+        assert ended.code == 1, name
+        assert "Traceback" not in ended.err
+        assert not (tmp_path / "executed").exists()
