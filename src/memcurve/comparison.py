@@ -144,7 +144,7 @@ def compare(
     count = 2 * network.states if lags is None else lags
     clock = _Clock("exact", problem)
     exact = _quiet_curve(problem, "exact", count, seed, chosen.get("exact", {}))
-    rows = [_row(exact, float(exact.error.max()), clock.seconds())]
+    rows = [_row(exact, float(exact.error.max()), clock.seconds(), network.notes)]
     for name in names:
         clock = _Clock(name, problem)
         try:
@@ -154,7 +154,7 @@ def compare(
         else:
             seconds = clock.seconds()
             largest = float(np.abs(curve.channels - exact.channels).max())
-            rows.append(_row(curve, largest, seconds))
+            rows.append(_row(curve, largest, seconds, network.notes))
     return Comparison(exact, tuple(rows), _setting(problem))
 
 
@@ -197,14 +197,15 @@ def _quiet_curve(
         return curve  # type: ignore[no-any-return]
 
 
-def _row(curve: MemoryCurve, largest_error: float, seconds: float) -> Row:
+def _row(curve: MemoryCurve, largest_error: float, seconds: float, known: Sequence[str]) -> Row:
     total = float(curve.values.sum())
-    return Row(curve.method, curve, total, largest_error, seconds, _short(curve.notes))
+    return Row(curve.method, curve, total, largest_error, seconds, _short(curve.notes, known))
 
 
-def _short(notes: Sequence[str]) -> str:
-    """All notes but those that say what is asked, or that a method has no error bound."""
-    return "; ".join(note for note in notes if not note.startswith(_KNOWN_BEFORE))
+def _short(notes: Sequence[str], known: Sequence[str]) -> str:
+    """All notes but the network's own, those that say what is asked, and that there is no bound."""
+    own = [note for note in notes if note not in known and not note.startswith(_KNOWN_BEFORE)]
+    return "; ".join(own)
 
 
 _KNOWN_BEFORE = ("no error bound", "usable memory under", "coloured input", "memory and forecast")

@@ -80,6 +80,7 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
         C[:, 0] if C.shape[1] == 1 else C,
         shift=_shift(layers, own, dtype, delayed),
         name=f"{len(layers)} layers: {'; '.join(names)}",
+        notes=tuple(dict.fromkeys(note for layer in layers for note in layer.notes)),
     )
 
 
