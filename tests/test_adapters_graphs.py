@@ -109,3 +109,12 @@ def test_refused():
         as_network(nx.path_graph(3, nx.DiGraph), mask=[0], spectral_radius=0.9)
     with pytest.raises(ValueError, match="`mask` must list nodes"):
         as_network(nx.path_graph(3), mask=[[0]])
+
+
+def test_a_range_is_a_list_of_nodes() -> None:
+    networkx = pytest.importorskip("networkx", reason="graphs need networkx")
+    graph = networkx.path_graph([2, 1, 0])
+    listed = memcurve.as_network(graph, mask=[0, 1], readout=[0])
+    ranged = memcurve.as_network(graph, mask=range(2), readout=range(1))
+    np.testing.assert_array_equal(listed.C, ranged.C)
+    np.testing.assert_array_equal(listed.readout, ranged.readout)

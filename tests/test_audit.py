@@ -204,3 +204,66 @@ def test_steps_are_told() -> None:
 def test_bad_seed() -> None:
     with pytest.raises(ValueError, match="`seed` must be"):
         audit(SMALL, seed=-1)
+
+
+@pytest.mark.parametrize("readout", [[9], [2, 6]])
+def test_horizons_of_curves_that_rise_again(readout: list[int]) -> None:
+    result = audit(ensembles.delay_line(10).replace(readout=readout))
+    assert result.horizons == {"0.5": max(readout) + 1, "0.1": max(readout) + 1}
+    assert f"from lag {max(readout) + 1} on" in result.verdict[0]
+    assert result.account.rank_robust is None
+
+
+def test_squeezing_is_no_condition_number() -> None:
+    """HiPPO squeezes its Krylov vectors, but later inputs fill the directions left."""
+    result = audit(ensembles.hippo_legs(32))
+    assert result.squeezing is not None
+    assert result.squeezing.below_rounding is not None
+    assert result.squeezing.condition < 1e6
+    assert "condition number" not in " ".join(result.verdict)
+    solved = next(one for one in result.estimates if one.key == "gramian_solve")
+    assert solved.largest_error < 1e-6
+    hopeless = audit(ensembles.normal(60, seed=1))
+    assert hopeless.squeezing is not None
+    assert hopeless.squeezing.condition == 1e15
+    assert "condition number of 1e+15 or more" in " ".join(hopeless.verdict)
+
+
+def test_floating_point_rounds_each_state_by_itself() -> None:
+    uneven = LinearNetwork(np.diag([0.5, 0.4]), [1.0, 1e-10])
+    row = audit(uneven).usable.at("float32")
+    assert row is not None
+    assert row.total == pytest.approx(2.0, abs=1e-3)
+    assert row.total == memcurve.memory_curve(uneven, noise=memcurve.Float32()).total
+
+
+@pytest.mark.parametrize("gap", [1e-4, 1e-6, 1e-9])
+def test_nearly_unstable_networks(gap: float) -> None:
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))[0]
+    result = audit(LinearNetwork((1 - gap) * Q, np.ones(5)))
+    assert result.total == 5
+    left_out = [note for note in result.notes if note.startswith("Monte Carlo")]
+    assert bool(left_out) == (gap < 1e-5)
+
+
+def test_an_unexcited_unstable_node() -> None:
+    result = audit(LinearNetwork(np.diag([0.5, 20.0]), [1.0, 0.0]))
+    assert result.total == 1
+    assert result.eigenvalues.radius == 0.5
+    assert len([note for note in result.notes if "20" in note]) == 1
+
+
+def test_the_chart_of_a_slow_network_shows_its_memory() -> None:
+    document = audit(LinearNetwork([[0.99999]], [1.0])).document()
+    chart = next(section.chart for section in document.sections if section.title == "Memory")
+    assert chart is not None
+    assert chart.series[0].x[-1] > 90_000
+
+
+def test_small_numbers_in_words() -> None:
+    text = audit(LinearNetwork(np.diag([0.5, 0.4]), [1.0, 0.0])).to_markdown()
+    assert "1 node is never reached" in text
+    assert "1 of 2 states holds no memory of its own." in text
+    alone = audit(LinearNetwork([[0.5]], [1.0]), input=inputs.ARMA(ar=[0.5])).to_markdown()
+    assert "1 node, one input" in alone
+    assert "(it has 1 state)" in alone

@@ -269,3 +269,87 @@ def test_bad_claims(claimed: object) -> None:
 def test_bad_settings(known: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         audit(NORMAL, **known)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("network", "claimed", "k_max", "holds"),
+    [
+        (ensembles.delay_line(100), 100, 50, False),  # to lag 50 it is 50 or 51
+        (ensembles.delay_line(100), 51, 50, True),
+        (ensembles.delay_line(100), 100, 150, True),
+        (ensembles.delay_line(10), 10, 3, False),
+    ],
+)
+def test_the_largest_lag_is_decisive_where_it_is_said(
+    network: LinearNetwork, claimed: int, k_max: int, holds: bool
+) -> None:
+    claim = audit(network, claimed=claimed, k_max=k_max).claim
+    assert claim is not None
+    assert claim.holds is holds
+
+
+@pytest.mark.parametrize(("claimed", "tolerance"), [("1e2", 0.5), ("100", 0.5), ("1.0e2", 0.5)])
+def test_no_digit_before_the_point_is_rounded(claimed: str, tolerance: float) -> None:
+    assert claimed_number(claimed) == (100.0, tolerance)
+
+
+def test_half_of_a_small_memory_is_no_rounding() -> None:
+    claim = audit(LinearNetwork([[0.5]], [1.0]), claimed=0).claim
+    assert claim is not None
+    assert not claim.holds
+
+
+def test_sums_beyond_the_lags_listed() -> None:
+    slow = LinearNetwork([[0.99999]], [1.0])
+    truth = 1 - 0.99999 ** (2 * 200_001)
+    claim = audit(slow, claimed=f"{truth:.4f}", k_max=200_000).claim
+    assert claim is not None
+    assert claim.holds
+
+
+def test_the_lag_that_is_solved_for_comes_closest() -> None:
+    slow = LinearNetwork([[0.99999]], [1.0])
+    claim = audit(slow, claimed="0.7").claim
+    assert claim is not None
+    cuts = [one for one in claim.explanations if one.kind == "cut_off"]
+    assert cuts[0].value == pytest.approx(0.7, abs=2e-5)
+
+
+def test_claims_under_coloured_input_are_judged_under_it() -> None:
+    coloured = inputs.ARMA(ar=[0.9])
+    total = memcurve.memory_curve(NORMAL, input=coloured, noise=1e-3).total
+    result = audit(NORMAL, claimed=f"{total:.3f}", input=coloured)
+    assert best(result) == "noise"
+    assert "simulation" not in kinds(result)
+
+
+def test_a_trained_and_tested_ridge() -> None:
+    network = ensembles.sparse_normal(50, spectral_radius=0.9, density=0.2, seed=4)
+    ridge, samples = 1e-6, 5000
+    x, past = recorded(network, samples, 100, seed=2)
+    split = 3500
+    W = np.linalg.solve(x[:split].T @ x[:split] + ridge * np.eye(50), x[:split].T @ past[:split])
+    r = [np.corrcoef(a, b)[0, 1] for a, b in zip((x @ W)[split:].T, past[split:].T, strict=True)]
+    total = np.square(r[1:]).sum()
+    told = audit(network, claimed=f"{total:.1f}", ridge=ridge, samples=samples, input_variance=1.0)
+    assert "ridge" in kinds(told)
+
+
+def test_one_of_several_inputs() -> None:
+    several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
+    alone = memcurve.memory_curve(several).channels[:, 1].sum()
+    result = audit(several, claimed=f"{alone:.2f}")
+    assert best(result) == "one_input"
+    assert "input 1 alone" in result.verdict[0]
+
+
+def test_negative_claims_for_networks_that_can_be_inverted() -> None:
+    assert kinds(audit(ensembles.delay_line(20), claimed=-5)) == []
+
+
+def test_a_cut_off_that_was_said_beats_a_guess() -> None:
+    phases = np.exp(1j * np.arange(8))
+    line = LinearNetwork(np.diag(phases[1:], -1), 0.5 * phases)
+    result = audit(line, claimed=4, k_max=4)
+    assert best(result) == "cut_off"
+    assert result.claim.holds  # type: ignore[union-attr]

@@ -7,12 +7,14 @@ import pickle
 import re
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import io
 from scipy.sparse import csr_array
 
+import memcurve
 from memcurve import LinearNetwork, load_matrix, load_network, save_network
 from memcurve.files.checkpoints import ENDINGS, require_safe
 
@@ -193,7 +195,9 @@ def test_leak_rates(archive, name, lr):
     each = np.broadcast_to(lr, 6)[:, None]
     np.testing.assert_array_equal(network.A, np.diag(1 - each[:, 0]) + each * W)
     np.testing.assert_array_equal(network.C, each * WIN)
-    assert network.notes == (f"the leak rate {name} is applied: A = (1 − lr)·I + lr·W, C = lr·Win",)
+    assert network.notes[0] == (
+        f"the leak rate {name} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
+    )
     np.testing.assert_array_equal(load_matrix(path), network.A)
     plain = load_network(path, matrix="W", mask="Win")  # named: taken as they are
     np.testing.assert_array_equal(plain.A, W)
@@ -280,3 +284,32 @@ def test_notes_are_saved(tmp_path):
         assert load_network(tmp_path / "n.npz").notes == notes
     np.savez(tmp_path / "n.npz", A=W, C=WIN, notes=np.array([object()]))
     assert load_network(tmp_path / "n.npz").notes == ()
+
+
+def test_a_small_file_that_swells(tmp_path: Path) -> None:
+    """Dimensions are looked at before anything is read."""
+    torch = pytest.importorskip("torch", reason="checkpoints need torch")
+    swelling = {"A": torch.zeros(1).expand(200_000, 200_000), "C": torch.ones(200_000)}
+    torch.save(swelling, tmp_path / "swelling.pt")
+    assert (tmp_path / "swelling.pt").stat().st_size < 2_000_000
+    with pytest.raises(MemoryError, match="too large"):
+        load_network(tmp_path / "swelling.pt")
+
+
+def test_layers_of_a_deep_network_are_not_taken_for_one() -> None:
+    torch = pytest.importorskip("torch", reason="state dicts of torch")
+    for module in (torch.nn.RNN(1, 4, num_layers=2), torch.nn.RNN(1, 4, bidirectional=True)):
+        state = module.state_dict()
+        with pytest.raises(ValueError, match="one layer of several"):
+            memcurve.as_network(state)
+        one = memcurve.as_network(state, matrix="weight_hh_l0", mask="weight_ih_l0")
+        assert "one layer of several" in one.notes[0]
+
+
+def test_what_weights_alone_do_not_tell(tmp_path: Path) -> None:
+    W, Win = np.eye(3) / 2, np.ones((3, 2))
+    np.savez(tmp_path / "esn.npz", W=W, Win=Win, a=0.3, Wout=np.ones(4))
+    [note] = load_network(tmp_path / "esn.npz").notes
+    assert "no activation and no bias; not used: a, Wout" in note
+    np.savez(tmp_path / "leaky.npz", W=W, Win=Win, lr=0.3)
+    assert "not used: lr" in load_network(tmp_path / "leaky.npz", mask="Win").notes[0]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import Ended, run
+from command import Ended, run, shell
 from memcurve import Audit
 from memcurve.auditing import schema
 
@@ -130,3 +130,25 @@ def test_a_pickle_is_never_executed(tmp_path: Path) -> None:
         assert ended.code == 1, name
         assert "Traceback" not in ended.err
         assert not (tmp_path / "executed").exists()
+
+
+def test_a_reader_that_has_seen_enough_does_not_change_the_exit_code(network: Path) -> None:
+    ended = shell(
+        f'memcurve audit "{network}" --claimed 7.31 --fail-on-mismatch | head -1; '
+        f'echo "${{PIPESTATUS[0]}}"'
+    )
+    assert ended.out.split()[-1] == "3"
+
+
+def test_outputs_have_files_of_their_own(network: Path, tmp_path: Path) -> None:
+    ended = audit(network, "--html", tmp_path / "a.html", "--markdown", tmp_path / "a.html")
+    assert ended.code == 2
+    assert "written twice" in ended.err
+
+
+def test_names_that_a_terminal_would_obey(tmp_path: Path) -> None:
+    np.savez(tmp_path / "names.npz", **{"\x1b[31mred\x1b]0;title\x07": np.eye(2)})
+    ended = audit(tmp_path / "names.npz")
+    assert ended.code == 1
+    assert "\x1b" not in ended.err
+    assert "red" in ended.err

@@ -153,9 +153,10 @@ class MemoryCurve(Saved):
         return dataclasses.replace(self, **{n: getattr(self, n)[chosen] for n in self._arrays()})
 
     def horizon(self, level: float = 0.5) -> int | None:
-        """First lag at which the memory is below ``level``; None if it never is on this curve."""
-        below = np.flatnonzero(self.values < level)
-        return int(self.lags[below[0]]) if len(below) else None
+        """First lag from which on the memory is below ``level``; None if not on this curve."""
+        above = np.flatnonzero(~(self.values < level))
+        end = int(above[-1]) + 1 if len(above) else 0
+        return int(self.lags[end]) if end < len(self) else None
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame indexed by lag, with the columns values, error and loss."""

@@ -194,6 +194,25 @@ class Float32(Noise):
         return floating_point_deviations(state_deviations, FLOAT32_DIGITS)
 
 
+@dataclass(frozen=True, eq=False)
+class Float64(Noise):
+    """States recorded in double precision, as every simulation records them; see :class:`Float32`.
+
+    About 0.54σ²·2⁻¹⁰⁴/12 of variance for a Gaussian state of standard deviation σ.
+    """
+
+    @property
+    def label(self) -> str:
+        return "float64"
+
+    @property
+    def is_relative(self) -> bool:
+        return True
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return floating_point_deviations(state_deviations, FLOAT64_DIGITS)
+
+
 def floating_point_deviations(state_deviations: Floats, digits: int) -> Floats:
     """Standard deviations of rounding Gaussian states to ``digits`` binary digits after the point.
 

@@ -37,7 +37,7 @@ def from_graph(
     if spectral_radius is not None:
         A = scale_to_spectral_radius(A, spectral_radius)
     chosen = readout
-    if isinstance(readout, list | tuple | set | frozenset):
+    if isinstance(readout, list | tuple | set | frozenset | range):
         chosen = [_place(places, node, "readout") for node in readout]
     return LinearNetwork(A, _mask(mask, places), readout=chosen, name=str(graph.name) or None)
 
@@ -75,7 +75,7 @@ def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
         C = np.zeros((len(places), *values.shape[1:]), dtype=values.dtype)
         C[list(given)] = values
         return C
-    if isinstance(mask, list | tuple | set | frozenset):
+    if isinstance(mask, list | tuple | set | frozenset | range):
         C = np.zeros(len(places))
         C[[_place(places, node, "mask") for node in mask]] = 1.0
         return C

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memcurve.auditing.structure import Complexes
+from memcurve.auditing.structure import WORST_CONDITION, Complexes, Floats
 from memcurve.auditing.usable import GIVEN
-from memcurve.auditing.verdict import number
+from memcurve.auditing.verdict import HOPELESS, counted, number
 from memcurve.report import Chart, Document, Section, Series, Table
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")
 #: Charts of memory end where less than this is left.
 INVISIBLE = 1e-4
+SHARE_BEYOND = 1e-3
 
 
 def document(audit: Audit) -> Document:
@@ -54,10 +55,10 @@ def _word(audit: Audit) -> str:
 
 
 def _subtitle(audit: Audit) -> str:
-    states = f" ({audit.states} real states)" if audit.states != audit.size else ""
+    states = f" ({counted(audit.states, 'real state')})" if audit.states != audit.size else ""
     inputs = "one input" if audit.inputs == 1 else f"{audit.inputs} inputs"
     read = "" if audit.account.read == audit.states else f", {audit.account.read} states read"
-    return f"{audit.size} nodes{states}, {inputs}{read}, input: {audit.input}"
+    return f"{counted(audit.size, 'node')}{states}, {inputs}{read}, input: {audit.input}"
 
 
 def _figures(audit: Audit) -> list[tuple[str, str]]:
@@ -100,7 +101,7 @@ def _claim(audit: Audit) -> Section | None:
 def _memory(audit: Audit) -> Section:
     curve = audit.curve
     end = max([_visible_end(curve.values), *(e.last_lag for e in audit.estimates)], default=1)
-    end = min(end, max(4 * audit.account.rank, 2 * _visible_end(curve.values), 10))
+    end = min(end, max(4 * audit.account.rank, 2 * _visible_end(curve.values), 10), len(curve) - 1)
     lags = curve.lags[: end + 1].astype(float)
     values, error = curve.values[: end + 1], curve.error[: end + 1]
     seen = bool(error.max(initial=0.0) > INVISIBLE)
@@ -127,9 +128,13 @@ def _memory(audit: Audit) -> Section:
     return Section("Memory", text, chart=chart)
 
 
-def _visible_end(values: np.ndarray) -> int:
+def _visible_end(values: Floats) -> int:
+    """The lag up to which nearly all memory lies; slow networks hold it in many tiny parts."""
+    held = np.cumsum(values)
+    share = int(np.searchsorted(held, (1 - SHARE_BEYOND) * held[-1])) if held[-1] > 0 else 0
     seen = np.flatnonzero(values >= INVISIBLE)
-    return min(int(seen[-1]) + 2, len(values) - 1) if len(seen) else min(10, len(values) - 1)
+    end = max(share, int(seen[-1]) if len(seen) else 10)
+    return min(end + 2, len(values) - 1)
 
 
 def _estimates(audit: Audit) -> Section | None:
@@ -181,15 +186,14 @@ def _losses(audit: Audit) -> Section:
         rows.append(("of these, beyond rounding", str(account.rank_robust)))
     if account.margin is not None:
         rows.append(("margin", _small(account.margin)))
-    text = (
-        "Every state holds memory of its own."
-        if account.lost <= 0
-        else f"{account.lost} of {account.read} states hold no memory of their own:"
-    )
+    text = "Every state holds memory of its own."
+    if account.lost > 0:
+        hold = "holds no memory of its own" if account.lost == 1 else "hold no memory of their own"
+        text = f"{account.lost} of {counted(account.read, 'state')} {hold}."
     if account.margin is not None:
         text += (
-            f" A change of the mask by {_small(account.margin)} of its length would silence the "
-            f"mode that is excited least."
+            f" Of those that count, the mode that is excited least would be silenced by a change "
+            f"of the mask by {_small(account.margin)} of its length."
         )
     points = tuple(loss.text for loss in account.losses)
     return Section(
@@ -228,8 +232,8 @@ def _usable(audit: Audit) -> Section:
     )
     text = (
         "Memory in directions in which the states hardly vary lies below the noise floor of the "
-        "numbers they are read with. Rounding is taken as noise of the same size in all states, "
-        "converters to span four standard deviations of the largest."
+        "numbers they are read with. Floating point rounds each state relative to its size; "
+        "converters of 16 and 12 bits are taken to span four standard deviations of the largest."
     )
     return Section("Usable memory", text, Table(head, rows, frozenset({1, 2, 3, 4})), chart)
 
@@ -272,11 +276,18 @@ def _squeezing(audit: Audit) -> Section | None:
         levels=(("rounding", eps),),
     )
     seen = (
-        f"From j = {found.below_rounding} on it is below rounding, so that the Krylov matrix looks "
-        f"to be of rank {found.numerical_rank}, and formulas that invert the Gramian of the states "
-        f"fail."
+        f"From j = {found.below_rounding} on it is below rounding; the Krylov matrix of 5N columns "
+        f"looks to be of rank {found.numerical_rank}."
         if found.below_rounding is not None
-        else "It stays above rounding: formulas that invert the Gramian of the states can work."
+        else "It stays above rounding."
+    )
+    condition = f"{found.condition:.1e}" + (
+        " or more" if found.condition >= WORST_CONDITION else ""
+    )
+    works = "fail" if found.condition > HOPELESS else "can work"
+    seen += (
+        f" The correlations of the states have a condition number of {condition}: formulas that "
+        f"invert their covariance {works}."
     )
     text = f"How much of A^(j−1)·C leads out of the space of the inputs before it. {seen}"
     return Section("Squeezing", text, chart=chart)

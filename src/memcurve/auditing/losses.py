@@ -85,8 +85,9 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
         read=read,
         reached=len(reached),
         rank=rank,
-        rank_robust=known.get("rank_robust"),
-        margin=known.get("margin"),
+        # both are about all states, not about those that are read
+        rank_robust=known.get("rank_robust") if network.readout is None else None,
+        margin=known.get("margin") if network.readout is None else None,
         losses=tuple(losses),
     )
 
@@ -96,8 +97,8 @@ def _unreached(network: LinearNetwork, reached: NDArray[np.intp]) -> list[Loss]:
     if len(missing) == 0:
         return []
     nodes = _nodes(missing, network.size)
-    what = "states" if network.is_complex else "nodes"
-    text = f"{len(missing)} {what} are never reached from the input: {_named(nodes)}"
+    what, are = _plural(len(missing), "state" if network.is_complex else "node")
+    text = f"{len(missing)} {what} {are} never reached from the input: {_named(nodes)}"
     return [Loss("unreached", len(missing), text, nodes)]
 
 
@@ -126,13 +127,20 @@ def _same_nodes(
     groups, silent = _same_states(A, C)
     if silent:
         nodes = _nodes(reached[silent], size)
-        text = f"{_named(nodes)} {_verb(nodes, 'is', 'are')} reached along paths that cancel"
+        text = f"{_named(nodes)} {_plural(len(nodes), '')[1]} reached along paths that cancel"
         losses.append(Loss("silent", len(silent), text, nodes))
+    told: set[tuple[int, ...]] = set()
     for group in groups:
         nodes = _nodes(reached[group], size)
+        if nodes in told and losses:  # real and imaginary parts of the same nodes
+            losses[-1] = replace(losses[-1], count=losses[-1].count + len(group) - 1)
+            continue
+        told.add(nodes)
         only_now = not A[group].any()
         what = "hold nothing but the present input" if only_now else "always hold the same state"
         text = f"{_named(nodes)} {what}, up to a factor, and count once"
+        if size < max(reached, default=0) + 1:  # complex nodes
+            text = f"real or imaginary parts of {_named(nodes)} are multiples of each other"
         losses.append(Loss("twins", len(group) - 1, text, nodes))
     return losses
 
@@ -161,7 +169,8 @@ def _repeated(value: complex, size: int, rank: int) -> Loss:
 
 
 def _rest(count: int) -> Loss:
-    text = f"{count} modes that the input reaches are not driven independently of the others"
+    modes, are = _plural(count, "mode")
+    text = f"{count} {modes} that the input reaches {are} not driven independently of the others"
     return Loss("other", count, text)
 
 
@@ -176,9 +185,11 @@ def _lost_clusters(clusters: list[Cluster]) -> list[Loss]:
     if orthogonal:
         some = ", ".join(_number(value) for value in orthogonal[:MOST_NAMED])
         more = f" and {len(orthogonal) - MOST_NAMED} more" if len(orthogonal) > MOST_NAMED else ""
+        modes, are = _plural(len(orthogonal), "mode")
         text = (
-            f"{len(orthogonal)} modes are orthogonal to the mask, as by a symmetry that the mask "
-            f"shares, and never excited: eigenvalues {some}{more}"
+            f"{len(orthogonal)} {modes} {are} orthogonal to the mask, as by a symmetry that the "
+            f"mask shares, and never excited: {_plural(len(orthogonal), 'eigenvalue')[0]} "
+            f"{some}{more}"
         )
         losses.append(Loss("orthogonal", len(orthogonal), text))
     return losses
@@ -222,8 +233,8 @@ def _named(nodes: tuple[int, ...]) -> str:
     return f"{'nodes' if len(nodes) > 1 else 'node'} {some}{more}"
 
 
-def _verb(nodes: tuple[int, ...], one: str, several: str) -> str:
-    return one if len(nodes) == 1 else several
+def _plural(count: int, noun: str) -> tuple[str, str]:
+    return (noun, "is") if count == 1 else (f"{noun}s", "are")
 
 
 def _number(value: complex) -> str:

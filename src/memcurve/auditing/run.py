@@ -10,12 +10,12 @@ import numpy as np
 
 from memcurve.adapters import as_network
 from memcurve.arguments import require_number, require_size
-from memcurve.auditing.claims import Case, Claim, claimed_number, judged
-from memcurve.auditing.estimates import Estimate, usual_estimates
+from memcurve.auditing.claims import Case, claimed_number, judged
+from memcurve.auditing.estimates import usual_estimates
 from memcurve.auditing.losses import account_of
 from memcurve.auditing.result import Audit
 from memcurve.auditing.structure import eigenvalues_of, rounded_weights, squeezing_of
-from memcurve.auditing.usable import UsableMemory, usable_memory
+from memcurve.auditing.usable import usable_memory
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
 from memcurve.errors import RankWarning
@@ -83,16 +83,30 @@ def audit(
     tell("exact memory")
     curve = _quiet_curve(subject, input)
     white = all(process.is_white for process in processes_for(input, subject.inputs))
+    input = None if white else input
     plain = curve if white else _quiet_curve(subject, None)
     estimates, left_out = usual_estimates(subject, _to_lags(subject, plain), seed, tell)
     tell("usable memory")
     usable = usable_memory(subject, input, noise)
     tell("structure")
     account = account_of(subject, curve)
+    squeezing = squeezing_of(subject, account.rank)
     claim = None
     if known:
         tell("the claim")
-        claim = _judged(known, subject, curve, estimates, usable, white)
+        # an integer may be rounded by half, but not where half is most of the memory
+        known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
+        case = Case(
+            network=subject,
+            curve=_to_k_max(subject, curve, input, known.get("k_max")),
+            estimates=estimates,
+            usable=usable,
+            input=input,
+            condition=float("nan") if squeezing is None else squeezing.condition,
+            **known,
+        )
+        with np.errstate(all="ignore"):
+            claim = judged(case)
     return Audit(
         network=subject.name or f"N = {subject.size}",
         size=subject.size,
@@ -105,7 +119,7 @@ def audit(
         estimates=estimates,
         usable=usable,
         eigenvalues=eigenvalues_of(subject),
-        squeezing=squeezing_of(subject, account.rank),
+        squeezing=squeezing,
         rounded=rounded_weights(subject, curve, input),
         claim=claim,
         notes=(*curve.notes, *left_out),
@@ -161,16 +175,12 @@ def _known_of_claim(
     return {"claimed": value, "tolerance": tolerance} | given
 
 
-def _judged(
-    known: dict[str, Any],
-    network: LinearNetwork,
-    curve: MemoryCurve,
-    estimates: tuple[Estimate, ...],
-    usable: UsableMemory,
-    white: bool,
-) -> Claim:
-    case = Case(
-        network=network, curve=curve, estimates=estimates, usable=usable, white=white, **known
-    )
-    with np.errstate(all="ignore"):
-        return judged(case)
+def _to_k_max(
+    network: LinearNetwork, curve: MemoryCurve, input: Any, k_max: int | None
+) -> MemoryCurve:
+    """The same curve to lag ``k_max`` at least, where that is known."""
+    if k_max is None or k_max < len(curve) or curve.total - float(curve.values.sum()) < 1e-9:
+        return curve
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        return memory_curve(network, k_max + 1, input=input)

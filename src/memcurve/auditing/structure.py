@@ -11,15 +11,19 @@ from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
 from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
+from memcurve.general import Problem
 from memcurve.graph import eigenvalues
 from memcurve.krylov import arnoldi_basis, krylov_matrix
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.spectrum import controllable_spectrum
+from memcurve.stein import stein
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
+#: Beyond this condition number floating point sees noise.
+WORST_CONDITION = 1e15
 #: States up to which squeezing is measured, and the weights are rounded.
 MOST_STATES = 1000
 
@@ -33,8 +37,9 @@ class Eigenvalues:
 
     @property
     def radius(self) -> float:
-        """Largest modulus."""
-        return float(np.abs(self.all).max(initial=0.0))
+        """Largest modulus among those that count, or of all where these are not known."""
+        counted = self.all if self.counting is None else self.counting
+        return float(np.abs(counted).max(initial=0.0))
 
 
 def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
@@ -59,9 +64,8 @@ class Squeezing:
     numerical_rank : int
         Rank of the Krylov matrix of 5N columns as ``numpy.linalg.matrix_rank`` sees it.
     condition : float
-        Lower bound on the condition number of the states' covariance: the Krylov matrix has a
-        column of length ‖C‖ and one at a distance of only ‖θ_n‖ from the others, n its rank, so
-        that it is at least (‖C‖/‖θ_n‖)².
+        Condition number of the correlation matrix of the states, among the directions they vary
+        in; at most :data:`WORST_CONDITION`, beyond which floating point cannot tell.
     """
 
     components: Floats
@@ -83,13 +87,28 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
         _, lengths = arnoldi_basis(A, mask, rank)
         components = np.cumprod(lengths) / np.linalg.norm(mask)
         singular = np.linalg.svd(krylov_matrix(A, mask, 5 * len(mask)), compute_uv=False)
+    # where Arnoldi's steps end before the rank, the rest of them underflowed
+    components = np.pad(components, (0, rank - len(components)))
     below = np.flatnonzero(components < np.finfo(float).eps)
-    smallest, cut = float(components[-1]), singular[0] * 5 * len(mask) * np.finfo(float).eps
+    cut = singular[0] * 5 * len(mask) * np.finfo(float).eps
     return Squeezing(
         components=components,
         below_rounding=int(below[0]) + 1 if len(below) else None,
         numerical_rank=int((singular > cut).sum()),
-        condition=1 / smallest**2 if smallest > 1e-150 else float("inf"),
+        condition=_condition(network, rank),
+    )
+
+
+def _condition(network: LinearNetwork, rank: int) -> float:
+    """Condition number of the states' correlations; scales of states are no one's difficulty."""
+    problem = Problem.of(network, None, input=None, noise=None)
+    G = stein(problem.A, problem.C @ problem.C.T)
+    size = np.sqrt(np.diag(G))
+    if not np.all(size > 0):
+        return WORST_CONDITION
+    values = np.linalg.eigvalsh(G / np.outer(size, size))[::-1]
+    return float(
+        min(values[0] / max(values[rank - 1], values[0] / WORST_CONDITION), WORST_CONDITION)
     )
 
 

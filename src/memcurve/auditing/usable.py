@@ -13,15 +13,19 @@ from memcurve.errors import RankWarning, UncertainResultError
 from memcurve.general import Problem
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.noise import Noise, ObservationNoise, noise_of, number_formats
-from memcurve.profile import NoiseProfile
+from memcurve.noise import (
+    Float32,
+    Float64,
+    Noise,
+    ObservationNoise,
+    noise_of,
+    number_formats,
+)
 
 Floats = NDArray[np.float64]
 
 #: Noise levels of the picture, two a decade.
 LEVELS = np.logspace(-20, 0, 41)
-#: Up to this many states ball arithmetic may take over; the picture then has but few levels.
-MOST_BALLS = 300
 #: States up to which the picture is drawn: about a minute there.
 MOST_STATES = 1500
 #: The name of the noise that the caller gave.
@@ -32,8 +36,9 @@ GIVEN = "the noise given"
 class Usable:
     """Memory that is left under some noise.
 
-    ``level`` is its standard deviation, for input of unit variance (NaN where it differs between
-    states); ``horizon`` is the first lag that less than half of is left.
+    ``level`` is its standard deviation, for input of unit variance (its root mean square where it
+    differs between states, NaN where that says little); ``horizon`` is the first lag from which on
+    less than half is left.
     """
 
     name: str
@@ -62,10 +67,10 @@ class UsableMemory:
 
 
 def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemory:
-    """Usable memory at all levels at once, from one decomposition of the states.
+    """Usable memory in number formats, under the noise given, and against the noise level.
 
-    Number formats are taken as noise of the same size in all states, the root mean square of what
-    rounding does to them.
+    Floating point rounds each state relative to its size; converters of 16 and 12 bits round all of
+    them alike, in steps that span four standard deviations of the largest.
     """
     if not network.C.any():
         return UsableMemory(reason="no input enters the network")
@@ -74,37 +79,38 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
             reason=f"left out: with more than {MOST_STATES} states it takes minutes; "
             f"memcurve.noise_profile computes it"
         )
-    try:
-        return _usable_memory(network, input, noise_of(noise))
-    except UncertainResultError as error:
-        return UsableMemory(reason=str(error))
-
-
-def _usable_memory(network: LinearNetwork, input: Any, given: Noise | None) -> UsableMemory:
-    formats = number_formats(Problem.of(network, None, input=input, noise=None).state_deviations)
-    formats = {name: level for name, level in formats.items() if level > 0}
+    problem = Problem.of(network, None, input=input, noise=None)
+    levels = {name: v for name, v in number_formats(problem.state_deviations).items() if v > 0}
+    asked: dict[str, Noise] = {}
+    for name, relative in (("float64", Float64()), ("float32", Float32())):
+        if name in levels:
+            asked[name] = relative
+    asked |= {name: ObservationNoise(levels[name]) for name in levels if name not in asked}
+    given = noise_of(noise)
     if isinstance(given, ObservationNoise):
-        formats |= {GIVEN: float(given.levels[0])}
+        asked[GIVEN], levels[GIVEN] = given, float(given.levels[0])
+    elif given is not None:
+        asked[f"{GIVEN}, {given.label}"] = given
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # it is among the notes of the exact curve
-        family = _at_levels(network, input, list(formats.values()))
-        rows = []
-        for name, level in formats.items():
-            curve = family[int(np.searchsorted(family.levels, level))]
-            rows.append(Usable(name, level, curve.total, curve.total_error, curve.horizon()))
-        if given is not None and not isinstance(given, ObservationNoise):
-            one: Any = memory_curve(network, input=input, noise=given)
-            name = f"{GIVEN}, {given.label}"
-            rows.append(Usable(name, float("nan"), one.total, one.total_error, one.horizon()))
+        try:
+            return _answered(network, input, asked, levels)
+        except UncertainResultError as error:
+            return UsableMemory(reason=str(error))
+
+
+def _answered(
+    network: LinearNetwork, input: Any, asked: dict[str, Noise], levels: dict[str, float]
+) -> UsableMemory:
+    rows, in_balls = [], False
+    for name, noise in asked.items():
+        curve: Any = memory_curve(network, input=input, noise=noise)
+        level = levels.get(name, float("nan"))
+        rows.append(Usable(name, level, curve.total, curve.total_error, curve.horizon()))
+        in_balls |= curve.diagnostics.get("arithmetic") == "ball"
+    if in_balls:  # each level takes a second or more
+        known = sorted((row.level, row.total) for row in rows if row.level == row.level)
+        drawn = np.array(known).reshape(-1, 2)
+        return UsableMemory(tuple(rows), drawn[:, 0], drawn[:, 1])
+    family = memory_curve(network, 1, input=input, noise=LEVELS)
     return UsableMemory(tuple(rows), family.levels, family.totals)
-
-
-def _at_levels(network: LinearNetwork, input: Any, wanted: list[float]) -> NoiseProfile:
-    """Curves at the levels wanted, and at those of the picture."""
-    whole = np.unique(np.concatenate([LEVELS, wanted]))
-    if network.states > MOST_BALLS:
-        return memory_curve(network, input=input, noise=whole)
-    first = memory_curve(network, input=input, noise=np.unique(wanted))
-    if first[0].diagnostics.get("arithmetic") == "ball":
-        return first  # each level takes a second or more
-    return memory_curve(network, input=input, noise=whole)

@@ -20,6 +20,12 @@ OFF = 0.01
 UNEVEN = 0.05
 #: A covariance of a larger condition number cannot be inverted to any purpose.
 HOPELESS = 1e12
+_IN_WORDS = {
+    "float64": "in double precision",
+    "float32": "in single precision",
+    "16 bit": "with 16 bits",
+    "12 bit": "with 12 bits",
+}
 
 
 def verdict(audit: Audit) -> tuple[str, ...]:
@@ -59,7 +65,7 @@ def _truth(audit: Audit) -> str:
         seen = " that are read" if account.read < account.states else ""
         bound = f"as many as it has states{seen}"
         white = audit.input == "white"
-        text += f", {bound}" if white else f" (it has {account.read} states)"
+        text += f", {bound}" if white else f" (it has {counted(account.read, 'state')})"
     else:
         reasons = "; ".join(loss.text for loss in account.losses[:2])
         text += f", not {account.read}: {reasons}"
@@ -70,9 +76,10 @@ def _horizons(audit: Audit) -> str:
     half, tenth = audit.horizons["0.5"], audit.horizons["0.1"]
     if audit.inputs > 1 or half is None or tenth is None or not audit.total:
         return ""
+    if not tenth:
+        return " At no lag is as much as a tenth of an input left."
     where = f"from lag {half} on" if half else "at any lag"
-    later = f", less than a tenth from lag {tenth} on" if tenth else ", nor a tenth"
-    return f" Less than half of an input is left {where}{later}."
+    return f" Less than half of an input is left {where}, less than a tenth from lag {tenth} on."
 
 
 def _others(audit: Audit) -> str:
@@ -111,8 +118,9 @@ def _reason(audit: Audit, wrong: Sequence[Estimate]) -> str:
     inverted = any(one.key.startswith(("gramian", "montecarlo")) for one in wrong)
     if not inverted or squeezing is None or squeezing.condition < HOPELESS:
         return ""
+    condition = _power(squeezing.condition)
     return (
-        f": the states' covariance has a condition number above {_power(squeezing.condition)}, and "
+        f": the correlations of the states have a condition number of {condition} or more, and "
         f"what lies below rounding is lost, or replaced by noise"
     )
 
@@ -132,13 +140,16 @@ def _usable(audit: Audit) -> str:
     given = [row for row in audit.usable.rows if row.name.startswith(GIVEN)]
     if not rows:
         return ""
-    names = {"float64": "double precision", "float32": "single precision"}
-    told = [f"{number(row.total)} in {names.get(row.name, row.name)}" for row in rows[:2]]
-    told += [f"{number(row.total)} with {row.name}s" for row in rows[2:]]
+    told = [f"{number(row.total)} {_IN_WORDS.get(row.name, row.name)}" for row in rows]
     told += [f"{number(row.total)} under the noise given" for row in given]
     if all(abs(row.total - audit.total) <= OFF * max(audit.total, 1) for row in [*rows, *given]):
         return f"Rounding the states costs nearly none of it: {_listed(told)} can be used."
     return f"How much of it can be used depends on how the states are read: {_listed(told)}."
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 state, 2 states."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def number(value: float) -> str:

@@ -15,6 +15,7 @@ from memcurve.cli.ending import run_to_end
 from memcurve.cli.errors import EXIT_CODES, UsageError
 from memcurve.cli.options import Ensemble, Method, NetworkOptions, ProblemOptions
 from memcurve.cli.paper import paper
+from memcurve.cli.sweep import sweep
 
 __all__ = [
     "Ensemble",
@@ -32,7 +33,7 @@ app = App(
     help_format="plaintext",
     version=lambda: _version(),
 )
-for _command in (audit, curve, compare, data, paper):
+for _command in (audit, curve, compare, data, paper, sweep):
     app.command(_command)
 app.command(install_completion, name="--install-completion")
 

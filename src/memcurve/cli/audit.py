@@ -10,6 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from memcurve.cli.ending import discard_output
 from memcurve.cli.errors import FINE, MISMATCH, UsageError
 from memcurve.cli.options import (
     NETWORK,
@@ -116,10 +117,17 @@ def audit(
                 stream.write(text().encode())
     if save is not None:
         result.save(save)
-    if json:
-        print(result.to_json())
-    else:
-        print_document(result.document())
+    try:
+        if json:
+            print(result.to_json())
+        else:
+            print_document(result.document())
+        sys.stdout.flush()
+    except (
+        BrokenPipeError,
+        SystemExit,
+    ):  # whoever reads has seen enough; the exit code still tells
+        discard_output()
     say_written(page=html, report=markdown, result=save)
     wrong = result.claim is not None and not result.claim.holds
     return MISMATCH if wrong and fail_on_mismatch else FINE

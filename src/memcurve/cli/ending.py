@@ -36,11 +36,11 @@ def run_to_end(command: Callable[[], object]) -> int:
         code = command()
         _flush()
     except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
-        _discard_output()
+        discard_output()
         return FINE
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # rich turns one into exit code 1
-            _discard_output()
+            discard_output()
             return FINE
         raise
     except KeyboardInterrupt:
@@ -61,14 +61,17 @@ def _report(error: BaseException, message: str, code: int) -> int:
     try:
         _flush()
     except OSError:
-        _discard_output()
+        discard_output()
     if "--verbose" in sys.argv:
         import traceback
 
         traceback.print_exception(error)
     else:
+        from memcurve.report.wording import clean
+
         with contextlib.suppress(OSError):
-            print(f"memcurve: error: {message}", file=sys.stderr)
+            # names from files may hold what a terminal would obey
+            print(f"memcurve: error: {clean(message)}", file=sys.stderr)
     return code
 
 
@@ -94,7 +97,7 @@ def _without_number(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}; check the path."
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Let what is still in the buffer go nowhere: the interpreter would fail on it at its end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

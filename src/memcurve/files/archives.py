@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,7 +16,7 @@ from memcurve.files.contents import matrix_alone, network_parts
 from memcurve.files.matlab import open_mat
 from memcurve.files.reading import Archive, NetworkFileError, pickle_error, reading
 from memcurve.files.single import npy_header
-from memcurve.limits import require_room_for_array
+from memcurve.limits import require_room_for_array, require_room_for_states
 from memcurve.optional import optional
 
 #: The parts of a sparse A, stored as A_data, A_indices, …
@@ -28,7 +29,8 @@ def archive_parts(
     file: Path, kind: str, matrix: str | None, mask: str | None, given: Any
 ) -> dict[str, Any]:
     """Read A and C by the names in ``matrix`` and ``mask``, or A alone where a mask is given."""
-    with reading(file), ARCHIVES[kind](file) as (present, fetch):
+    with reading(file), ARCHIVES[kind](file) as archive:
+        present, fetch = _guarded(file, archive)
         parts = network_parts(
             file, (present, fetch), matrix=matrix, mask=mask, given=given, rows_too=kind == ".mat"
         )
@@ -42,7 +44,23 @@ def archive_parts(
 def archive_matrix(file: Path, kind: str, matrix: str | None) -> Any:
     """Read the array called ``matrix``, or else A or W, or what a layer's parameters make of it."""
     with reading(file), ARCHIVES[kind](file) as archive:
-        return matrix_alone(file, archive, matrix)
+        return matrix_alone(file, _guarded(file, archive), matrix)
+
+
+def _guarded(file: Path, archive: Archive) -> Archive:
+    """Look at the size that an array is said to have before it is read: a small file may swell."""
+    present, fetch = archive
+
+    def fetched(key: str) -> Any:
+        dense = re.match(r"\(([\d, ]*)\) (?!sparse)", present[key])
+        if dense is not None:
+            shape = [int(length) for length in re.findall(r"\d+", dense.group(1))]
+            require_room_for_array(shape, f"{key} in {file}")
+            if len(shape) == 2 and shape[0] == shape[1]:  # a connectivity, which is to be worked on
+                require_room_for_states(shape[0], "exact")
+        return fetch(key)
+
+    return present, fetched
 
 
 @contextmanager
@@ -72,14 +90,24 @@ def _open_npz(file: Path) -> Iterator[Archive]:
             if key in headers:
                 if headers[key][1].hasobject:
                     raise pickle_error(file)
-                require_room_for_array(headers[key][0], f"{key} in {file}")
                 return archive[key]
-            if "A_data" not in headers:
+            prefix = "A_" if "A_data" in headers else ""
+            _require_few_entries(headers, prefix, archive[f"{prefix}shape"])
+            if not prefix:
                 return load_npz(file)
             data, indices, indptr, shape = (archive[part] for part in parts)
             return csr_array((data, indices, indptr), shape=tuple(shape))
 
         yield present, fetch
+
+
+def _require_few_entries(headers: dict[str, Any], prefix: str, shape: Any) -> None:
+    """Raise where a sparse array stores more entries than it has room for."""
+    room = math.prod(int(length) for length in shape) + sum(int(length) for length in shape)
+    for part in ("data", "indices", "row", "col", "offsets"):
+        stored = headers.get(prefix + part)
+        if stored is not None and math.prod(stored[0]) > max(room, 1):
+            raise ValueError(f"the sparse array stores {math.prod(stored[0]):,} {part}")
 
 
 @contextmanager

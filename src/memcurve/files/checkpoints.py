@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +33,14 @@ def open_checkpoint(file: Path) -> Iterator[Archive]:
     torch = optional("torch", f"{file}: reading it", "torch")
     require_safe(torch.__version__, file)
     try:
-        content = torch.load(file, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's own, on pickles
+            content = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:
+        # what torch says is left out: it advises to load the file with its code
         raise NetworkFileError(
-            f"{file}: cannot be read as tensors alone ({_first_line(error)}). Whatever else is in "
-            f"it is a pickle, never executed since that can run any code; save the numbers: "
+            f"{file}: cannot be read as tensors alone. It is damaged, or holds more than numbers: "
+            f"a pickle, never executed since that can run any code. Save the numbers: "
             f"torch.save(module.state_dict(), path), or a .safetensors file."
         ) from error
     tensors = dict(_flattened(content, "", set()))
@@ -96,7 +100,3 @@ def _flattened(content: Any, name: str, seen: set[int]) -> Iterator[tuple[str, A
 def _about(value: Any) -> str:
     dtype = getattr(value, "dtype", type(value).__name__)
     return f"{tuple(getattr(value, 'shape', ()))} {str(dtype).removeprefix('torch.')}"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0] or type(error).__name__

@@ -52,11 +52,38 @@ def network_parts(
         given if given is not None else _checked(fetch(found[1])), rows_too and given is None
     )
     leak = _first(present, _LEAKS)
-    if found[0] != "W" or leak is None or named:
-        return {"A": A, "C": C, "notes": ()}
+    if found[0] != "W":
+        return {"A": A, "C": C, "notes": _deep_notes(present, found[0])}
+    if leak is None or named:
+        return {"A": A, "C": C, "notes": _plain_weight_notes(present, found)}
     A, C = leaky_pair(A, C, _flat(fetch(leak)))
     note = f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
-    return {"A": A, "C": C, "notes": (note,)}
+    notes = _plain_weight_notes(present, (*found, leak))
+    return {"A": A, "C": C, "notes": (note, *notes)}
+
+
+def _plain_weight_notes(present: dict[str, str], used: Sequence[str]) -> tuple[str, ...]:
+    """What W and Win do not tell."""
+    note = "W and Win taken as a linear network: they tell no activation and no bias"
+    others = [name for name in present if name not in used and not name.startswith("A_")]
+    if others:
+        some = ", ".join(others[:8]) + (" …" if len(others) > 8 else "")
+        note += f"; not used: {some}"
+    return (note,)
+
+
+def _deep_notes(present: dict[str, str], matrix: str) -> tuple[str, ...]:
+    """A note where the weights named are those of one layer of several."""
+    if not matrix.endswith(_HIDDEN):
+        return ()
+    others = _further_layers(present, matrix.removesuffix(_HIDDEN))
+    return (f"one layer of several: {', '.join(others)} left out",) if others else ()
+
+
+def _further_layers(present: dict[str, str], prefix: str) -> list[str]:
+    """Weights of further layers, or of the other direction, of a torch recurrence."""
+    own = f"{prefix}weight_hh_l"
+    return [key for key in present if key.startswith(own) and key != f"{prefix}{_HIDDEN}"]
 
 
 def matrix_alone(source: str | os.PathLike[str], archive: Archive, matrix: str | None) -> Any:
@@ -107,6 +134,13 @@ def _layer_parts(archive: Archive, given: Any, rows_too: bool, discretisation: s
     if len(prefixes) != 1:
         return None
     hidden, inward = prefixes[0] + _HIDDEN, prefixes[0] + _INPUT
+    further = _further_layers(present, prefixes[0])
+    if further:
+        raise NetworkFileError(
+            f"{hidden} is one layer of several ({', '.join(further)}), which are no network by "
+            f"themselves; pass the module, as_network(module), or name one layer: "
+            f"matrix='{hidden}', mask='{inward}'."
+        )
     note = (
         f"{hidden} taken as a linear recurrence: weights do not tell the activation, nor is the "
         f"network linearised at it"

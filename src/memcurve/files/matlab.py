@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.files.reading import Archive, NetworkFileError
+from memcurve.limits import require_room_for_array
 from memcurve.optional import optional
 
 _MATLAB_NUMBERS = re.compile(r"double|single|logical|sparse|u?int(8|16|32|64)")
@@ -45,7 +47,10 @@ def _check_mat5(contents: memoryview) -> None:
     order: Literal["little", "big"] = "little" if bytes(contents[126:128]) == b"IM" else "big"
     for code, body in _mat5_elements(contents[128:], order):
         if code == 15:  # compressed
-            code, body = next(_mat5_elements(memoryview(zlib.decompress(body)), order))
+            unpacked = _decompressed(body, order)
+            if unpacked is None:
+                continue
+            code, body = next(_mat5_elements(memoryview(unpacked), order))
         elements = list(_mat5_elements(body, order)) if code == 14 else []
         if len(elements) < 3:
             raise ValueError(f"element of type {code} is no array")
@@ -56,6 +61,28 @@ def _check_mat5(contents: memoryview) -> None:
             parts += 2
         if 5 <= kind <= 15 and (len(codes) != parts or not {*codes} <= {*range(1, 8), 9, 12, 13}):
             raise ValueError(f"array of class {kind} has parts of types {codes}")
+
+
+def _decompressed(body: memoryview, order: Literal["little", "big"]) -> bytes | None:
+    """Unpack an array as far as its own dimensions reach; more is no array but a trap.
+
+    None for text, cells and structures, which are not looked into.
+    """
+    unpacking = zlib.decompressobj()
+    start = unpacking.decompress(body, 1024)
+    flags, entries = int.from_bytes(start[16:20], order), int.from_bytes(start[20:24], order)
+    if len(start) >= 24 and not 5 <= flags & 0xFF <= 15:
+        return None
+    count = int.from_bytes(start[28:32], order) // 4
+    lengths = [int.from_bytes(start[32 + 4 * k : 36 + 4 * k], order) for k in range(count)]
+    if flags & 0xFF != 5:
+        entries = math.prod(lengths)
+        require_room_for_array(lengths, "an array in the file", itemsize=16)
+    most = 16 * (entries + sum(lengths) + 64) + 4096
+    start += unpacking.decompress(unpacking.unconsumed_tail, most)
+    if unpacking.unconsumed_tail:
+        raise ValueError("an array is larger than its dimensions say")
+    return start
 
 
 def _mat5_elements(

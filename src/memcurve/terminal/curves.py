@@ -42,7 +42,7 @@ def print_curve(result: MemoryCurve) -> None:
             f"{result.values[k]:.{15 if inputs == 1 else 9}f}",
             "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}",
             *(f"{result.channels[k, j]:.6f}" for j in range(len(channels))),
-            f"first below {firsts}" if firsts else "",
+            f"below {firsts} from here on" if firsts else "",
         )
     print_table(console, table)
     print_notes(console, result.notes)

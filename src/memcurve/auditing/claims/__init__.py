@@ -21,6 +21,7 @@ from memcurve.auditing.claims.conventions import (
     complex_nodes,
     cut_off,
     lags_from_one,
+    one_input,
     the_total,
 )
 from memcurve.auditing.claims.disturbed import (
@@ -37,9 +38,10 @@ __all__ = ["RECOGNISERS", "Case", "Claim", "Explanation", "claimed_number", "jud
 RECOGNISERS: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
     the_total,
     lags_from_one,
+    cut_off,
     number_of_states,
     complex_nodes,
-    cut_off,
+    one_input,
     absolute_correlation,
     few_samples,
     coloured_input,

@@ -12,6 +12,8 @@ from memcurve.auditing.estimates import Estimate
 
 #: Lengths of simulations that people choose.
 ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
+#: Correlations of states with a larger condition number cannot be inverted to any purpose.
+HOPELESS = 1e12
 #: The excess of one simulation scatters about its mean by some of it.
 EXCESS_SCATTER = 0.25
 #: Totals of simulations and of ill-conditioned inverses differ by at least this, relative to them.
@@ -32,6 +34,8 @@ def number_of_states(case: Case) -> Iterator[Explanation]:
 
 def usual_estimates(case: Case) -> Iterator[Explanation]:
     """What the usual ways report for this very network, as far as it repeats."""
+    if not case.white:  # they were run with white input
+        return
     for estimate in case.estimates:
         if estimate.key.startswith("osm"):  # the total is no measurement
             continue
@@ -56,7 +60,7 @@ def _may_be_this(case: Case, estimate: Estimate) -> bool:
 
 def hopeless_inverse(case: Case) -> Iterator[Explanation]:
     """No sum of squares is negative, but the noise of a hopeless inverse is."""
-    if case.claimed >= -case.tolerance:
+    if case.claimed >= -case.tolerance or not case.condition > HOPELESS:
         return
     text = (
         "it is rounding noise, since memory is never negative, of a Gramian that floating point "
@@ -70,12 +74,13 @@ def few_samples(case: Case) -> Iterator[Explanation]:
 
     Over lags up to k, E Σ R² ≈ Σ MC_τ + Σ (1 − MC_τ)·N/T.
     """
-    if case.claimed <= case.curve.total + case.tolerance or case.network.inputs > 1:
+    told = case.samples is not None and case.k_max is not None
+    above = case.claimed > case.curve.total + case.tolerance
+    if not (above or told) or case.network.inputs > 1:
         return
     N = case.states
     usual = dict.fromkeys([2 * N, N, 3 * N, 5 * N, 100, 200])
     spans = [case.k_max] if case.k_max is not None else list(usual)
-    told = case.samples is not None and case.k_max is not None
     for last in spans:
         lengths = [case.samples] if case.samples is not None else list(ROUND_SAMPLES)
         fitting = [
@@ -91,22 +96,23 @@ def few_samples(case: Case) -> Iterator[Explanation]:
 
 
 def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explanation]:
-    value = _in_sample_total(case, last, samples)
-    if value is None:
+    found = _in_sample_total(case, last, samples)
+    if found is None:
         return
+    value, by_chance = found
     N = case.states
     text = (
         f"it is what R² on the training data itself gives from too few samples: {N} states fit "
         f"{N}/{samples} of any lag by chance, and lags up to {last} of {samples:,} samples add up "
         f"to about {value:.4g}"
     )
-    scatter = EXCESS_SCATTER * abs(value - case.curve.total)
+    scatter = EXCESS_SCATTER * by_chance
     usual = 1.0 if last in (case.k_max, 2 * N) else 0.5
     yield from case.explanation("few_samples", value, fit, text, scatter, usual)
 
 
-def _in_sample_total(case: Case, last: int, samples: int) -> float | None:
-    """E Σ R² over lags 0 … last; None where that many lags are not to be had.
+def _in_sample_total(case: Case, last: int, samples: int) -> tuple[float, float] | None:
+    """E Σ R² over lags 0 … last, and what of it is chance; None where there are too few samples.
 
     What double precision does not hold is not found by a regression either.
     """
@@ -118,17 +124,19 @@ def _in_sample_total(case: Case, last: int, samples: int) -> float | None:
     held = case.usable.at("float64")
     if held is not None and held.total < case.curve.total - 1:
         memory[math.ceil(held.total) :] = 0.0
-    return float((memory + (1 - memory) * case.states / samples).sum())
+    by_chance = float((1 - memory).sum()) * case.states / samples
+    return float(memory.sum()) + by_chance, by_chance
 
 
 def _samples_for(case: Case, last: int) -> int | None:
     """The number of samples that gives the claimed number, by bisection."""
     low, high = last + case.states + 2, 10_000_000
     most, least = _in_sample_total(case, last, low), _in_sample_total(case, last, high)
-    if most is None or least is None or not least < case.claimed < most:
+    if most is None or least is None or not least[0] < case.claimed < most[0]:
         return None
     while high - low > max(1, low // 1000):
         middle = (low + high) // 2
         value = _in_sample_total(case, last, middle)
-        low, high = (middle, high) if value is None or value > case.claimed else (low, middle)
+        over = value is None or value[0] > case.claimed
+        low, high = (middle, high) if over else (low, middle)
     return high

@@ -79,8 +79,10 @@ class Case:
         What the usual ways report.
     usable : UsableMemory
         Memory under noise.
-    white : bool
-        Whether the input in question is white.
+    input
+        The input in question; None for white.
+    condition : float
+        Condition number of the states' correlations, NaN where it is not known.
     k_max, samples, ridge, input_variance
         How the number was made, where it is known: the largest lag summed, the length of the
         simulation, the ridge of the readout, the variance of its input.
@@ -92,7 +94,8 @@ class Case:
     curve: MemoryCurve
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
-    white: bool
+    input: Any = None
+    condition: float = float("nan")
     k_max: int | None = None
     samples: int | None = None
     ridge: float | None = None
@@ -104,6 +107,26 @@ class Case:
         readout = self.network.readout
         copies = 2 if self.network.is_complex else 1
         return self.network.states if readout is None else copies * len(readout)
+
+    @property
+    def white(self) -> bool:
+        """Whether the input is white."""
+        return self.input is None
+
+    @property
+    def cut(self) -> bool:
+        """Whether the largest lag is known, and memory is left beyond it."""
+        if self.k_max is None:
+            return False
+        return (
+            self.curve.total - float(self.sums[min(self.k_max, len(self.sums) - 1)])
+            > self.tolerance
+        )
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the listed lags hold all of the memory, up to the digits of the claim."""
+        return self.curve.total - float(self.sums[-1]) <= self.tolerance
 
     @cached_property
     def sums(self) -> Floats:
@@ -164,5 +187,4 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
     assert isinstance(exponent, int)
     value = float(number)
     floor = BEST_PRECISION * max(1.0, abs(value))
-    digits = 0.5 * 10.0**exponent if number else 0.5 * 10.0 ** min(exponent, 0)
-    return value, max(floor, digits if math.isfinite(digits) else floor)
+    return value, max(floor, 0.5 * 10.0 ** min(exponent, 0))

@@ -22,6 +22,7 @@ FEW_COEFFICIENTS = 5
 MOST_STATES = 300
 #: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
 RIDGE_SCATTER = 0.03
+TEST_SCATTER = 0.08
 FORMAT_SCATTER = 0.01
 
 
@@ -75,6 +76,10 @@ def ridge(case: Case) -> Iterator[Explanation]:
         # one simulation, with what is fitted by chance
         fit = "as it is" if told_variance else "round value"
         yield from case.explanation("ridge", total, fit, text, RIDGE_SCATTER * total)
+        tested = _usable_total(case, level)
+        if tested is not None:
+            text += ", on data that were not trained on"
+            yield from case.explanation("ridge", tested, fit, text, TEST_SCATTER * tested)
 
 
 def _at_some_level(
@@ -175,7 +180,7 @@ def _totals_under(case: Case, levels: list[float]) -> Floats | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankWarning)
-            return memory_curve(case.network, 1, noise=levels).totals
+            return memory_curve(case.network, 1, input=case.input, noise=levels).totals
     except UncertainResultError:
         return None
 

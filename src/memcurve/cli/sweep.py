@@ -1,0 +1,252 @@
+"""``memcurve sweep``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from memcurve.cli.errors import FAILED, FINE, UsageError
+from memcurve.cli.options import Whole, require_other_files, say_written
+from memcurve.terminal import (
+    estimate_content,
+    print_estimate,
+    print_studies,
+    print_sweep,
+    strict_json,
+    sweep_content,
+)
+
+if TYPE_CHECKING:
+    from memcurve.sweeping import Study, Sweep
+
+
+def sweep(
+    study: str | None = None,
+    *,
+    store: Path | None = None,
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    status: Annotated[bool, Parameter(negative="")] = False,
+    workers: Whole | None = None,
+    serial: Annotated[bool, Parameter(negative="")] = False,
+    dask: str | None = None,
+    mpi: Annotated[bool, Parameter(negative="")] = False,
+    retry_failed: Annotated[bool, Parameter(negative="")] = False,
+    export: Path | None = None,
+    plot: Path | None = None,
+    yes: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Many networks, one question: the cases of a study, a picture and a sentence at the end.
+
+    Each result is kept at once: a sweep that was stopped goes on where it was with the same
+    command, and a study that was changed computes only what is new. Ends with exit code 1 if
+    cases failed; the others are done all the same, and the errors are in the store.
+
+    For example:
+
+      memcurve sweep
+      memcurve sweep sparsity --quick --plot sparsity.png
+      memcurve sweep study.toml --dry-run --json
+      memcurve sweep study.toml --workers 2 --export study.parquet
+      memcurve sweep study.toml --serial --store results.sqlite --plot study.png
+
+    Parameters
+    ----------
+    study
+        A study file (.toml), or the name of a study that comes with memcurve; without it, these
+        are listed.
+    store
+        File that keeps the results. Default: the study's name with .sqlite, in this folder.
+    quick
+        A smaller version, by the study's [quick] table.
+    dry_run
+        Say how many cases there are, how many are done, and about how long the rest takes.
+    status
+        Say how far the sweep is, and compute nothing; --export and --plot then take what is there.
+    workers
+        Number of processes. Default: one a core.
+    serial
+        Compute in this process, one case after the other.
+    dask
+        Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786, or
+        local for one started here.
+    mpi
+        Compute on the ranks of an MPI job: mpiexec -n 8 memcurve sweep study.toml --mpi.
+    retry_failed
+        Compute failed cases again.
+    export
+        Write all rows, with the study and the versions, to this file (.csv, .parquet, .nc, .json).
+    plot
+        Draw the study's picture to this file (.png, .pdf, .svg). Default for a study that comes
+        with memcurve: its name with .png.
+    yes
+        Go on with a study of more than a million cases.
+    json
+        Print the counts, the sentence and the summary as JSON instead of a table.
+    verbose
+        Show the full traceback of an error.
+    """
+    if study is None:
+        return _list(json)
+    executor = _executor(serial, dask, mpi, workers)
+    _require_endings(export, plot)
+    if dry_run and status:
+        raise UsageError("--dry-run and --status exclude each other; give one of them.")
+    if dry_run and (export or plot):
+        raise UsageError("--dry-run computes nothing to export or to draw; leave it out.")
+    from memcurve.sweeping import Study, shipped
+
+    chosen = Study.load(study, quick=quick)
+    named = study in shipped() and not Path(study).is_file()
+    place = store or Path(f"{chosen.name}.sqlite")
+    require_other_files(Path(study), place, export, plot, what="study")
+    require_other_files(place, export, plot, what="store")
+    if dry_run or (status and not (export or plot)):
+        return _estimated(chosen, place, executor, retry_failed, time_it=dry_run, as_json=json)
+    if status:
+        from memcurve.sweeping import Sweep
+
+        result = Sweep.open(place, chosen)
+    else:
+        _require_few(chosen, yes)
+        result = _computed(chosen, place, executor, retry_failed, yes)
+        plot = plot or (Path(f"{chosen.name}.png") if named else None)
+    return _shown(result, place, export, plot, json)
+
+
+def _computed(
+    study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, yes: bool
+) -> Sweep:
+    from concurrent.futures import BrokenExecutor
+
+    from memcurve.sweeping.run import sweep as run
+    from memcurve.sweeping.workers import UnusableWorkerError
+
+    try:
+        return run(
+            study, store, **executor, retry_failed=retry_failed, allow_many=yes, progress=True
+        )
+    except KeyboardInterrupt as stopped:
+        if str(stopped):  # which says what is kept, and how to go on
+            print(f"memcurve: {stopped}", file=sys.stderr)
+        raise
+    except (UnusableWorkerError, BrokenExecutor) as error:
+        raise OSError(str(error)) from error
+
+
+def _shown(
+    result: Sweep, store: Path, export: Path | None, plot: Path | None, as_json: bool
+) -> int:
+    if export is not None:
+        from memcurve.sweeping.exports import export as write
+
+        write(result, export)
+    drawn = None
+    if plot is not None and result.counts["done"]:
+        from memcurve import plot as pictures
+
+        pictures.save(result.plot(), plot)
+        drawn = plot
+    if as_json:
+        print(strict_json(sweep_content(result, store)))
+    else:
+        print_sweep(result)
+    say_written(picture=drawn, table=export)
+    failed = result.counts["failed"]
+    if failed:
+        what = "1 case" if failed == 1 else f"{failed:,} cases"
+        print(
+            f"memcurve: {what} of {len(result):,} failed; --export writes the errors, "
+            f"--retry-failed computes them again.",
+            file=sys.stderr,
+        )
+    return FAILED if failed else FINE
+
+
+def _estimated(
+    study: Study,
+    store: Path,
+    executor: dict[str, Any],
+    retry_failed: bool,
+    *,
+    time_it: bool,
+    as_json: bool,
+) -> int:
+    from memcurve.sweeping.estimates import estimate
+
+    if not time_it and not store.is_file():
+        raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
+    guess = estimate(
+        study, store, workers=_count(executor), retry_failed=retry_failed, time_it=time_it
+    )
+    if as_json:
+        print(strict_json(estimate_content(study, guess, store)))
+    else:
+        print_estimate(study, guess)
+    return FINE
+
+
+def _list(as_json: bool) -> int:
+    from memcurve.sweeping import Study, shipped
+
+    studies = [Study.load(name) for name in shipped()]
+    if as_json:
+        print(strict_json({study.name: study.title for study in studies}))
+    else:
+        print_studies(studies)
+    return FINE
+
+
+def _executor(serial: bool, dask: str | None, mpi: bool, workers: int | None) -> dict[str, Any]:
+    """The arguments that say where the cases are computed."""
+    chosen = {"--serial": serial, "--dask": dask is not None, "--mpi": mpi}
+    asked = [name for name, given in chosen.items() if given]
+    if len(asked) > 1:
+        raise UsageError(f"{' and '.join(asked)} exclude each other; give one of them.")
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers must be at least 1, got {workers}.")
+    elsewhere = serial or mpi or (dask is not None and dask != "local")
+    if workers is not None and elsewhere:
+        raise UsageError(f"{asked[0]} takes no --workers; leave one of them out.")
+    if dask is not None:
+        address = None if dask == "local" else dask
+        return {"executor": "dask", "address": address, "workers": workers}
+    if serial or mpi:
+        return {"executor": "serial" if serial else "mpi"}
+    return {"executor": "processes", "workers": workers}
+
+
+def _count(executor: dict[str, Any]) -> int:
+    """The number of workers, as far as it is known here."""
+    import os
+
+    if executor["executor"] == "serial":
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return executor.get("workers") or cores or 1
+
+
+def _require_few(study: Study, yes: bool) -> None:
+    from memcurve.sweeping.run import require_few
+
+    try:
+        require_few(study, yes)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _require_endings(export: Path | None, plot: Path | None) -> None:
+    """Raise before hours of work rather than after."""
+    endings = (".csv", ".parquet", ".nc", ".json")
+    if export is not None and export.suffix.lower() not in endings:
+        raise UsageError(f"--export must end in one of {', '.join(endings)}, got {str(export)!r}.")
+    if plot is not None:
+        from memcurve.plot import ENDINGS
+
+        if plot.suffix.lower() not in ENDINGS:
+            raise UsageError(f"--plot must end in one of {', '.join(ENDINGS)}, got {str(plot)!r}.")
