@@ -201,7 +201,7 @@ def test_leak_rates(archive, name, lr):
     np.testing.assert_array_equal(load_matrix(path), network.A)
     plain = load_network(path, matrix="W", mask="Win")  # named: taken as they are
     np.testing.assert_array_equal(plain.A, W)
-    assert plain.notes == ()
+    assert f"not used: {name}" in plain.notes[0]  # and said so
     np.testing.assert_array_equal(load_matrix(path, matrix="W"), W)
     given = load_network(path, mask=np.ones(6))
     np.testing.assert_array_equal(given.C, each[:, 0])
