@@ -1,0 +1,10 @@
+"""Stacks of networks on any array library and device, with gradients.
+
+:func:`memory_curves` takes connectivity matrices, :func:`curves_of_poles` eigenvalues.
+"""
+
+from memcurve.batch.poles import curves_of_poles
+from memcurve.batch.result import MemoryCurves
+from memcurve.batch.stack import memory_curves
+
+__all__ = ["MemoryCurves", "curves_of_poles", "memory_curves"]

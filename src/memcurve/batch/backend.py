@@ -1,0 +1,194 @@
+"""Where arrays live: NumPy, or torch, cupy, jax and others through array-api-compat.
+
+Numbers are computed where the array is. Decisions (stability, rank, how many points) are made on
+the host, from values that carry no gradient, so that they never become part of a graph.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import LARGEST_EXACT_INTEGER, exact_array, require_finite
+from memcurve.optional import optional
+
+Array = Any  # an array of any namespace
+
+
+def _compat() -> Any:
+    return optional("array_api_compat", "arrays other than NumPy's", "arrays")
+
+
+def _is_numpy(array: Any) -> bool:
+    return isinstance(array, np.ndarray | np.generic | list | tuple | int | float | complex)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A namespace of the array API and a device.
+
+    Attributes
+    ----------
+    xp : module
+        The namespace.
+    device : object
+        Where new arrays go; None for NumPy.
+    name : str
+        What messages call it, e.g. ``"torch"``.
+    is_host : bool
+        Whether the device is the CPU: operations start at once, and cost by their size.
+    """
+
+    xp: Any
+    device: Any
+    name: str
+    is_host: bool
+
+    @classmethod
+    def of(cls, array: Any, argument: str) -> Backend:
+        """The backend of an array; lists and numbers are NumPy's."""
+        if _is_numpy(array):
+            return cls(np, None, "numpy", True)
+        compat = _compat()
+        try:
+            xp = compat.array_namespace(array)
+        except TypeError:
+            raise TypeError(
+                f"`{argument}` must be an array of NumPy, torch, cupy, jax or another namespace of "
+                f"the array API, got {type(array).__name__}; sparse networks go one by one, "
+                f"through memcurve.memory_curve."
+            ) from None
+        name = xp.__name__.removeprefix("array_api_compat.").partition(".")[0]
+        device = compat.device(without_gradient(array))
+        is_host = any(word in str(device).lower() for word in ("cpu", "host"))
+        return cls(xp, device, name, is_host)
+
+    def float64(self, array: Any, argument: str) -> Array:
+        """The same numbers as float64 or complex128, where that is exact; gradients pass."""
+        if self.xp is np:
+            return exact_array(array, argument)
+        xp = self.xp
+        self._require_float64(argument)
+        if xp.isdtype(array.dtype, "complex floating"):
+            exact = xp.astype(array, xp.complex128, copy=False)
+        elif xp.isdtype(array.dtype, ("real floating", "integral", "bool")):
+            exact = xp.astype(array, xp.float64, copy=False)
+        else:
+            raise TypeError(
+                f"`{argument}` must hold real or complex numbers, got dtype {array.dtype}; convert "
+                f"it first."
+            )
+        plain = without_gradient(exact)
+        if not _true(xp.all(xp.isfinite(plain))):
+            require_finite(to_host(plain), argument)
+        integers = xp.isdtype(array.dtype, "integral") and math.prod(plain.shape) > 0
+        if integers and _true(xp.max(xp.abs(plain)) >= LARGEST_EXACT_INTEGER):
+            raise ValueError(
+                f"`{argument}` holds integers of 2**53 or beyond, which float64 may not "
+                f"represent; divide by a common factor or convert to float yourself."
+            )
+        return exact
+
+    def _require_float64(self, argument: str) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # jax warns and goes on in single precision
+            try:
+                double = self.xp.zeros(1, dtype=self.xp.float64, device=self.device).dtype
+            except (TypeError, RuntimeError):
+                double = None
+        if double != self.xp.float64:
+            remedy = (
+                'call jax.config.update("jax_enable_x64", True) first'
+                if self.name == "jax"
+                else "move the array to a device that has it, e.g. the CPU"
+            )
+            raise TypeError(
+                f"`{argument}` is on a device without float64 ({self.name}, {self.device}), and "
+                f"single precision is not enough for a memory curve; {remedy}."
+            )
+
+    def put(self, array: NDArray[Any]) -> Array:
+        """A host array on this backend's device."""
+        if self.xp is np:
+            return array
+        # a copy, as some backends share the memory of what they are given
+        return self.xp.asarray(np.array(array, order="C"), device=self.device)
+
+    def rows(self, array: Array, index: NDArray[Any]) -> Array:
+        """Some entries of the first axis, in the order of ``index``."""
+        if len(index) == array.shape[0] and np.array_equal(index, np.arange(len(index))):
+            return array
+        return self.xp.take(array, self.put(index.astype(np.int64)), axis=0)
+
+    def running_sum(self, array: Array, *, from_the_end: bool = False) -> Array:
+        """Sums along the last axis, up to and including each entry, or from it to the end."""
+        xp = self.xp
+        summed = getattr(xp, "cumulative_sum", None) or xp.cumsum  # the former from NumPy 2.1 on
+        if from_the_end:
+            return xp.flip(summed(xp.flip(array, axis=-1), axis=-1), axis=-1)
+        return summed(array, axis=-1)
+
+
+def spans(count: int, width: int) -> Iterator[slice]:
+    """Consecutive slices of 0 … count − 1, ``width`` long, that end where the axis ends."""
+    for start in range(0, count, width):
+        yield slice(start, min(start + width, count))
+
+
+def without_gradient(array: Any) -> Any:
+    """The same values outside of any graph."""
+    if _is_numpy(array):
+        return array
+    compat = _compat()
+    if compat.is_torch_array(array):
+        return array.detach()
+    if compat.is_jax_array(array):
+        import jax
+
+        return jax.lax.stop_gradient(array)
+    return array
+
+
+def has_gradient(array: Any) -> bool:
+    """Whether somebody wants to differentiate with respect to this array."""
+    if _is_numpy(array):
+        return False
+    compat = _compat()
+    if compat.is_torch_array(array):
+        import torch
+
+        return bool(array.requires_grad) and torch.is_grad_enabled()
+    if compat.is_jax_array(array):
+        import jax
+
+        return isinstance(array, jax.core.Tracer)
+    return False
+
+
+def to_host(array: Any) -> NDArray[Any]:
+    """The values as a NumPy array."""
+    plain = without_gradient(array)
+    if _is_numpy(plain):
+        return np.asarray(plain)
+    compat = _compat()
+    if compat.is_torch_array(plain):
+        return np.asarray(plain.cpu().resolve_conj().resolve_neg().numpy())
+    if compat.is_cupy_array(plain):
+        return np.asarray(plain.get())
+    if has_gradient(plain):  # jax.jit and jax.vmap leave nothing to look at
+        raise TypeError(
+            "memory curves cannot be traced by jax.jit or jax.vmap: stability, rank and the number "
+            "of points depend on the numbers themselves. Call the function outside of jit; "
+            "jax.grad works."
+        )
+    return np.asarray(plain)
+
+
+def _true(value: Any) -> bool:
+    return bool(to_host(value))

@@ -1,0 +1,174 @@
+"""Poles → memory curve on the unit circle: the all-pass filter sampled, and one Fourier transform.
+
+On |z| = 1 the filter B(z) = Π (z − λ̄_k)/(1 − λ_k z) = Σ_j b_j zʲ is a pure phase::
+
+    B(z) = zⁿ · conj(D)/D,        D(z) = Π_k (1 − λ_k z)
+
+Sampled at the M-th roots of unity, the discrete Fourier transform gives b̃_j = Σ_l b_{j+lM}: what
+lies beyond M is folded back (*aliasing*). For every radius 1 < r < 1/ρ Parseval's identity on the
+circle |z| = r says Σ_j |b_j|² r²ʲ ≤ G(r)², so that::
+
+    √(Σ_{j≥M} |b_j|²) ≤ G(r) r⁻ᴹ,        G(r) = Π_k (r − |λ_k|)/(1 − |λ_k| r) ≥ max_{|z|=r} |B(z)|
+
+and the folded part has norm at most a = G(r) r⁻ᴹ/(1 − r⁻ᴹ). M is a power of two with a ≤ 2⁻⁵⁴.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.batch.backend import Array, Backend, spans
+from memcurve.spectrum.sensitivity import EPS
+
+Floats = NDArray[np.float64]
+
+#: Larger grids are left to the lattice, which has no aliasing at all.
+MOST_POINTS = 2**20
+#: Smaller ones save nothing.
+FEWEST_POINTS = 64
+#: ln of the aliasing that is allowed.
+_ALLOWED = -54 * np.log(2)
+#: Factors 1 − λz multiplied before they are scaled to modulus one: no product of so many leaves
+#: float64, however close the poles are to the circle (their distance is 2⁻⁵³ at least).
+FACTORS = 16
+#: Entries of the largest arrays, poles × points: they bound the memory it takes.
+BLOCK_ON_HOST, BLOCK_ON_DEVICE = 2**18, 2**24
+
+
+class Evaluation(NamedTuple):
+    """Curves of a stack of poles, (B, m) each, and what bounds their errors.
+
+    ``spread`` (B,) bounds the Euclidean norm of the error of the coefficients b, which moves MC_τ
+    by up to 2·√min(MC_τ, 1 − MC_τ)·spread to first order; ``floor`` (B,) is added to that.
+    """
+
+    memory: Array
+    loss: Array
+    spread: Floats
+    floor: Floats
+
+
+def log_aliasing(poles: NDArray[np.complex128], points: NDArray[Any] | int) -> Floats:
+    """Logarithm of the bound G(r) r⁻ᴹ, the best over some radii, for each network (B,)."""
+    growth, log_radius = _growth(poles)
+    bounds: Floats = (growth - np.reshape(points, (-1, 1)) * log_radius).min(axis=1)
+    return bounds
+
+
+def points_needed(poles: NDArray[np.complex128]) -> NDArray[np.int64]:
+    """Powers of two at which the aliasing of each network (B,) is below rounding."""
+    growth, log_radius = _growth(poles)
+    least = ((growth - _ALLOWED + 1) / log_radius).min(axis=1)
+    least = np.clip(least, FEWEST_POINTS, 2.0**60)
+    powers: NDArray[np.int64] = 2 ** np.ceil(np.log2(least)).astype(np.int64)
+    return powers
+
+
+def _growth(poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
+    """Logarithms of G(r) and r for radii r = ρ^(−t), 0 < t < 1, of each network."""
+    modulus = np.abs(poles)
+    largest = modulus.max(axis=1, keepdims=True, initial=0.0)
+    log_radius = -np.log(np.maximum(largest, 1e-3)) * np.linspace(0.05, 0.95, 19)
+    growth = np.zeros_like(log_radius)
+    for k in range(log_radius.shape[1]):
+        radius = np.exp(log_radius[:, k : k + 1])
+        room = np.maximum(1 - modulus * radius, EPS)
+        growth[:, k] = np.log((radius - modulus) / room).sum(axis=1)
+    return growth * (1 + 1e-9) + 1e-6, log_radius  # rounding of these sums included
+
+
+def aliasing(poles: NDArray[np.complex128], points: int) -> Floats:
+    """Bound a on the norm of what is folded back; infinite where nothing is known."""
+    exponent = log_aliasing(poles, points)
+    known = exponent < -1
+    bound = np.exp(np.where(known, exponent, -1.0))
+    return np.where(known, bound / (1 - bound), np.inf)
+
+
+def rounding_of_poles(poles: NDArray[np.complex128]) -> Floats:
+    """Σ_k 1/√(1 − |λ_k|²): the norm, over the circle, of a relative change by one in each 1 − λz.
+
+    A relative rounding error u in λ_k z changes 1 − λ_k z by u/|1 − λ_k z| relative to itself,
+    whose mean square over the circle is u²/(1 − |λ_k|²).
+    """
+    modulus = np.abs(poles)
+    sums: Floats = (1 / np.sqrt(np.maximum((1 - modulus) * (1 + modulus), EPS))).sum(axis=1)
+    return sums
+
+
+def circle_errors(poles: NDArray[np.complex128], points: int) -> tuple[Floats, Floats]:
+    """Return ``spread`` and ``floor`` of :func:`circle_curves`, known beforehand.
+
+    With u = eps/2: (√5 + √2)u for λz and z, (1 + √5)u for a difference and a product, twice, as B
+    holds the phase of D twice; 4·eps a level of the Fourier transform; and the sums from either
+    end, whose rounding is at most u·Σ_τ MC_τ ≤ u·n.
+    """
+    folded = aliasing(poles, points)
+    levels = np.log2(points)
+    spread = folded + EPS * (8 * rounding_of_poles(poles) + 4 * levels + 8)
+    floor = np.minimum(folded, 1.0) ** 2 + EPS * (poles.shape[1] + levels + 2)
+    return spread, floor
+
+
+def circle_curves(
+    backend: Backend, poles: Array, points: int, *, paired: bool, known: NDArray[np.complex128]
+) -> Evaluation:
+    """Memory and loss (B, points) for τ = 0 … points − 1, of the poles (B, n).
+
+    ``paired``: the poles come in conjugate pairs, so that half of the circle is enough. ``known``
+    are the values of the poles on the host.
+    """
+    xp = backend.xp
+    sampled = roots_of_unity(points)[: points // 2 + 1 if paired else points]
+    phase = _phase_of_denominator(backend, poles, sampled)
+    all_pass = xp.conj(phase) * xp.conj(phase)  # without the factor zⁿ, which only shifts b
+    if paired:
+        b = xp.fft.irfft(xp.conj(all_pass), n=points)
+        energy = b * b
+    else:
+        b = xp.fft.fft(all_pass) / points
+        energy = xp.real(b) ** 2 + xp.imag(b) ** 2
+    energy = xp.roll(energy, poles.shape[1] % points, axis=-1)
+    tail = backend.running_sum(energy, from_the_end=True)
+    memory = xp.concat([tail[:, 1:], xp.zeros_like(tail[:, :1])], axis=1)
+    lost = backend.running_sum(energy)
+    # summed over many lags the loss collects rounding; where it is large the memory is exact
+    loss = xp.where(lost < 0.5, lost, 1 - memory)
+    return Evaluation(memory, loss, *circle_errors(known, points))
+
+
+def _phase_of_denominator(backend: Backend, poles: Array, points: NDArray[np.complex128]) -> Array:
+    """D/|D| at some points of the circle, blocks of points and poles at a time."""
+    xp = backend.xp
+    z = backend.put(points)
+    stack, size = poles.shape
+    missing = -size % FACTORS if size > FACTORS else 2 ** (size - 1).bit_length() - size
+    if missing:  # poles at zero, whose factor is one: groups are then halved without a rest
+        poles = xp.concat([poles, backend.put(np.zeros((stack, missing), complex))], axis=1)
+    block = BLOCK_ON_HOST if backend.is_host else BLOCK_ON_DEVICE
+    width = max(1, block // (stack * FACTORS))
+    parts = []
+    for own in spans(len(points), width):
+        some = z[own][None, None, :]
+        phase: Any = 1.0
+        for group in spans(size + missing, FACTORS):
+            factors = 1 - poles[:, group, None] * some
+            while (half := factors.shape[1] // 2) > 0:
+                factors = factors[:, :half, :] * factors[:, half:, :]
+            product = factors[:, 0, :]
+            phase = phase * (product / xp.abs(product))
+        parts.append(phase / xp.abs(phase))
+    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
+
+
+def roots_of_unity(points: int) -> NDArray[np.complex128]:
+    """exp(2πi k/M) for k = 0 … M − 1, each to the last digit: only angles up to π/4 are needed."""
+    k = np.arange(points)
+    quarter = (8 * k + points) // (2 * points)  # the nearest multiple of π/2
+    angle = 2 * np.pi * ((k - quarter * points / 4) / points)
+    turn = np.array([1, 1j, -1, -1j])[quarter % 4]
+    roots: NDArray[np.complex128] = (np.cos(angle) + 1j * np.sin(angle)) * turn
+    return roots

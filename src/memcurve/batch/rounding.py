@@ -1,0 +1,172 @@
+"""How far rounding in the eigenvalues moves the curves of a stack, on the device.
+
+The bound of :mod:`memcurve.spectrum.sensitivity` for each network as a whole::
+
+    |δMC_τ| ≤ 4·√(min(MC_τ, 1 − MC_τ)) · ‖δA‖_F · √(Σ_k ‖Aᵏ‖_F²)
+
+Eigenvalue solvers scale A first where rows and columns differ in size, and their error is small in
+those coordinates. So A is scaled here until they would find nothing to do; networks for which that
+fails, or that have a node without connections, have no bound here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.batch.backend import Array, Backend, spans, to_host
+from memcurve.batch.degree import TOGETHER
+from memcurve.spectrum.sensitivity import (
+    BACKWARD_ERROR,
+    FIRST_ORDER,
+    PROBES,
+    PROBES_FROM_SIZE,
+    SMALL_REST,
+)
+
+Floats = NDArray[np.float64]
+
+#: Sweeps that move all nodes at once, and those that then move the worst node of each network.
+SWEEPS, MOVES = 16, 64
+_SEED = 20230501
+
+
+def scaling(backend: Backend, A: Array) -> tuple[Floats | None, NDArray[np.bool_]]:
+    """Exponents e (B, N) for which A_ij·2^(e_j − e_i) is balanced, and whether it is, (B,).
+
+    Balanced as LAPACK has it: the norms of a row and of its column, without the diagonal, differ
+    by less than a factor of two. None where A is balanced as it stands.
+    """
+    xp = backend.xp
+    stack, size, _ = A.shape
+    if size == 1:  # the eigenvalue is the entry
+        return None, np.ones(stack, dtype=bool)
+    exponents = np.zeros((stack, size))
+    balanced = np.zeros(stack, dtype=bool)
+    together = max(1, TOGETHER // size**2)
+    for own in spans(stack, together):
+        squares = (
+            A[own, :, :] * A[own, :, :] * (1 - xp.eye(size, dtype=A.dtype, device=backend.device))
+        )
+        for sweep in range(SWEEPS + MOVES + 1):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.log2(to_host(xp.sum(squares, axis=2)) / to_host(xp.sum(squares, axis=1)))
+            balanced[own] = np.all(np.abs(ratio) < 2, axis=1)
+            possible = np.isfinite(ratio).all(axis=1)
+            if np.all(balanced[own] | ~possible) or sweep == SWEEPS + MOVES:
+                break
+            step = _step(np.where(possible[:, None], ratio, 0.0), together=sweep < SWEEPS)
+            exponents[own] += step
+            factor = backend.put(4.0**step)
+            squares = squares * (factor[:, None, :] / factor[:, :, None])
+    return (exponents if exponents.any() else None), balanced
+
+
+def _step(ratio: Floats, *, together: bool) -> Floats:
+    """Change of the exponents, given log₂ of the ratios of squared norms, row to column.
+
+    ratio/4 evens out one node alone; half of it where all nodes move at once.
+    """
+    far = np.abs(ratio)
+    step = np.sign(ratio) * np.maximum(1, np.rint(far / (8 if together else 4)))
+    moving = far >= 2 if together else (far >= 2) & (far == far.max(axis=1, keepdims=True))
+    return np.where(moving, step, 0.0)
+
+
+def pole_sensitivities(backend: Backend, A: Array) -> Floats:
+    """Bound on |δMC_τ|/√(min(MC_τ, 1 − MC_τ)) for each network of a balanced stack A (B, N, N).
+
+    Infinite where rounding may be too large for a first-order bound.
+    """
+    xp = backend.xp
+    stack, size, _ = A.shape
+    if size == 1:
+        return np.zeros(stack)
+    result = np.empty(stack)
+    together = max(1, TOGETHER // size**2)
+    for own in spans(stack, together):
+        block = A[own, :, :]
+        rounding = BACKWARD_ERROR * np.sqrt(size * to_host(xp.sum(block * block, axis=(1, 2))))
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares, norms = power_norms(backend, block)
+            trusted = rounding * norms <= FIRST_ORDER
+            result[own] = np.where(trusted, 4 * rounding * np.sqrt(squares), np.inf)
+    return result
+
+
+def eigenvalues_fit(backend: Backend, A: Array, poles: NDArray[np.complex128]) -> NDArray[np.bool_]:
+    """Whether Σλ = tr A and Σλ² = tr A² up to rounding, for each network of a balanced stack.
+
+    Some libraries return what they have where an eigenvalue solver failed, and say nothing. With
+    the backward error δA, |tr δA| ≤ √N‖δA‖_F and |tr(A + δA)² − tr A²| ≤ 2‖A‖_F‖δA‖_F + ‖δA‖_F².
+    """
+    xp = backend.xp
+    stack, size = poles.shape
+    result = np.empty(stack, dtype=bool)
+    for own in spans(stack, max(1, TOGETHER // size**2)):
+        block = A[own, :, :]
+        norm = np.sqrt(to_host(xp.sum(block * block, axis=(1, 2))))
+        rounding = 2 * BACKWARD_ERROR * np.sqrt(size) * norm  # of the sums here, too
+        first = np.sum(poles[own], axis=1) - to_host(xp.sum(xp.linalg.diagonal(block), axis=-1))
+        second = np.sum(poles[own] ** 2, axis=1) - to_host(
+            xp.sum(block * xp.matrix_transpose(block), axis=(1, 2))
+        )
+        fits = (np.abs(first) <= np.sqrt(size) * rounding) & (np.abs(second) <= 3 * norm * rounding)
+        result[own] = fits | (norm == 0)
+    return result
+
+
+def power_norms(backend: Backend, A: Array) -> tuple[Floats, Floats]:
+    """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F from above, infinite where they do not settle."""
+    size = A.shape[1]
+    if size < PROBES_FROM_SIZE:
+        return _doubled(backend, A)
+    squares, norms = _probed(backend, A)
+    slow = np.flatnonzero(~np.isfinite(squares))
+    if len(slow):
+        squares[slow], norms[slow] = _doubled(backend, backend.rows(A, slow))
+    return squares, norms
+
+
+def _doubled(backend: Backend, A: Array) -> tuple[Floats, Floats]:
+    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
+    xp = backend.xp
+    stack, size, _ = A.shape
+    X = xp.eye(size, dtype=A.dtype, device=backend.device) + xp.matmul(xp.matrix_transpose(A), A)
+    trace = to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
+    total, added = np.sqrt(size) + np.sqrt(np.maximum(trace - size, 0)), 1
+    squares, norms = np.full(stack, np.inf), np.full(stack, np.inf)
+    for _ in range(60):
+        A = xp.matmul(A, A)
+        rest = to_host(xp.sum(A * A, axis=(1, 2)))
+        done = (rest <= SMALL_REST) & np.isinf(squares)
+        squares[done] = trace[done] / (1 - rest[done])
+        norms[done] = total[done] / (1 - np.sqrt(rest[done]))
+        if np.all(np.isfinite(squares) | ~np.isfinite(rest)):
+            break
+        X = X + xp.matmul(xp.matmul(xp.matrix_transpose(A), X), A)
+        added *= 2
+        before, trace = trace, to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
+        total = total + np.sqrt(added * np.maximum(0.0, trace - before))
+    return squares, norms
+
+
+def _probed(backend: Backend, A: Array) -> tuple[Floats, Floats]:
+    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; infinite where the powers decay too slowly."""
+    xp = backend.xp
+    stack, size, _ = A.shape
+    drawn = np.random.default_rng(_SEED).standard_normal((1, size, PROBES))
+    probes = backend.put(np.broadcast_to(drawn, (stack, size, PROBES)))
+    sums, total = np.full(stack, float(size)), np.full(stack, np.sqrt(size))
+    squares, norms = np.full(stack, np.inf), np.full(stack, np.inf)
+    for _ in range(size // 4):  # beyond this, doubling costs less
+        probes = xp.matmul(A, probes)
+        rest = to_host(xp.sum(probes * probes, axis=(1, 2))) / PROBES
+        sums, total = sums + rest, total + np.sqrt(rest)
+        done = (rest <= SMALL_REST) & np.isinf(squares)
+        # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
+        squares[done] = 2 * sums[done] / (1 - rest[done])
+        norms[done] = 2 * total[done] / (1 - np.sqrt(rest[done]))
+        if np.isfinite(squares).all():
+            break
+    return squares, norms

@@ -1,0 +1,346 @@
+"""Stacks of networks in NumPy against memory_curve, one network at a time."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import memcurve
+from hostile import FAMILIES, draw
+from memcurve import (
+    LinearNetwork,
+    MemoryCurve,
+    MemoryCurves,
+    RankWarning,
+    UncertainResultError,
+    UnstableNetworkError,
+    ensembles,
+    memory_curve,
+    memory_curves,
+)
+from memcurve.batch import stack as stack_module
+from memcurve.batch.backend import Backend
+from memcurve.batch.degree import centred, fully_excited, residues
+from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, power_norms, scaling
+from memcurve.spectrum import modular, sensitivity
+from tolerances import CLOSED_FORM, EPS
+
+NUMPY = Backend(np, None, "numpy", True)
+
+
+def normal_stack(stack: int, size: int, seed: int = 0, radius: float = 0.9) -> np.ndarray:
+    A = np.random.default_rng(seed).standard_normal((stack, size, size))
+    return A * (radius / np.abs(np.linalg.eigvals(A)).max(axis=1))[:, None, None]
+
+
+def agrees(curves: MemoryCurves, number: int, one: MemoryCurve) -> bool:
+    """Whether two curves differ by no more than the sum of their errors."""
+    count = min(len(one), curves.values.shape[1])
+    allowed = curves.error[number, :count] + one.error[:count]
+    return bool(np.all(np.abs(curves.values[number, :count] - one.values[:count]) <= allowed))
+
+
+@pytest.mark.parametrize("size", [1, 2, 10, 60, 220])
+@pytest.mark.parametrize("method", ["auto", "circle", "lattice"])
+def test_random_stacks(size: int, method: str) -> None:
+    A = normal_stack(4, size, seed=size)
+    C = np.random.default_rng(size).standard_normal((4, size))
+    curves = memory_curves(A, C, method=method)
+    assert isinstance(curves, MemoryCurves)
+    assert curves.values.dtype == np.float64
+    assert np.all(curves.rank == size)
+    assert np.all(curves.total == size)
+    for k in range(4):
+        one = memory_curve(LinearNetwork(A[k], C[k]))
+        assert agrees(curves, k, one)
+        assert curves.values[k].sum() == pytest.approx(size, abs=1e-10)
+        assert curves[k].rank == size
+        assert curves[k].total == size
+
+
+@pytest.mark.parametrize(
+    "name", ["normal", "sparse_normal", "orthogonal", "cyclic", "delay_line", "symmetric"]
+)
+def test_ensembles(name: str) -> None:
+    networks = [
+        ensembles.make(name, 20, **({} if name in ("cyclic", "delay_line") else {"seed": seed}))
+        for seed in range(3)
+    ]
+    curves = memory_curves(
+        np.array([n.A if isinstance(n.A, np.ndarray) else n.A.toarray() for n in networks]),
+        np.array([n.C for n in networks]),
+        60,
+    )
+    for k, network in enumerate(networks):
+        one = memory_curve(network, 60)
+        assert agrees(curves, k, one)
+        assert curves.rank[k] == one.rank
+
+
+def test_closed_forms() -> None:
+    delay, ring = np.eye(6, k=-1), 0.9 * np.roll(np.eye(6), 1, axis=0)
+    curves = memory_curves(np.array([delay, ring]), np.eye(6)[0], 14)
+    assert np.abs(curves.values[0] - (np.arange(14) < 6)).max() <= CLOSED_FORM
+    expected = 0.9 ** (12 * (np.arange(14) // 6)) * (1 - 0.9**12)
+    assert np.abs(curves.values[1] - expected).max() <= CLOSED_FORM
+
+
+@pytest.mark.parametrize("radius", [0.999, 0.99999])
+def test_close_to_the_circle(radius: float) -> None:
+    A = normal_stack(3, 40, seed=2, radius=radius)
+    curves = memory_curves(A, np.ones(40), 300)
+    for k in range(3):
+        assert agrees(curves, k, memory_curve(LinearNetwork(A[k], np.ones(40)), 300))
+
+
+def test_uncontrollable_networks_among_good_ones() -> None:
+    A, C = normal_stack(5, 12), np.ones((5, 12))
+    A[1, 1] = A[1, 0]  # twins: alike in what drives them
+    A[1, :, 1] = A[1, :, 0]
+    C[3] = 0.0
+    curves = memory_curves(A, C)
+    one = memory_curve(LinearNetwork(A[1], C[1]))
+    assert curves.rank.tolist() == [12, one.rank, 12, 0, 12]
+    assert one.rank < 12
+    assert agrees(curves, 1, one)
+    assert not curves.values[3].any()
+    assert curves[1].method == "exact"
+    assert any("networks 1, 3: one by one on the CPU" in note for note in curves.notes)
+    assumed = memory_curves(A, C, assume_controllable=True)
+    assert np.all(assumed.rank == 12)
+    assert any("was not checked" in note for note in assumed.notes)
+
+
+def test_no_mask() -> None:
+    A = normal_stack(2, 15)
+    curves = memory_curves(A, lags=40)
+    given = memory_curves(A, np.arange(1.0, 16.0), 40)
+    assert np.abs(curves.values - given.values).max() <= 100 * EPS
+    assert any("no mask was given" in note for note in curves.notes)
+    # no mask excites more than the degree of the minimal polynomial
+    assert memory_curves(0.5 * np.eye(4)).rank == 1
+
+
+def test_complex_networks_count_twice() -> None:
+    rng = np.random.default_rng(3)
+    A = normal_stack(2, 8, 1, 0.6) + 0.5j * normal_stack(2, 8, 2, 0.6)
+    C = rng.standard_normal((2, 8)) + 1j * rng.standard_normal((2, 8))
+    for mask in (C, C.real, None):
+        curves = memory_curves(A, mask, 60)
+        assert curves.rank.tolist() == [16, 16]
+        for k in range(2):
+            used = np.ones(8) + 1j * np.arange(8) if mask is None else mask[k]
+            assert agrees(curves, k, memory_curve(LinearNetwork(A[k], used), 60))
+    # a complex mask on a real network drives real and imaginary parts alike: nothing is gained
+    real = memory_curves(A.real, C, 60)
+    assert real.rank.tolist() == [memory_curve(LinearNetwork(A[k].real, C[k])).rank for k in (0, 1)]
+
+
+def test_shapes_and_types() -> None:
+    A = normal_stack(6, 5).reshape(2, 3, 5, 5)
+    nested = memory_curves(A, np.ones((2, 3, 5)), 10)
+    assert nested.values.shape == (2, 3, 10)
+    assert nested.rank.shape == (2, 3)
+    single = memory_curves(A[0, 0], np.ones(5), 10)
+    assert single.values.shape == (10,)
+    assert np.abs(single.values - nested.values[0, 0]).max() <= 100 * EPS
+    as_floats = memory_curves(A[0, 0].astype(np.float32), [1, 1, 1, 1, 1], 10)
+    assert as_floats.values.dtype == np.float64
+    exact = memory_curve(LinearNetwork(A[0, 0].astype(np.float32), np.ones(5)), 10)
+    assert np.abs(as_floats.values - exact.values).max() <= as_floats.error.max()
+    assert memory_curves([[[0]]], [1]).total.tolist() == [1.0]
+    assert nested.to_numpy().values is not None
+    assert np.array_equal(nested[1, 2].lags, np.arange(10))
+    for stack in (np.zeros((0, 4, 4)), np.zeros((2, 0, 4, 4))):
+        nothing = memory_curves(stack, np.ones(4), 7)
+        assert nothing.values.shape == (*stack.shape[:-2], 7)
+        assert nothing.notes == ("the stack is empty",)
+
+
+def test_default_lags_with_a_closer_look() -> None:
+    """A stack has as many lags as its longest curve; the others go on with what is left."""
+    A = np.array([normal_stack(1, 6, radius=0.3)[0], np.diag([0.99, 0.5, 0.4, 0.3, 0.2, 0.1])])
+    curves = memory_curves(A, np.ones(6))
+    assert agrees(curves, 0, memory_curve(LinearNetwork(A[0], np.ones(6)), curves.values.shape[1]))
+    assert agrees(curves, 1, memory_curve(LinearNetwork(A[1], np.ones(6))))
+    other = memory_curves(A[::-1] * np.array([0.1, 3.2])[:, None, None], np.ones(6))
+    for k, matrix in enumerate(A[::-1] * np.array([0.1, 3.2])[:, None, None]):
+        whole = memory_curve(LinearNetwork(matrix, np.ones(6)), other.values.shape[1])
+        assert agrees(other, k, whole)
+
+
+def test_refusals() -> None:
+    A = normal_stack(4, 5)
+    A[2, 1, 3] = np.inf
+    with pytest.raises(ValueError, match=r"`A` must be finite, got inf at index \[2, 1, 3\]"):
+        memory_curves(A)
+    A = normal_stack(4, 5)
+    with pytest.raises(UnstableNetworkError, match=r"networks 1, 3 of the stack are unstable"):
+        memory_curves(A * np.array([1, 2, 1, 1.2])[:, None, None])
+    with pytest.raises(ValueError, match="stack of square matrices"):
+        memory_curves(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="`C` must have shape"):
+        memory_curves(A, np.ones((3, 5)))
+    with pytest.raises(ValueError, match="`C` must be finite"):
+        memory_curves(A, [1, 1, 1, 1, np.nan])
+    with pytest.raises(ValueError, match="`method` must be one of"):
+        memory_curves(A, method="exact")
+    with pytest.raises(ValueError, match="`closer_look_up_to` must be"):
+        memory_curves(A, closer_look_up_to=-1)
+    with pytest.raises(UncertainResultError, match=r"network 0 of the stack must be looked at"):
+        memory_curves(np.eye(5)[None] * 0.5, closer_look_up_to=4)
+
+
+def test_a_refused_closer_look_names_the_network() -> None:
+    """Where memory_curve itself cannot answer, its message comes with the number."""
+    A = np.zeros((2, 400, 400))
+    A[0] = normal_stack(1, 400)[0]
+    A[1] = np.diag(np.full(400, 0.5)) + np.diag(np.full(399, 3.0), k=-1) + np.eye(400, k=1) * 1e-3
+    with pytest.raises(
+        (UncertainResultError, UnstableNetworkError), match=r"network 1 of the stack"
+    ):
+        memory_curves(A, np.ones(400), 10)
+
+
+def test_without_eigvals(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Namespace:
+        linalg = object()
+
+    backend = Backend(Namespace, None, "plain", True)
+    with pytest.raises(TypeError, match="curves_of_poles"):
+        stack_module._eigenvalues(backend, np.eye(2)[None], None)
+
+
+def test_residues_are_those_of_the_stored_numbers() -> None:
+    rng = np.random.default_rng(1)
+    prime = modular.primes(100)[0]
+    x = rng.standard_normal(500) * 2.0 ** rng.integers(-1070, 1000, 500)
+    x[:3] = 0.0, 5e-324, np.finfo(float).max
+    difference = residues(NUMPY, x, prime) - modular.residues(x, prime)
+    assert not np.any(centred(NUMPY, difference, prime))
+
+
+def test_full_rank_is_proven_and_less_is_not() -> None:
+    A, C = normal_stack(3, 30), np.ones((3, 30))
+    C[1] = 0.0
+    A[2, 0], A[2, :, 0] = 0.0, 0.0  # a node on its own, at 0
+    A[2, 1], A[2, :, 1] = 0.0, 0.0  # and another one
+    assert fully_excited(NUMPY, A, C).tolist() == [True, False, False]
+
+
+def test_inexact_matrix_products_are_found_out() -> None:
+    class Careless:
+        """NumPy whose matrix products of matrices are off in the last digit, as if emulated."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(np, name)
+
+        @staticmethod
+        def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            product = a @ b
+            return product + (np.arange(product.size).reshape(product.shape) == 7) * (a is b)
+
+    backend = Backend(Careless(), None, "careless", True)
+    with pytest.raises(UncertainResultError, match="not exact for integers"):
+        fully_excited(backend, normal_stack(1, 20), np.ones((1, 20)))
+
+
+def test_scaling_leaves_nothing_to_balance() -> None:
+    from memcurve.graph import balanced
+
+    rng = np.random.default_rng(5)
+    A = normal_stack(20, 15) * np.exp(4 * rng.standard_normal((20, 15, 1)))
+    exponents, done = scaling(NUMPY, A)
+    assert done.all()
+    assert exponents is not None
+    for matrix, powers in zip(A, exponents, strict=True):
+        scaled = matrix * 2.0 ** (powers[None, :] - powers[:, None])
+        assert np.array_equal(balanced(scaled)[0], scaled)
+    assert scaling(NUMPY, normal_stack(2, 50))[0] is None
+    assert scaling(NUMPY, np.eye(4, k=-1)[None])[1].tolist() == [False]
+
+
+@pytest.mark.parametrize("size", [30, 300])
+def test_sensitivity_is_that_of_single_networks(size: int) -> None:
+    A = normal_stack(3, size)
+    squares, norms = power_norms(NUMPY, A)
+    bounds = pole_sensitivities(NUMPY, A)
+    for k in range(3):
+        one = sensitivity.power_norms(np.asfortranarray(A[k]))
+        assert squares[k] == pytest.approx(one.squares, rel=1e-3)
+        assert norms[k] == pytest.approx(one.sum, rel=1e-3)
+        assert bounds[k] == pytest.approx(sensitivity.pole_sensitivity(A[k]).curve, rel=0.5)
+
+
+def hostile_outcome(family: str, seed: int) -> str:
+    """A draw in a stack, against its enclosure."""
+    network = draw(family, seed)
+    lags = 3 * network.size
+    A = network.A if isinstance(network.A, np.ndarray) else network.A.toarray()
+    try:
+        truth = memory_curve(network, lags, method="certified")
+    except UnstableNetworkError:
+        with pytest.raises(UnstableNetworkError):
+            memory_curves(A[None], network.C.reshape(1, -1), lags)
+        return "unstable, refused"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            curves = memory_curves(A[None], network.C.reshape(1, -1), lags)
+    except (UncertainResultError, UnstableNetworkError):
+        return "refused"
+    if curves.rank[0] != truth.rank:
+        return "VIOLATION: rank"
+    return f"right, {curves.method}" if agrees(curves, 0, truth) else "VIOLATION: error"
+
+
+def hostile_report(draws: int, first: int) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for family in FAMILIES:
+        outcomes = Counter(hostile_outcome(family, seed) for seed in range(first, first + draws))
+        print(f"{family:18} " + "  ".join(f"{k}: {n}" for k, n in sorted(outcomes.items())))
+        total += outcomes
+    return total
+
+
+def test_hostile_networks() -> None:
+    total = hostile_report(draws=2, first=0)
+    assert not any(outcome.startswith("VIOLATION") for outcome in total)
+    assert total["refused"] <= 2
+
+
+@pytest.mark.slow
+def test_hostile_networks_whole() -> None:
+    total = hostile_report(draws=40, first=5000)
+    print(f"{total.total()} draws: {dict(total)}")
+    assert not any(outcome.startswith("VIOLATION") for outcome in total)
+
+
+def test_public_names() -> None:
+    assert memcurve.memory_curves is memory_curves
+    assert memcurve.MemoryCurves is MemoryCurves
+
+
+def test_eigenvalues_of_a_failed_solver_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = normal_stack(3, 20)
+    right = np.linalg.eigvals(A)
+    assert eigenvalues_fit(NUMPY, A, right).all()
+    assert eigenvalues_fit(
+        NUMPY, normal_stack(2, 400), np.linalg.eigvals(normal_stack(2, 400))
+    ).all()
+
+    def failing(matrices: np.ndarray) -> np.ndarray:
+        values = right.copy()
+        values[1, 3] *= 1 + 1e-9
+        values[2, 0] = np.nan
+        return values
+
+    monkeypatch.setattr(np.linalg, "eigvals", failing)
+    curves = memory_curves(A, np.ones(20), 10)
+    monkeypatch.undo()
+    assert [origin.method for origin in curves.origins][1:] == ["exact", "exact"]
+    for k in range(3):
+        assert agrees(curves, k, memory_curve(LinearNetwork(A[k], np.ones(20)), 10))
