@@ -19,7 +19,7 @@ from typing import Any
 
 import memcurve
 from benchmarks import accuracy, eigenvalues, memory, picture, table
-from benchmarks.timing import machine, versions
+from benchmarks.timing import load, machine, versions
 
 SIZES, QUICK_SIZES = [100, 300, 1000, 3000], [20, 40]
 MEMORY_SIZES, QUICK_MEMORY_SIZES = [1000, 2000], [200]
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
         row = memory.peak_memory(asked.memory)
         print(json.dumps(row) if asked.json else table.markdown(_described({"memory": [row]})))
         return
-    budget = 0.05 if asked.quick else 1.0
+    budget = 0.01 if asked.quick else 1.0
     sizes = asked.sizes or (QUICK_SIZES if asked.quick else SIZES)
     results = _described({})
     memcurve.memory_curve(memcurve.ensembles.normal(20, seed=1))  # load the libraries first
@@ -47,24 +47,32 @@ def main(arguments: list[str] | None = None) -> None:
             for size in (QUICK_MEMORY_SIZES if asked.quick else MEMORY_SIZES)
         ],
     }
+    folder = Path(asked.output)
+    folder.mkdir(parents=True, exist_ok=True)
     for name in asked.only or parts:
         print(f"measuring: {name} …", file=sys.stderr)
         results[name] = parts[name]()
-    text = table.markdown(results)
-    print(text)
-    folder = Path(asked.output)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.md").write_text(text, encoding="utf-8")
-    (folder / "results.json").write_text(
-        json.dumps(results, indent=1, ensure_ascii=False, allow_nan=True) + "\n", encoding="utf-8"
-    )
+        results["load"] = [results["load"][0], load()]
+        _save(results, folder)  # also what an interrupted run has measured so far
+    print(table.markdown(results), end="")
     if "methods" in results:
         picture.draw(results["methods"], asked.picture or folder / "accuracy.png")
 
 
+def _save(results: dict[str, Any], folder: Path) -> None:
+    whole = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+    (folder / "results.json").write_text(whole, encoding="utf-8")
+    (folder / "results.md").write_text(table.markdown(results), encoding="utf-8")
+
+
 def _described(results: dict[str, Any]) -> dict[str, Any]:
     command = "python -m benchmarks " + " ".join(sys.argv[1:])
-    return {"command": command.strip(), "versions": versions(), "machine": machine()} | results
+    return {
+        "command": command.strip(),
+        "versions": versions(),
+        "machine": machine(),
+        "load": [load()],
+    } | results
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -12,7 +12,7 @@ import numpy as np
 import memcurve
 from benchmarks import methods, neighbours
 from benchmarks.contenders import Contender, Estimate
-from benchmarks.timing import ABSENT, best_times, thread_counts, threads
+from benchmarks.timing import ABSENT, best_times, thread_counts
 from memcurve import LinearNetwork, MemoryCurve, ensembles
 
 Row = dict[str, Any]
@@ -41,9 +41,8 @@ def compared(quick: bool, budget: float) -> list[Row]:
     rows: list[Row] = []
     taking_part = contenders(masks_for(quick))
     load(taking_part)
-    with threads(1):
-        for name, network in networks(quick).items():
-            rows += _on_one_network(name, network, taking_part, budget)
+    for name, network in networks(quick).items():
+        rows += _on_one_network(name, network, taking_part, budget, 1)
     return rows
 
 
@@ -70,8 +69,7 @@ def claimed(quick: bool, budget: float) -> list[Row]:
     taking_part = [c for c in contenders(masks_for(quick)) if c.name in chosen]
     rows = []
     for count in thread_counts():
-        with threads(count):
-            found = list(_on_one_network(name, network, taking_part, budget))
+        found = list(_on_one_network(name, network, taking_part, budget, count))
         by_name = {row["method"]: row for row in found}
         exact_error = by_name[methods.EXACT].get("error")
         for row in found:
@@ -88,7 +86,7 @@ def claimed(quick: bool, budget: float) -> list[Row]:
 
 
 def _on_one_network(
-    name: str, network: LinearNetwork, taking_part: Sequence[Contender], budget: float
+    name: str, network: LinearNetwork, taking_part: Sequence[Contender], budget: float, count: int
 ) -> Iterator[Row]:
     lags = LAGS_A_NODE * network.size
     truth: Any = memcurve.memory_curve(network, lags, method="certified")
@@ -104,7 +102,7 @@ def _on_one_network(
             yield row | {"status": f"{ABSENT}: {', '.join(contender.missing)}"}
             continue
         try:
-            yield row | _measured(contender, network, truth, budget)
+            yield row | _measured(contender, network, truth, budget, count)
         except TypeError as error:
             if contender.name != methods.ASSUMED:
                 raise
@@ -114,7 +112,7 @@ def _on_one_network(
 
 
 def _measured(
-    contender: Contender, network: LinearNetwork, truth: MemoryCurve, budget: float
+    contender: Contender, network: LinearNetwork, truth: MemoryCurve, budget: float, count: int
 ) -> Row:
     found: list[Estimate] = []
 
@@ -128,6 +126,7 @@ def _measured(
             lambda: np.linalg.eigvals(network.A),
             run,
             budget=budget,
+            count=count,
         )
     [(first, values)] = found
     covered = min(len(values), len(truth) - first)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 import memcurve
-from benchmarks.timing import best_times, seconds_of, thread_counts, threads
+from benchmarks.timing import best_times, thread_counts
 from memcurve import LinearNetwork, ensembles, inputs
 from memcurve.limits import TooLargeError
 
@@ -26,32 +27,31 @@ def plain(sizes: Sequence[int], budget: float) -> list[Row]:
         normal = ensembles.normal(size, spectral_radius=0.9, seed=1, **scaling)
         symmetric = ensembles.symmetric(size, spectral_radius=0.9, seed=1)
         for count in thread_counts():
-            with threads(count):
-                rows.append(_against(normal, "normal", "eigvals", np.linalg.eigvals, budget))
-                rows.append(_against(symmetric, "symmetric", "eigvalsh", np.linalg.eigvalsh, budget))
-            rows[-2]["threads"] = rows[-1]["threads"] = count
+            rows.append(_against(normal, "normal", np.linalg.eigvals, budget, count))
+            rows.append(_against(symmetric, "symmetric", np.linalg.eigvalsh, budget, count))
     return rows
 
 
 def _against(
     network: LinearNetwork,
     ensemble: str,
-    reference: str,
     eigenvalues: Callable[[np.ndarray], object],
     budget: float,
+    count: int,
 ) -> Row:
     functions: list[Callable[[], object]] = [
         lambda: eigenvalues(network.A),
         lambda: memcurve.memory_curve(network),
     ]
-    note = _without_assumption(network)
+    note = _without_assumption()
     if not note:
         functions.append(lambda: memcurve.memory_curve(network, assume_controllable=True))
-    bare, exact, *assumed = best_times(*functions, budget=budget)
+    bare, exact, *assumed = best_times(*functions, budget=budget, count=count)
     return {
         "ensemble": ensemble,
         "states": network.size,
-        "reference": reference,
+        "threads": count,
+        "reference": eigenvalues.__name__,
         "reference_seconds": bare,
         "seconds": exact,
         "ratio": exact / bare,
@@ -60,7 +60,7 @@ def _against(
     }
 
 
-def _without_assumption(network: LinearNetwork) -> str:
+def _without_assumption() -> str:
     """Why ``assume_controllable`` is left out, if it is."""
     try:
         memcurve.memory_curve(ensembles.normal(3, seed=1), assume_controllable=True)
@@ -73,13 +73,14 @@ def structured(quick: bool, budget: float) -> list[Row]:
     """Large sparse networks, in units of ``eigvals`` of a normal network of 1000 nodes."""
     size, unit = (300, 100) if quick else (100_000, 1000)
     dense = ensembles.normal(unit, spectral_radius=0.9, seed=1).A
-    [bare] = best_times(lambda: np.linalg.eigvals(dense), budget=budget)
+    [bare] = best_times(lambda: np.linalg.eigvals(dense), budget=budget, count=1)
     rows = []
     for name, network in _large_networks(size).items():
         row: Row = {"network": name, "reference": f"eigvals, N = {unit}", "note": ""}
         try:
             curve = memcurve.memory_curve(network, 1000)
-            seconds = seconds_of(lambda network=network: memcurve.memory_curve(network, 1000))
+            asked = partial(memcurve.memory_curve, network, 1000)
+            [seconds] = best_times(asked, budget=budget, count=1)
             row |= {"seconds": seconds, "ratio": seconds / bare, "total": curve.total}
         except TooLargeError:
             row["note"] = "refused: its eigenvalues would not fit into memory"
@@ -110,7 +111,7 @@ def _large_networks(size: int) -> dict[str, LinearNetwork]:
 
 
 def general(quick: bool, budget: float) -> list[Row]:
-    """Noise at 81 levels and all lags, and ARMA(2, 2) input, as ratios to ``eigvals``."""
+    """Noise at 81 levels and all lags, and ARMA(2, 2) input, against ``eigvals``; one thread."""
     small, large = (40, 60) if quick else (500, 1000)
     questions: dict[str, tuple[int, dict[str, Any]]] = {
         "81 noise levels, all lags": (small, {"noise": np.logspace(-20, 0, 81)}),
@@ -121,9 +122,10 @@ def general(quick: bool, budget: float) -> list[Row]:
         for ensemble in ("normal", "symmetric", "orthogonal"):
             network = ensembles.make(ensemble, size, seed=1)
             bare, seconds = best_times(
-                lambda A=network.A: np.linalg.eigvals(A),
-                lambda network=network, asked=arguments: memcurve.memory_curve(network, **asked),
+                partial(np.linalg.eigvals, network.A),
+                partial(memcurve.memory_curve, network, **arguments),
                 budget=budget,
+                count=1,
             )
             rows.append(
                 {

@@ -19,9 +19,7 @@ PRINTED, OPTIMISED = "OSM+ as printed", "OSM+ in memcurve"
 EXACT, ASSUMED = "exact", "exact, assume_controllable"
 
 
-def osm_plus_as_printed(
-    A: Floats, masks: int, truncation: int, rng: np.random.Generator
-) -> Floats:
+def osm_plus_as_printed(A: Floats, masks: int, truncation: int, rng: np.random.Generator) -> Floats:
     """The paper's Algorithm 1, line by line in NumPy.
 
     Its masks are normal and of unit norm. ``svd`` has to be the economy one: with all m right

@@ -96,7 +96,7 @@ def reservoirpy(network: LinearNetwork) -> Estimate:
 
 
 def rcbench(network: LinearNetwork, delays: int, **options: object) -> Estimate:
-    """rcbench's ``MemoryCapacityEvaluator`` on simulated states."""
+    """The ``MemoryCapacityEvaluator`` of rcbench on simulated states."""
     from rcbench.tasks.memorycapacity import MemoryCapacityEvaluator
 
     logging.getLogger("rcbench.tasks.memorycapacity").setLevel(logging.WARNING)
@@ -126,8 +126,9 @@ def resdag(network: LinearNetwork) -> Estimate:
     with torch.no_grad():
         layer.cell.weight_hh.copy_(torch.from_numpy(network.A.copy()))
         layer.cell.weight_feedback.copy_(torch.from_numpy(network.C[:, None].copy()))
-    _, scores = memory_capacity(layer, max_delay=2 * network.size, seed=SEED, return_curve=True)
-    return Estimate(1, np.asarray(scores, dtype=float))
+    found = memory_capacity(layer, max_delay=2 * network.size, seed=SEED, return_curve=True)
+    assert isinstance(found, tuple)
+    return Estimate(1, np.asarray(found[1], dtype=float))
 
 
 def ipc_module(network: LinearNetwork) -> Estimate:

@@ -18,8 +18,8 @@ def markdown(results: Results) -> str:
         ("eigenvalues", "The exact method against bare eigenvalues", _eigenvalues),
         ("claim", "OSM+ against the exact method, by threads", _claim),
         ("methods", "Accuracy and time side by side, one thread", _methods),
-        ("general", "General questions against bare eigenvalues", _general),
-        ("structured", "Large sparse networks", _structured),
+        ("general", "General questions against bare eigenvalues, one thread", _general),
+        ("structured", "Large sparse networks, one thread", _structured),
         ("memory", "Peak memory", _memory),
     ]
     for key, title, render in sections:
@@ -37,10 +37,18 @@ def _setting(results: Results) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     memory = machine["memory_bytes"]
     room = f", {memory / 1e9:.0f} GB of memory" if memory else ""
+    loads = [value for value in results["load"] if value is not None]
+    busy = (
+        " The machine was busy: what is on several threads does not mean much."
+        if max(loads, default=0) > machine["cores"] + 0.5
+        else ""
+    )
     return (
         f"{machine['processor']}, {machine['cores']} cores{room}, {machine['system']}; BLAS: "
-        f"{blas}.\n\n{versions}.\n\nTimes are the best of several in one run, taken in turn; only "
-        f"their ratios mean anything elsewhere. Command: `{results['command']}`."
+        f"{blas}.\n\n{versions}.\n\nTimes are the best of several in one run, taken in turn (of "
+        f"the processor on one thread, of the wall clock on several); only their ratios mean "
+        f"anything elsewhere. Load average before and after: "
+        f"{', '.join(map(str, loads)) or 'unknown'}.{busy} Command: `{results['command']}`."
     )
 
 

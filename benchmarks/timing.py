@@ -20,19 +20,23 @@ PACKAGES = (
 )  # fmt: skip
 #: How often a short function is repeated in a round, and how many rounds there are.
 MOST_REPETITIONS, ROUNDS = 30, 3
-#: Functions that take more budgets than these together get one more round, or none.
-LONG, VERY_LONG = 5, 30
+#: A function that takes more than one budget gets one more round; more than so many, none.
+LONG = 3
 ABSENT = "not installed"
 
 
-def seconds_of(function: Callable[[], object]) -> float:
+def seconds_of(
+    function: Callable[[], object], clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Time of one call."""
-    start = time.perf_counter()
+    start = clock()
     function()
-    return time.perf_counter() - start
+    return clock() - start
 
 
-def best_times(*functions: Callable[[], object], budget: float = 1.0) -> list[float]:
+def best_times(
+    *functions: Callable[[], object], budget: float = 1.0, count: int | None = None
+) -> list[float]:
     """Best time of each function over several rounds, so that a busy machine hits all alike.
 
     Parameters
@@ -40,20 +44,26 @@ def best_times(*functions: Callable[[], object], budget: float = 1.0) -> list[fl
     *functions : callables
         Each is called once before the rounds, which also loads what it needs.
     budget : float
-        Seconds that one function may take in all rounds together, if one call leaves it the choice.
+        Seconds that one function may take in all rounds together, if single calls leave the choice.
+    count : int, optional
+        Threads of the libraries, their default by default. On one thread the time is that of the
+        processor, which other processes hardly disturb; on several it is that of the wall clock.
 
     Within a round each function is repeated on its own: NumPy's and SciPy's idle BLAS threads spin
     for some milliseconds and would slow down the other's first call.
     """
-    best = [seconds_of(function) for function in functions]
-    repetitions = [
-        max(1, min(MOST_REPETITIONS, int(budget / ROUNDS / max(first, 1e-9)))) for first in best
-    ]
-    rounds = ROUNDS if sum(best) < LONG * budget else 1 if sum(best) < VERY_LONG * budget else 0
-    for _ in range(rounds):
-        for k, function in enumerate(functions):
-            for _ in range(repetitions[k]):
-                best[k] = min(best[k], seconds_of(function))
+    count = default_threads() if count is None else count
+    clock = time.process_time if count == 1 else time.perf_counter
+    with threads(count):
+        best = [seconds_of(function, clock) for function in functions]
+        rounds = [ROUNDS if t < budget else 1 if t < LONG * budget else 0 for t in best]
+        for k in range(ROUNDS):
+            for j, function in enumerate(functions):
+                spent, calls = 0.0, 0
+                while k < rounds[j] and calls < MOST_REPETITIONS and spent < budget / ROUNDS:
+                    seconds = seconds_of(function, clock)
+                    best[j] = min(best[j], seconds)
+                    spent, calls = spent + seconds, calls + 1
     return best
 
 
@@ -95,6 +105,13 @@ def machine() -> dict[str, Any]:
         "blas": pools,
         "blas_threads": default_threads(),
     }
+
+
+def load() -> float | None:
+    """Processes that wanted a core in the last minute, on average, where the system tells."""
+    with contextlib.suppress(AttributeError, OSError):
+        return round(os.getloadavg()[0], 2)
+    return None
 
 
 def versions() -> dict[str, str]:

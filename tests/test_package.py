@@ -34,8 +34,9 @@ def test_readme_commands() -> None:
     assert commands[1] in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
-def test_readme_python_runs() -> None:
-    """Block by block in one session; what a comment says first is what the line gives."""
+def test_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Block by block, one after the other; what a comment says first is what the line gives."""
+    monkeypatch.chdir(tmp_path)  # some of it writes files
     codes = re.findall(r"```python\n(.*?)\n```", README, re.DOTALL)
     names: dict[str, Any] = {}
     exec(codes[0], names)

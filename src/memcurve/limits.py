@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from memcurve.graph import Indices, separate_parts
+from memcurve.graph import Indices, separate_parts, single_walk
 
 _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.
@@ -148,6 +148,8 @@ def require_room(problem: Asked, method: str, options: Mapping[str, Any] = _NO_O
     if method == "certified" or _fits(states, WORK[_question(problem, method)], columns):
         return
     if method == "exact":  # all other methods take the network as it is
+        if problem.is_plain and single_walk(*problem.network.real_pair()) is not None:
+            return  # closed form: no arrays at all
         nodes = problem.reachable
         states = _largest_part(problem, nodes) if problem.is_plain else len(nodes)
     require_room_for_states(states, _question(problem, method), columns=columns)
@@ -158,12 +160,12 @@ def require_room_for_states(states: int, question: str, *, columns: int | None =
     work = WORK[question]
     if _fits(states, work, columns):
         return
-    (need, seconds), room = estimated_cost(states, question, columns=columns), available_memory() or 0
+    cost, room = estimated_cost(states, question, columns=columns), available_memory() or 0
     fewer = "nodes, lags or samples" if work.columns else "nodes"
     raise TooLargeError(
         f"`network` must fit into memory, got {states:,} states that are at work together: they "
-        f"take about {_size(need)} of memory and, by estimate, {_duration(seconds)}, but "
-        f"{_size(room)} are available. Take fewer {fewer}, or the part of the network that "
+        f"take about {_size(cost.bytes)} of memory and, by estimate, {_duration(cost.seconds)}, "
+        f"but {_size(room)} are available. Take fewer {fewer}, or the part of the network that "
         f"matters; a `readout` of some nodes does not help, as all of them shape the states that "
         f"are read. Or record the states of some nodes in a simulation, for memory_from_data."
     )

@@ -177,9 +177,9 @@ def node_list(text: str) -> list[int]:
 def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
     """Raise where an output is the input, or two outputs are one file."""
     given = [output.resolve() for output in outputs if output is not None]
-    for output in given:
-        if given.count(output) > 1:
-            raise UsageError(f"{output.name} is written twice; give each output a file of its own.")
+    for path in given:
+        if given.count(path) > 1:
+            raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
     for output in outputs:
         if file is not None and output is not None and output.resolve() == file.resolve():
             raise UsageError(f"{output} is the {what} itself; write to another file.")

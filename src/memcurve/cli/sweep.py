@@ -105,7 +105,6 @@ def sweep(
     named = study in shipped() and not Path(study).is_file()
     place = store or Path(f"{chosen.name}.sqlite")
     require_other_files(Path(study), place, export, plot, what="study")
-    require_other_files(place, export, plot, what="store")
     if dry_run or (status and not (export or plot)):
         return _estimated(chosen, place, executor, retry_failed, time_it=dry_run, as_json=json)
     if status:

@@ -1,0 +1,153 @@
+"""The benchmarks run, say what they ran on, and name what is missing; the cost table holds."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import ended
+from memcurve import ensembles, memory_curve
+from memcurve.limits import WORK, estimated_cost
+
+ROOT = Path(__file__).parent.parent
+TIMES = {"s": 1, "minutes": 60, "hours": 3600, "days": 86_400, "ms": 1e-3}
+SIZES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
+#: How far a measured time may be from the estimate, which is for any usual machine.
+TIME_FACTOR = 4.0
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path, str]:
+    """Results, their folder and what was printed by one quick run."""
+    folder = tmp_path_factory.mktemp("benchmarks")
+    picture = folder / "picture.png"
+    command = [sys.executable, "-m", "benchmarks", "--quick", "--output", folder]
+    done = ended([*map(str, command), "--picture", str(picture)], cwd=ROOT)
+    assert done.code == 0, done.err
+    return json.loads((folder / "results.json").read_text("utf-8")), folder, done.out
+
+
+def test_versions_and_machine(quick) -> None:
+    results, _, printed = quick
+    for name in ("python", "numpy", "scipy", "memcurve", "reservoirpy", "rcbench", "control"):
+        assert results["versions"][name]
+    machine = results["machine"]
+    assert machine["processor"]
+    assert machine["cores"] >= 1
+    assert all(pool["num_threads"] >= 1 for pool in machine["blas"])
+    assert machine["processor"] in printed
+    assert len(results["load"]) == 2
+
+
+def test_every_table_and_every_row(quick) -> None:
+    results, folder, printed = quick
+    assert (folder / "results.md").read_text("utf-8") == printed
+    for title in (
+        "against bare eigenvalues", "by threads", "side by side", "General questions",
+        "Large sparse networks", "Peak memory",
+    ):  # fmt: skip
+        assert title in printed
+    rows = results["methods"]
+    assert len({row["network"] for row in rows}) == 4
+    for name in (
+        "exact", "certified", "naive, solve", "naive, pinv", "OSM", "OSM+ as printed",
+        "OSM+ in memcurve", "Monte Carlo", "reservoirpy", "rcbench, defaults", "rcbench, linear",
+        "conn2res, protocol", "resdag", "ipc-module", "scipy Lyapunov + pinv",
+    ):  # fmt: skip
+        those = [row for row in rows if row["method"] == name]
+        assert len(those) == 4, name
+        assert f"| {name} |" in printed
+
+
+def test_ratios_and_errors_are_numbers(quick) -> None:
+    results, _, _ = quick
+    for row in results["eigenvalues"] + results["general"]:
+        assert 0 < row["ratio"] < math.inf
+    measured = [row for row in results["methods"] + results["claim"] if row["status"] == "measured"]
+    for row in measured:
+        assert 0 < row["ratio_to_exact"] < math.inf
+        assert 0 < row["ratio_to_eigvals"] < math.inf
+        assert 0 <= row["error"] < math.inf
+        assert math.isfinite(row["total"])
+        assert 0 < row["true_total"] <= row["states"] + 1e-9
+    exact = [row for row in measured if row["method"] == "exact"]
+    assert exact
+    for row in exact:
+        assert row["error"] <= row["bound"] < 1e-11
+
+
+def test_picture(quick) -> None:
+    picture = (quick[1] / "picture.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) < 150_000
+    assert len((ROOT / "docs" / "images" / "accuracy.png").read_bytes()) < 150_000
+
+
+def test_what_is_not_installed_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import accuracy, contenders, table
+
+    monkeypatch.setattr(contenders, "find_spec", lambda module: None)
+    monkeypatch.setattr(accuracy, "networks", lambda quick: dict([small_network()]))
+    rows = accuracy.compared(quick=True, budget=0.001)
+    missing = {row["method"] for row in rows if row["status"].startswith("not installed: ")}
+    assert {"reservoirpy", "rcbench, defaults", "resdag", "ipc-module"} <= missing
+    text = table._methods(rows)
+    assert "| reservoirpy | not installed: reservoirpy |" in text
+    assert "| exact | " in text
+
+
+def small_network() -> tuple:
+    return "normal, N = 6", ensembles.normal(6, seed=1)
+
+
+def test_osm_plus_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The total is N by construction, and for few nodes the curve is right."""
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks.methods import osm_plus_as_printed
+
+    network = small_network()[1]
+    values = osm_plus_as_printed(network.A, 3, 300, np.random.default_rng(1))
+    assert values.sum() == pytest.approx(6, abs=1e-9)
+    assert values == pytest.approx(memory_curve(network, 300).values, abs=1e-6)
+
+
+def test_documented_costs() -> None:
+    """The table of docs/performance.md is what the estimate gives, and what was measured."""
+    text = (ROOT / "docs" / "performance.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| ([\d,]+) \| ([\d.e+]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE
+    )
+    assert [int(row[0].replace(",", "")) for row in rows] == [
+        100, 300, 1000, 3000, 5000, 10_000, 30_000, 100_000,
+    ]  # fmt: skip
+    for states, operations, memory, estimated, measured in rows:
+        size = int(states.replace(",", ""))
+        cost = estimated_cost(size)
+        assert float(operations) == pytest.approx(50 * size**3, rel=0.05)
+        assert number(memory, SIZES) == pytest.approx(cost.bytes, rel=0.06)
+        assert number(estimated, TIMES) == pytest.approx(cost.seconds, rel=0.06)
+        if size >= 300 and not measured.startswith("not measured"):  # below, overhead counts
+            assert 1 / TIME_FACTOR < number(measured, TIMES) / cost.seconds < TIME_FACTOR, states
+
+
+def number(words: str, units: dict[str, float]) -> float:
+    """A number with its unit, e.g. 3.2 GB."""
+    value, unit = words.split()[:2]
+    return float(value.replace(",", "")) * units[unit]
+
+
+def test_estimated_cost_of_other_questions() -> None:
+    for question in WORK:
+        cost = estimated_cost(1000, question)
+        assert cost.bytes >= 4 * 8e6
+        assert cost.seconds > 0
+    assert estimated_cost(1000, "naive", columns=10).bytes < estimated_cost(1000, "naive").bytes
+    with pytest.raises(ValueError, match="`question` must be one of"):
+        estimated_cost(1000, "nonsense")
