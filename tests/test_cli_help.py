@@ -20,8 +20,9 @@ from memcurve.cli.completion import install_completion
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.paper import paper
+from memcurve.cli.sweep import sweep
 
-COMMANDS = (audit, curve, compare, data, paper, install_completion)
+COMMANDS = (audit, curve, compare, data, paper, sweep, install_completion)
 
 
 def examples(function: Any) -> list[list[str]]:
@@ -58,6 +59,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     with h5py.File(place / "recording.h5", "w") as file:
         file["states"], file["z"] = X, z
+    study = '[grid]\nensemble = "normal"\nsize = [4, 6]\nseed = [1, 2]\n'
+    (place / "study.toml").write_text(study, encoding="utf-8")
     return place
 
 
@@ -68,7 +71,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> C
 
 def test_there_are_examples() -> None:
     assert {words[0] for words in EXAMPLES} == {
-        "audit", "curve", "compare", "data", "paper", "--install-completion",
+        "audit", "curve", "compare", "data", "paper", "sweep", "--install-completion",
     }  # fmt: skip
     assert all(len(examples(function)) >= 3 for function in COMMANDS)
 
@@ -86,7 +89,7 @@ def test_examples_run(
     done = command(*words)
     assert done.code == (3 if "--fail-on-mismatch" in words else 0), done.err
     assert done.out
-    for option in ("--plot", "--save", "--html", "--markdown"):
+    for option in ("--plot", "--save", "--html", "--markdown", "--export"):
         if option in words:
             assert (folder / words[words.index(option) + 1]).stat().st_size > 100
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from memcurve import adapters, ensembles, inputs, masks, plot
     from memcurve.adapters import as_network
     from memcurve.auditing import Audit, audit
+    from memcurve.batch import MemoryCurves, memory_curves
     from memcurve.comparison import Comparison, compare
     from memcurve.curve import MemoryCurve
     from memcurve.data.capacity import Capacity, capacity_from_data
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from memcurve.profile import NoiseProfile
     from memcurve.spectrum import controllable_spectrum
     from memcurve.standardisation import InputNormal, input_normal
+    from memcurve.sweeping import Study, Sweep, sweep
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
 _HOMES = {
@@ -41,6 +43,7 @@ _HOMES = {
     "InputNormal": "memcurve.standardisation",
     "LinearNetwork": "memcurve.network",
     "MemoryCurve": "memcurve.curve",
+    "MemoryCurves": "memcurve.batch",
     "NoiseProfile": "memcurve.profile",
     "NonlinearNetwork": "memcurve.nonlinear",
     "ObservationNoise": "memcurve.noise",
@@ -48,6 +51,8 @@ _HOMES = {
     "RankWarning": "memcurve.errors",
     "RecordingWarning": "memcurve.errors",
     "StateNoise": "memcurve.noise",
+    "Study": "memcurve.sweeping",
+    "Sweep": "memcurve.sweeping",
     "UncertainResultError": "memcurve.errors",
     "UnstableNetworkError": "memcurve.errors",
     "adapters": "memcurve",
@@ -66,10 +71,12 @@ _HOMES = {
     "load_network": "memcurve.files",
     "masks": "memcurve",
     "memory_curve": "memcurve.memory",
+    "memory_curves": "memcurve.batch",
     "memory_from_data": "memcurve.data.recorded",
     "noise_profile": "memcurve.memory",
     "plot": "memcurve",
     "save_network": "memcurve.files",
+    "sweep": "memcurve.sweeping",
 }
 
 __all__ = [
@@ -80,6 +87,7 @@ __all__ = [
     "InputNormal",
     "LinearNetwork",
     "MemoryCurve",
+    "MemoryCurves",
     "NoiseProfile",
     "NonlinearNetwork",
     "ObservationNoise",
@@ -87,6 +95,8 @@ __all__ = [
     "RankWarning",
     "RecordingWarning",
     "StateNoise",
+    "Study",
+    "Sweep",
     "UncertainResultError",
     "UnstableNetworkError",
     "__version__",
@@ -106,10 +116,12 @@ __all__ = [
     "load_network",
     "masks",
     "memory_curve",
+    "memory_curves",
     "memory_from_data",
     "noise_profile",
     "plot",
     "save_network",
+    "sweep",
 ]
 
 

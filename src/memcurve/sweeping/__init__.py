@@ -1,0 +1,37 @@
+"""Sweeps: many networks, one question; a study file, a store that survives, a picture at the end.
+
+A study (:mod:`memcurve.sweeping.studies`) is a list of cases (:mod:`memcurve.sweeping.cases`), each
+of which is computed by :func:`memcurve.sweeping.evaluation.evaluate`, wherever that runs, and kept
+in a store as soon as it is done.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memcurve.sweeping.cases import Case
+    from memcurve.sweeping.evaluation import evaluate
+    from memcurve.sweeping.results import Sweep
+    from memcurve.sweeping.run import sweep
+    from memcurve.sweeping.studies import Study, shipped
+
+__all__ = ["Case", "Study", "Sweep", "evaluate", "shipped", "sweep"]
+
+# imported on first use: workers need none of the files and pictures that the driver does
+_HOMES = {
+    "Case": "cases",
+    "Study": "studies",
+    "Sweep": "results",
+    "evaluate": "evaluation",
+    "shipped": "studies",
+    "sweep": "run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'memcurve.sweeping' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"memcurve.sweeping.{home}"), name)

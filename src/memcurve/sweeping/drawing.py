@@ -1,0 +1,249 @@
+"""The kinds of pictures of a sweep: lines, bars, heat maps and curves, with bands over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve import plot
+from memcurve.sweeping.fields import ENSEMBLE_STATES
+from memcurve.sweeping.finished import FinishedRows, is_numeric
+from memcurve.sweeping.naming import NAMES, WORDS, hue_name, several, tick
+from memcurve.sweeping.specification import Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from memcurve.sweeping.results import Sweep
+
+Floats = NDArray[np.float64]
+
+#: Memories, for which the number of states is the bound.
+BOUNDED = ("total", "rank", "rank_robust", *(name for name in NAMES if name.startswith("usable")))
+_MARKERS = "osD^vPX"
+#: More colours than this nobody tells apart.
+MOST_HUES = 14
+
+
+def _series(points: FinishedRows, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
+    """One a line or colour: label, quantity and what its rows have in common."""
+    quantities = picture.quantity or ()
+    hues = points.values(picture.hue) if picture.hue else [None]
+    if len(hues) * len(quantities) > MOST_HUES:
+        raise ValueError(
+            f"the picture would have {len(hues) * len(quantities)} lines, more than the "
+            f"{MOST_HUES} that can be told apart; choose `hue` and `quantity` in the study's "
+            f'[picture] table, or kind = "heatmap".'
+        )
+    series = []
+    for hue in hues:
+        for quantity in quantities:
+            name = NAMES.get(quantity, quantity)
+            if picture.hue:
+                value = hue_name(picture, hue)
+                name = value if len(quantities) == 1 else f"{value}: {name}"
+            series.append((name, quantity, {picture.hue: hue} if picture.hue else {}))
+    return series
+
+
+def draw_lines(sweep: Sweep, picture: Picture, ax: Axes) -> None:
+    """Means over all cases that share a point, with bands from the least to the greatest."""
+    points, x = FinishedRows(sweep), picture.x or "seed"
+    across = points.values(x)
+    if not is_numeric(across):
+        raise ValueError(
+            f'kind = "lines" needs an axis of numbers, but {x!r} has words; take "bars".'
+        )
+    grid = _is_grid(sweep)
+    for k, (name, quantity, at) in enumerate(_series(points, picture)):
+        found = [points.spread(quantity, **at, **{x: value}) for value in across]
+        mean, low, high = (np.array([one[n] for one in found]) for n in ("mean", "min", "max"))
+        known = np.isfinite(mean)
+        places = np.array(across, dtype=float)[known]
+        colour = plot.COLOURS[k % len(plot.COLOURS)]
+        marker = _MARKERS[k % len(_MARKERS)] if len(places) <= 40 or not grid else ""
+        style = "-" if k < len(plot.COLOURS) else "--"
+        if grid:
+            ax.fill_between(places, low[known], high[known], color=colour, alpha=0.18, lw=0)
+        else:  # cases that have nothing else in common are points, not a line
+            style = ""
+        ax.plot(
+            places, mean[known], color=colour, lw=1.8, ls=style, marker=marker, ms=4, label=name,
+            zorder=3,
+        )  # fmt: skip
+    _finish(sweep, picture, ax)
+    above = [value for value in across if value > 0]
+    if picture.log_x or (picture.log_x is None and _wants_log(above)):
+        _log_axis(ax, above)
+        if len(above) < len(across):
+            ax.set_xlabel(f"{ax.get_xlabel()}; 0 has no place on this axis")
+
+
+def draw_bars(sweep: Sweep, picture: Picture, ax: Axes) -> None:
+    """Groups of bars of means, with whiskers from the least to the greatest."""
+    points, x = FinishedRows(sweep), picture.x or "seed"
+    across = points.values(x)
+    series = _series(points, picture)
+    width = 0.8 / len(series)
+    for k, (name, quantity, at) in enumerate(series):
+        found = [points.spread(quantity, **at, **{x: value}) for value in across]
+        mean, low, high = (np.array([one[n] for one in found]) for n in ("mean", "min", "max"))
+        places = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
+        colour = plot.COLOURS[k % len(plot.COLOURS)]
+        whiskers = np.maximum(
+            [mean - low, high - mean], 0.0
+        )  # equal numbers may differ in rounding
+        ax.bar(places, mean, 0.9 * width, color=colour, label=name, zorder=2)
+        ax.errorbar(
+            places, mean, whiskers, fmt="none", ecolor="0.25", elinewidth=1, capsize=2, zorder=3
+        )
+    labels = [
+        hue_name(picture, value) if isinstance(value, str) else tick(value) for value in across
+    ]
+    crowded = max(map(len, labels)) * len(labels) > 70
+    turn: Any = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    ax.set_xticks(range(len(across)), labels, **turn)
+    _finish(sweep, picture, ax)
+    ax.set_xlabel("" if x in WORDS else NAMES.get(x, x))
+    ax.grid(visible=False, axis="x")
+
+
+def draw_heatmap(sweep: Sweep, picture: Picture, ax: Axes) -> None:
+    """Means of one quantity over two axes, with the numbers in the cells where there is room."""
+    points, x, y = FinishedRows(sweep), picture.x or "seed", picture.y or "seed"
+    [quantity, *_] = picture.quantity or ("total",)
+    across, up = points.values(x), points.values(y)
+    cells = np.array(
+        [[points.spread(quantity, **{x: a, y: b})["mean"] for a in across] for b in up]
+    )
+    image = ax.imshow(cells, origin="lower", aspect="auto", cmap="viridis")
+    ax.set_xticks(range(len(across)), [tick(value) for value in across])
+    ax.set_yticks(range(len(up)), [tick(value) for value in up])
+    ax.set_xlabel(NAMES.get(x, x))
+    ax.set_ylabel(NAMES.get(y, y))
+    figure: Any = ax.figure
+    figure.colorbar(image, ax=ax, label=f"{NAMES.get(quantity, quantity)}, mean")
+    if cells.size <= 150:
+        middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
+        for (b, a), value in np.ndenumerate(cells):
+            if np.isfinite(value):
+                colour = "white" if value < middle else "black"
+                ax.text(a, b, f"{value:.3g}", ha="center", va="center", color=colour, fontsize=8)
+
+
+def draw_curves(sweep: Sweep, picture: Picture, ax: Axes) -> None:
+    """Memory against the lag, mean and band over the seeds, a colour for each value of ``hue``."""
+    points = FinishedRows(sweep)
+    hues = points.values(picture.hue) if picture.hue else [None]
+    if len(hues) > MOST_HUES:
+        raise ValueError(
+            f"the picture would have {len(hues)} curves, more than the {MOST_HUES} that can be "
+            f"told apart; choose another `hue` in the study's [picture] table."
+        )
+    last = 1
+    for k, hue in enumerate(hues):
+        places = points.places(**({picture.hue: hue} if picture.hue else {}))
+        chosen = [curve for curve in (points.rows[k].curve for k in places) if curve]
+        if not chosen:
+            continue
+        longest = max(len(curve["lags"]) for curve in chosen)
+        stack = np.zeros((len(chosen), longest))  # beyond the lags of a curve nothing is left
+        for values, curve in zip(stack, chosen, strict=True):
+            values[: len(curve["values"])] = curve["values"]
+        mean = stack.mean(axis=0)
+        colour = plot.COLOURS[k % len(plot.COLOURS)]
+        name = "memory" if hue is None else hue_name(picture, hue)
+        low, high = stack.min(axis=0), stack.max(axis=0)
+        ax.fill_between(range(longest), low, high, color=colour, alpha=0.18, lw=0)
+        style = "-" if k < len(plot.COLOURS) else "--"
+        ax.plot(mean, color=colour, lw=1.8, ls=style, label=f"{name}: total {mean.sum():.4g}")
+        seen = np.flatnonzero(stack.max(axis=0) > plot.INVISIBLE)
+        last = max(last, int(seen[-1]) + 1 if len(seen) else 1)
+    ax.set_xlim(0, 1.05 * last)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("lag τ (time steps)")
+    ax.set_ylabel("memory $MC_τ$")
+    ax.grid(alpha=0.25)
+    _legend(ax, _shared(sweep, picture))
+
+
+def _finish(sweep: Sweep, picture: Picture, ax: Axes) -> None:
+    """Names, the number of states as a dashed line, and the legend beside the data."""
+    quantities = picture.quantity or ()
+    x = picture.x or "seed"
+    ax.set_xlabel(NAMES.get(x, x))
+    one = NAMES.get(quantities[0], quantities[0]) if len(quantities) == 1 else None
+    bounded = all(quantity in BOUNDED for quantity in quantities)
+    if quantities == ("total",) and all(row.case.get("noise") for row in sweep.rows):
+        one = "usable memory"
+    ax.set_ylabel(one or ("memory" if bounded else "lags, or memory"))
+    if picture.log_y:
+        ax.set_yscale("log")
+    elif ax.dataLim.y0 >= 0:
+        ax.set_ylim(bottom=0)
+    if any(quantity in BOUNDED for quantity in quantities):
+        _draw_bound(sweep, x, ax)
+    ax.grid(alpha=0.25)
+    ax.set_axisbelow(True)
+    _legend(ax, _shared(sweep, picture))
+
+
+def _legend(ax: Axes, title: str | None) -> None:
+    """Beside the axes, where it cannot cover data."""
+    if len(ax.get_legend_handles_labels()[0]) > 1 or title:
+        legend = ax.legend(
+            loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0, fontsize=9,
+            title=title, title_fontsize=8, alignment="left",
+        )  # fmt: skip
+        legend.get_title().set_color("0.35")
+
+
+def _shared(sweep: Sweep, picture: Picture) -> str | None:
+    """What the cases at one point differ in, and so what the bands are."""
+    rest = [axis for axis in sweep.axes if axis not in (picture.x, picture.y, picture.hue)]
+    if not rest or not _is_grid(sweep):
+        return None
+    counts = [len({*map(str, sweep.columns()[axis])}) for axis in rest]
+    listed = " × ".join(f"{n} {several(axis)}" for n, axis in zip(counts, rest, strict=True))
+    return f"mean and range of {listed}"
+
+
+def _is_grid(sweep: Sweep) -> bool:
+    return sweep.study is not None and sweep.study.design == "grid"
+
+
+def _draw_bound(sweep: Sweep, x: str, ax: Axes) -> None:
+    """The number of states, which memory of white input never exceeds."""
+    cases = [row.case for row in sweep.rows]
+    if any(case.get("input") for case in cases):
+        return  # under coloured input N is no bound
+    states = [case["size"] * ENSEMBLE_STATES.get(case["ensemble"], 1) for case in cases]
+    style: Any = {"color": plot.COLOURS[6], "lw": 1, "ls": "--", "zorder": 1}
+    if len({*states}) == 1:
+        ax.axhline(states[0], label=f"N = {states[0]}", **style)
+    elif x == "size":
+        ends = [min(states), max(states)]
+        ax.plot(ends, ends, label="N", **style)
+    top = ax.get_ylim()[1]
+    ax.set_ylim(top=max(top, 1.06 * max(states)) if len({*states}) == 1 else top)
+
+
+def _wants_log(values: Sequence[float]) -> bool:
+    """Whether numbers are spaced rather by factors than by steps."""
+    if len(values) < 4 or values[0] <= 0 or values[-1] / values[0] < 30:
+        return False
+    steps = np.diff(np.asarray(values, dtype=float))
+    return bool(steps.max() > 5 * steps.min())
+
+
+def _log_axis(ax: Axes, values: Sequence[float]) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    if values[0] > 0 and values[-1] / values[0] < 200:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())

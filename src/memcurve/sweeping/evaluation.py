@@ -1,0 +1,173 @@
+"""What becomes of a case: a few numbers, and the curve where it is asked for.
+
+Everything is computed with one BLAS thread, whoever calls: sums over several threads are rounded
+differently, and the naive methods are made of rounding.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from memcurve import ensembles, masks
+from memcurve.curve import MemoryCurve
+from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.general import Problem
+from memcurve.limits import require_room_for_array
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.noise import number_formats, parse_noise
+from memcurve.sweeping.cases import Case
+from memcurve.sweeping.fields import AGAINST_EXACT, USABLE
+
+#: The number formats by the names of the quantities.
+_FORMATS = {
+    "usable_float64": "float64",
+    "usable_float32": "float32",
+    "usable_16bit": "16 bit",
+    "usable_12bit": "12 bit",
+}
+
+
+def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute a case, given as :meth:`Case.to_dict` writes it.
+
+    Returns
+    -------
+    dict
+        ``values``, one number a quantity, None where it is not known (an error bound of a method
+        that has none, a horizon beyond the lags); and ``curve``, None unless asked for, with the
+        lags, the memory, its error and the notes. The same case gives the same bits.
+
+    Examples
+    --------
+    >>> from memcurve.sweeping import evaluate
+    >>> evaluate({"ensemble": "orthogonal", "size": 10, "seed": 1, "keep": ["total", "rank"]})
+    {'values': {'rank': 10, 'total': 10.0}, 'curve': None}
+    """
+    asked = Case.from_dict(case)
+    with _blas().limit(limits=1, user_api="blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)  # `rank_robust` and the notes have it
+        network = network_of(asked)
+        curve = _curve(asked, network)
+        if not math.isfinite(curve.total):
+            raise UncertainResultError(
+                f"method {asked.method!r} gives a total of {curve.total} for this network; "
+                f"method='exact' gives its memory."
+            )
+        values = _Quantities(asked, network, curve)
+        kept = {name: _known(values[name]) for name in asked.keep}
+    return {"values": kept, "curve": _content(curve) if asked.curve else None}
+
+
+def network_of(case: Case) -> LinearNetwork:
+    """The network of a case, the same as that of the command with the same options."""
+    require_room_for_array((case.size, case.size), f"a network of size {case.size}")
+    arguments = case.ensemble_arguments
+    network = ensembles.make(case.ensemble, case.size, seed=case.seed, **arguments)
+    if case.inputs == 1:
+        return network
+    # the first two streams of a seed are the network's own connectivity and mask
+    streams = np.random.SeedSequence(case.seed).spawn(case.inputs + 1)[2:]
+    mask = case.mask or "normal"
+    columns = [masks.make(mask, network.size, seed=stream) for stream in streams]
+    return network.replace(C=np.column_stack([network.C, *columns]))
+
+
+class _Quantities:
+    """The quantities of one curve by name; what several need is computed once."""
+
+    def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
+        self.case, self.network, self.curve = case, network, curve
+
+    def __getitem__(self, name: str) -> float | int | None:
+        if name in USABLE:
+            return self._usable[name]
+        if name in AGAINST_EXACT:
+            return getattr(self, f"_{name}")()  # type: ignore[no-any-return]
+        if name.startswith("horizon_"):
+            return self.curve.horizon({"horizon_half": 0.5, "horizon_tenth": 0.1}[name])
+        if name in ("rank", "rank_robust"):
+            # a rank is the network's, whatever the method makes of it
+            known = self.curve if self.curve.rank is not None else self._plain
+            return known.rank if name == "rank" else known.diagnostics.get(name, known.rank)
+        if name == "largest_error":
+            return float(self.curve.error.max(initial=0.0))
+        return float(getattr(self.curve, name))
+
+    @functools.cached_property
+    def _plain(self) -> MemoryCurve:
+        """The exact curve of the network for white input, without noise."""
+        return memory_curve(self.network, 1)
+
+    @functools.cached_property
+    def _exact(self) -> MemoryCurve:
+        """The exact answer to the same question, at the same lags."""
+        return _curve(self.case, self.network, exact_at=len(self.curve))
+
+    def _error_against_exact(self) -> float:
+        if self.case.method == "exact":
+            return 0.0
+        return float(np.abs(self.curve.channels - self._exact.channels).max(initial=0.0))
+
+    def _total_error_against_exact(self) -> float:
+        if self.case.method == "exact":
+            return 0.0
+        return math.fsum(self.curve.values) - math.fsum(self._exact.values)
+
+    @functools.cached_property
+    def _usable(self) -> dict[str, float]:
+        """Exact totals at the noise that number formats amount to, for this network's states."""
+        problem = Problem.of(self.network, None, input=self.case.input, noise=None)
+        levels = number_formats(problem.state_deviations)
+        wanted = [levels[_FORMATS[name]] for name in USABLE]
+        family = memory_curve(self.network, 1, input=self.case.input, noise=wanted)
+        return dict(zip(USABLE, family.totals.tolist(), strict=True))
+
+
+def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
+    noise = case.noise
+    asked: dict[str, Any] = {
+        "input": case.input,
+        "noise": parse_noise([noise]) if isinstance(noise, str) else noise,
+        "method": case.method,
+        "seed": case.seed,
+        **case.options,
+    }
+    lags = case.lags
+    if exact_at is not None:
+        for name in case.options:
+            del asked[name]
+        asked["method"], lags = "exact", exact_at
+    curve: MemoryCurve = memory_curve(network, lags, **asked)
+    return curve
+
+
+def _known(value: Any) -> float | int | None:
+    """A number as JSON has it; NaN means that it is not known."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return int(value) if isinstance(value, int | np.integer) else float(value)
+
+
+def _content(curve: MemoryCurve) -> dict[str, Any]:
+    return {
+        "lags": curve.lags.tolist(),
+        "values": curve.values.tolist(),
+        "error": [_known(error) for error in curve.error.tolist()],
+        "notes": list(curve.notes),
+    }
+
+
+@functools.cache
+def _blas() -> Any:
+    """The libraries that may use several threads; all are loaded by now."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

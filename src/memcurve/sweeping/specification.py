@@ -1,0 +1,263 @@
+"""The form of a study file, checked field by field with pydantic, and written back as TOML."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    create_model,
+)
+
+from memcurve.sweeping.axes import AXES, axis_values
+from memcurve.sweeping.fields import QUANTITIES, USUAL, tidy_keep
+
+DESIGNS = ("grid", "zip", "random")
+KINDS = ("lines", "bars", "heatmap", "curves")
+#: Studies with a sentence of their own, see :mod:`memcurve.sweeping.conclusions`.
+CONCLUSIONS = ("sparsity", "radius", "architectures", "noise")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def _quantities(given: Any) -> tuple[str, ...]:
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not names:
+        raise ValueError(f"must be a list of quantities, e.g. {list(USUAL)}; got {given!r}.")
+    for name in names:
+        if name not in QUANTITIES:
+            raise ValueError(f"{name!r} is none of {', '.join(QUANTITIES)}.")
+    return tuple(names)
+
+
+def _one_of(names: Sequence[str]) -> Any:
+    def check(given: Any) -> str:
+        if not isinstance(given, str) or given not in names:
+            raise ValueError(f"{given!r} is none of {', '.join(names)}.")
+        return given
+
+    return BeforeValidator(check)
+
+
+_AxisName = Annotated[str, _one_of(AXES)]
+
+
+class Picture(_Table):
+    """What to draw: a kind, the axes across, up (of a heat map) and by colour, the quantities."""
+
+    kind: Annotated[str, _one_of(KINDS)] | None = None
+    x: _AxisName | None = None
+    y: _AxisName | None = None
+    hue: _AxisName | None = None
+    quantity: Annotated[tuple[str, ...], BeforeValidator(_quantities)] | None = None
+    labels: dict[str, StrictStr] = {}
+    log_x: StrictBool | None = None
+    log_y: StrictBool | None = None
+
+
+def _axes(*, random: bool, needed: bool) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name in AXES:
+        check = BeforeValidator(functools.partial(axis_values, name, random=random))
+        required = needed and name in ("ensemble", "size")
+        fields[name] = (Annotated[Any, check], ... if required else None)
+    if random:
+        fields["samples"] = (Annotated[StrictInt, Field(ge=1)], ... if needed else None)
+        # of the search: each case gets a seed of its own from it
+        fields["seed"] = (Annotated[StrictInt, Field(ge=0)], ... if needed else None)
+    return fields
+
+
+_Product: Any = create_model("_Product", __base__=_Table, **_axes(random=False, needed=True))
+_Search: Any = create_model("_Search", __base__=_Table, **_axes(random=True, needed=True))
+_Quick: Any = create_model("_Quick", __base__=_Table, **_axes(random=False, needed=False))
+_QuickSearch: Any = create_model(
+    "_QuickSearch", __base__=_Table, **_axes(random=True, needed=False)
+)
+
+
+class _Specification(_Table):
+    """A whole file."""
+
+    title: StrictStr = ""
+    keep: Annotated[tuple[str, ...], BeforeValidator(_quantities)] = USUAL
+    curves: StrictBool = False
+    conclusion: Annotated[str, _one_of(CONCLUSIONS)] | None = None
+    picture: Picture | None = None
+    grid: _Product | None = None
+    zip: _Product | None = None
+    random: _Search | None = None
+    quick: Any = None
+
+
+class Specification(BaseModel):
+    """A study file that was checked; ``axes`` are in the order of the file."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    title: str
+    design: str
+    axes: dict[str, Any]
+    samples: int | None
+    search_seed: int | None
+    keep: tuple[str, ...]
+    curves: bool
+    conclusion: str | None
+    picture: Picture
+
+
+def read(text: str, name: str) -> dict[str, Any]:
+    """The tables of a study file called ``name``."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(
+            f"{name}: is not TOML: {error}; a study is written like `[grid]`, then "
+            f"`size = [50, 100]`, a line an axis."
+        ) from None
+
+
+def checked(content: Mapping[str, Any], name: str) -> Specification:
+    """The specification in these tables, or a ValueError that names file, field and value."""
+    designs = [design for design in DESIGNS if design in content]
+    if len(designs) != 1:
+        found = ", ".join(f"[{design}]" for design in designs) or "none"
+        raise ValueError(f"{name}: must have one of [grid], [zip] and [random]; got {found}.")
+    [design] = designs
+    if not isinstance(content[design], Mapping):
+        raise ValueError(f"{name}: {design}: must be a table, got {content[design]!r}.")
+    model = _validated(_Specification, content, name)
+    if model.quick is not None:
+        quick = _QuickSearch if design == "random" else _Quick
+        _validated(quick, model.quick, name, "quick")
+    _require_drawable(model, list(content[design]), name)
+    table = getattr(model, design)
+    named = [axis for axis in content[design] if axis in AXES]
+    search = design == "random"
+    return Specification(
+        title=model.title,
+        design=design,
+        axes={axis: getattr(table, axis) for axis in named if not (search and axis == "seed")},
+        samples=table.samples if search else None,
+        search_seed=table.seed if search else None,
+        keep=tidy_keep(model.keep),
+        curves=model.curves,
+        conclusion=model.conclusion,
+        picture=model.picture or Picture(),
+    )
+
+
+def made_quick(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The tables with those values of ``[quick]`` in place of the whole study's."""
+    checked(content, name)
+    if "quick" not in content:
+        raise ValueError(
+            f"{name}: has no [quick] table, which would say what a quick run takes in place of the "
+            f"whole; add one, e.g. `[quick]`, then `size = 20`, or run it whole."
+        )
+    [design] = [design for design in DESIGNS if design in content]
+    whole = {key: value for key, value in content.items() if key != "quick"}
+    return whole | {design: dict(content[design]) | dict(content["quick"])}
+
+
+def _validated(model: Any, content: Any, name: str, table: str = "") -> Any:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        found = [_message(model, one, name, table) for one in error.errors()]
+        raise ValueError(" ".join(dict.fromkeys(found))) from None
+
+
+def _require_drawable(model: Any, axes: Sequence[str], name: str) -> None:
+    """Raise unless the picture is of axes and quantities that the study has."""
+    picture = model.picture or Picture()
+    for field in ("x", "y", "hue"):
+        axis = getattr(picture, field)
+        if axis is not None and axis not in axes:
+            raise ValueError(
+                f"{name}: picture.{field}: {axis!r} is no axis of this study, which has "
+                f"{', '.join(axes)}."
+            )
+    for quantity in picture.quantity or ():
+        if quantity not in model.keep:
+            raise ValueError(
+                f"{name}: picture.quantity: {quantity!r} is not kept; add it to `keep`, which has "
+                f"{', '.join(model.keep)}."
+            )
+    if picture.kind == "curves" and not model.curves:
+        raise ValueError(f"{name}: picture.kind: 'curves' needs `curves = true`, to keep them.")
+    if picture.kind == "heatmap" and (picture.x is None or picture.y is None):
+        raise ValueError(f"{name}: picture.kind: 'heatmap' needs the axes x and y.")
+
+
+def _message(model: Any, error: Any, name: str, table: str) -> str:
+    """One complaint of pydantic's: the field, its value and what is allowed."""
+    place = ".".join(str(part) for part in (table, *error["loc"]) if part != "")
+    head = f"{name}: {place}: " if place else f"{name}: "
+    given, kind = error["input"], error["type"]
+    if kind == "extra_forbidden":
+        fields = _fields_at(model, error["loc"][:-1])
+        near = difflib.get_close_matches(str(error["loc"][-1]), fields, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        return f"{head}there is no such field{hint}; there are {', '.join(fields)}."
+    if kind == "missing":
+        return f"{head}is missing; give a value or a list of values."
+    if kind == "value_error":
+        return f"{head}{error['ctx']['error']}"
+    if kind in ("model_type", "model_attributes_type"):
+        return f"{head}must be a table, got {given!r}."
+    rule = error["msg"].removeprefix("Input should be ")
+    return f"{head}must be {rule}, got {given!r}."
+
+
+def _fields_at(model: Any, place: Sequence[Any]) -> list[str]:
+    for part in place:
+        inside = model.model_fields[part].annotation
+        alternatives = (inside, *getattr(inside, "__args__", ()))  # a table, or a table or None
+        model = next(one for one in alternatives if hasattr(one, "model_fields"))
+    return list(model.model_fields)
+
+
+def as_toml(content: Mapping[str, Any]) -> str:
+    """Tables as TOML that reads back the same."""
+    plain = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
+    lines = [f"{_key(key)} = {_written(value)}" for key, value in plain.items()]
+    for name, table in content.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{_key(name)}]"]
+            lines += [f"{_key(key)} = {_written(value)}" for key, value in table.items()]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _key(name: str) -> str:
+    bare = name.replace("_", "").replace("-", "")
+    return name if bare.isascii() and bare.isalnum() else json.dumps(name)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_key(key)} = {_written(one)}" for key, one in value.items())
+        return f"{{ {inside} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value).replace("\x7f", "\\u007f")  # ASCII, and valid TOML
+    raise TypeError(f"a study file holds numbers, words, lists and tables; got {value!r}.")

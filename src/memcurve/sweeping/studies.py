@@ -1,0 +1,289 @@
+"""Studies: which cases to compute, from a TOML file or from Python."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from memcurve.sweeping.axes import AXES, Named, Span
+from memcurve.sweeping.cases import Case
+from memcurve.sweeping.specification import (
+    Picture,
+    Specification,
+    as_toml,
+    checked,
+    made_quick,
+    read,
+)
+
+#: From here on a study is run only where it is said that so many cases are meant.
+MANY_CASES = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Study:
+    """What to vary, what to keep of each case, and what to draw at the end.
+
+    Made from a file by :meth:`load`, or in Python by :meth:`grid`, :meth:`zip` and
+    :meth:`random`. Cases are made one by one: a study of a billion takes no memory.
+
+    Attributes
+    ----------
+    name : str
+        The name of the file without its ending.
+    text : str
+        The study as TOML, to the letter: what is kept with the results.
+    axes : dict
+        The values of each axis, in the order of the file.
+    file : str
+        What errors call it.
+
+    Examples
+    --------
+    >>> from memcurve import Study
+    >>> study = Study.grid(ensemble="normal", size=[10, 20], seed=range(1, 4), keep="total")
+    >>> study.count
+    6
+    >>> next(study.cases()).to_dict()
+    {'ensemble': 'normal', 'size': 10, 'method': 'exact', 'seed': 1, 'keep': ['total']}
+    >>> print(study.text)
+    keep = "total"
+    <BLANKLINE>
+    [grid]
+    ensemble = "normal"
+    size = [10, 20]
+    seed = { from = 1, to = 3, step = 1 }
+    <BLANKLINE>
+    """
+
+    name: str
+    text: str
+    specification: Specification
+    file: str = "study"
+
+    def __post_init__(self) -> None:
+        design, axes = self.specification.design, self.axes
+        if design == "zip":
+            lengths = {axis: len(values) for axis, values in axes.items() if len(values) > 1}
+            if len(set(lengths.values())) > 1:
+                listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
+                raise ValueError(
+                    f"{self.file}: zip: all lists must have the same length, but {listed}; make "
+                    f"them equal, or take [grid] for all combinations."
+                )
+        self._require_sound()
+
+    @property
+    def title(self) -> str:
+        """What the study is about."""
+        return self.specification.title
+
+    @property
+    def design(self) -> str:
+        """``"grid"``, ``"zip"`` or ``"random"``."""
+        return self.specification.design
+
+    @property
+    def axes(self) -> Mapping[str, Any]:
+        """The values of each axis."""
+        return self.specification.axes
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """The quantities kept of each case."""
+        return self.specification.keep
+
+    @property
+    def picture(self) -> Picture:
+        """What the file asks to be drawn; what it leaves open is None."""
+        return self.specification.picture
+
+    @property
+    def conclusion(self) -> str | None:
+        """The name of the sentence that the study ends in."""
+        return self.specification.conclusion
+
+    @property
+    def count(self) -> int:
+        """Number of cases; none is made to count them."""
+        if self.design == "random":
+            return self.specification.samples or 0
+        lengths = [len(values) for values in self.axes.values()]
+        return math.prod(lengths) if self.design == "grid" else max(lengths)
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The axes along which cases differ, in the order of tables."""
+        own = ("seed",) if self.design == "random" else ()
+        axes = [a for a, v in self.axes.items() if isinstance(v, Span) or len(v) > 1]
+        return tuple(axis for axis in AXES if axis in (*axes, *own))
+
+    def cases(self) -> Iterator[Case]:
+        """All cases, one by one; in a grid the last axis runs fastest."""
+        for index in range(self.count):
+            yield self.case_at(index)
+
+    def case_at(self, index: int) -> Case:
+        """The case number ``index``, from 0 on; each carries its own seed."""
+        try:
+            return self._case(self._values_at(index))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{self.file}: {self.design}: case {index}: {error}") from None
+
+    def _values_at(self, index: int) -> dict[str, Any]:
+        if self.design == "random":
+            return self._sample(index)
+        if self.design == "zip":
+            return {a: v[0] if len(v) == 1 else v[index] for a, v in self.axes.items()}
+        chosen: dict[str, Any] = {}
+        for axis, values in reversed(list(self.axes.items())):
+            index, place = divmod(index, len(values))
+            chosen[axis] = values[place]
+        return chosen
+
+    def _sample(self, index: int) -> dict[str, Any]:
+        """Sample ``index``, the same however many there are."""
+        stream = np.random.SeedSequence(self.specification.search_seed, spawn_key=(index,))
+        rng = np.random.default_rng(stream)
+        # of 53 bits, which every format of tables holds exactly
+        chosen: dict[str, Any] = {"seed": int(rng.integers(2**53))}
+        for axis, values in sorted(self.axes.items()):
+            share = float(rng.random())
+            if isinstance(values, Span):
+                chosen[axis] = values.at(share)
+            else:
+                chosen[axis] = values[int(share * len(values))]
+        return chosen
+
+    def _case(self, values: Mapping[str, Any]) -> Case:
+        fields: dict[str, Any] = dict(values)
+        for axis, options in (("ensemble", "ensemble_options"), ("method", "options")):
+            if isinstance(fields.get(axis), Named):
+                fields[axis], fields[options] = fields[axis]
+        if fields.get("inputs") is None:
+            fields.pop("inputs", None)
+        return Case(**fields, keep=self.keep, curve=self.specification.curves)
+
+    def _require_sound(self) -> None:
+        """Raise where values that are fine by themselves do not go together.
+
+        Only what an ensemble, a mask and a method take depends on the others.
+        """
+        if self.design == "zip":
+            for index in range(self.count):
+                self.case_at(index)
+            return
+        first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
+        if self.design == "random":
+            first["seed"] = self.specification.search_seed
+        combinations: list[dict[str, Any]] = [{}]
+        for axis in ("ensemble", "mask", "method"):
+            if axis in self.axes:
+                values = self.axes[axis]
+                combinations = [c | {axis: value} for c in combinations for value in values]
+        for combination in combinations:
+            try:
+                self._case(first | combination)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{self.file}: {self.design}: {error}") from None
+
+    @classmethod
+    def load(cls, source: str | os.PathLike[str], *, quick: bool = False) -> Self:
+        """Read a study file, or one of those shipped with memcurve by its name.
+
+        ``quick`` takes the values of its ``[quick]`` table in place of the whole study's.
+        """
+        path = Path(source)
+        if isinstance(source, str) and source in shipped() and not path.is_file():
+            text = (resources.files("memcurve.sweeping") / "library" / f"{source}.toml").read_text(
+                encoding="utf-8"
+            )
+            return cls.from_text(text, source, quick=quick)
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"{os.fspath(source)}: there is no such study file; check the path, or take one of "
+                f"those shipped: {', '.join(shipped())}."
+            )
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path.name}: is not TOML, which is UTF-8 text: {error}.") from None
+        return cls.from_text(text, path.stem, path.name, quick=quick)
+
+    @classmethod
+    def from_text(
+        cls, text: str, name: str = "study", file: str | None = None, *, quick: bool = False
+    ) -> Self:
+        """The study written in ``text``; errors call it ``file``."""
+        called = file or f"{name}.toml"
+        content = read(text, called)
+        if quick:
+            content = made_quick(content, called)
+            text = as_toml(content)
+        return cls(name, text, checked(content, called), called)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
+        """The study in these tables, which are those of a file."""
+        return cls.from_text(as_toml(_written(content)), name, name)
+
+    @classmethod
+    def grid(cls, *, name: str = "study", **fields: Any) -> Self:
+        """All combinations: each axis is a value or a list; other fields as in a file."""
+        return cls._of("grid", name, fields)
+
+    @classmethod
+    def zip(cls, *, name: str = "study", **fields: Any) -> Self:
+        """The first values of all axes, the second of all, and so on."""
+        return cls._of("zip", name, fields)
+
+    @classmethod
+    def random(cls, samples: int, seed: int, *, name: str = "study", **fields: Any) -> Self:
+        """A random search: ``samples`` cases from lists and from ``{low, high, log}``."""
+        return cls._of("random", name, {"samples": samples, "seed": seed} | fields)
+
+    @classmethod
+    def _of(cls, design: str, name: str, fields: Mapping[str, Any]) -> Self:
+        beside = ("title", "keep", "curves", "conclusion", "picture", "quick")
+        content = {key: value for key, value in fields.items() if key in beside}
+        axes = {key: value for key, value in fields.items() if key not in beside}
+        return cls.from_dict(content | {design: axes}, name)
+
+    def __repr__(self) -> str:
+        varied = ", ".join(
+            f"{axis}: {values.low:g} … {values.high:g}"
+            if isinstance(values, Span)
+            else f"{axis}: {len(values)}"
+            for axis, values in self.axes.items()
+            if isinstance(values, Span) or len(values) > 1
+        )
+        return f"<Study {self.name}: {self.count:,} cases, {self.design}; {varied or 'one case'}>"
+
+
+def shipped() -> list[str]:
+    """Names of the studies that come with memcurve."""
+    library = resources.files("memcurve.sweeping") / "library"
+    names = [file.name for file in library.iterdir() if file.name.endswith(".toml")]
+    return sorted(name.removesuffix(".toml") for name in names)
+
+
+def _written(value: Any) -> Any:
+    """What Python has and TOML has not, in the words of a file."""
+    if isinstance(value, range):
+        if len(value) == 0 or value.step < 1:
+            return list(value)
+        return {"from": value.start, "to": value[-1], "step": value.step}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _written(one) for key, one in value.items() if one is not None}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_written(one) for one in value]
+    return value

@@ -1,0 +1,99 @@
+"""Toy jobs for sweeps, and a driver that tests start, kill and interrupt."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+def cases(count: int, **content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """So many cases, numbered, with some content in common."""
+    for number in range(count):
+        case = {"number": number} | content
+        key = hashlib.sha256(repr(sorted(case.items())).encode()).hexdigest()
+        yield key, case
+
+
+def nothing(case: dict[str, Any]) -> dict[str, Any]:
+    """The quickest job there is."""
+    return {"values": {"n": case["number"]}, "curve": None}
+
+
+def digits(case: dict[str, Any]) -> dict[str, Any]:
+    """Numbers of which every digit counts; takes case["seconds"] if there are any."""
+    time.sleep(case.get("seconds", 0))
+    number = case["number"]
+    curve = np.sin(np.arange(1, 6) * np.sqrt(number + 2))
+    return {
+        "values": {"third": number / 3, "endless": np.inf, "name": "μ"},
+        "curve": {"lag": np.arange(5), "mc": curve},
+    }
+
+
+def spectrum(case: dict[str, Any]) -> dict[str, Any]:
+    """A computation whose last digits depend on the number of BLAS threads, and that number."""
+    from threadpoolctl import threadpool_info
+
+    threads = sorted({library["num_threads"] for library in threadpool_info()})
+    draw = np.random.default_rng(case["number"]).normal(size=(120, 120))
+    values = np.linalg.eigvals(draw)
+    found = {"radius": np.abs(values).max(), "threads": threads}
+    return {"values": found, "curve": {"real": np.sort(values.real)}}
+
+
+def raising(case: dict[str, Any]) -> dict[str, Any]:
+    """Every third case is refused, in two lines; every seventh returns what cannot be kept."""
+    if case["number"] % 3 == 0:
+        raise ValueError(f"`number` must not be\n divisible by three, got {case['number']}.")
+    if case["number"] % 7 == 0:
+        return {"values": {"odd": object()}, "curve": None}
+    return nothing(case)
+
+
+def deadly(case: dict[str, Any]) -> dict[str, Any]:
+    """The cases named in case["deadly"] end their process as a crash in a library would."""
+    if case["number"] in case["deadly"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return digits(case)
+
+
+def drive(
+    path: str, kind: str, job: str, count: str, seconds: str = "0", address: str = ""
+) -> None:
+    """Begin or go on with a sweep, as a command would."""
+    from memcurve.sweeping.engine import Interrupted, run_cases
+    from memcurve.sweeping.executors import open_executor
+    from memcurve.sweeping.store import Store
+
+    chosen = {"workers": 2} if kind == "processes" else {}
+    if address:
+        chosen = {"address": address, "dask_timeout": 2}
+    try:
+        with open_executor(kind, **chosen) as pool, Store.open(path) as store:
+            wanted = (
+                cases(int(count), seconds=float(seconds)) if float(seconds) else cases(int(count))
+            )
+            study, _, _ = store.begin_study("toy", wanted)
+            print("begun", flush=True)
+            print(run_cases(store, study, globals()[job], pool), flush=True)
+    except Interrupted as stopped:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is on its way out
+        print(stopped, file=sys.stderr)
+        sys.exit(130)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where tests run in background
+    import sweep_jobs  # so that the job has the name it has for every worker
+
+    sweep_jobs.drive(*sys.argv[1:])
