@@ -73,7 +73,9 @@ def test_bad_arguments() -> None:
         memory_curve(network, method="magic")
     with pytest.raises(TypeError, match=r"`network` must be a memcurve\.LinearNetwork, got"):
         memory_curve(network.A)
-    with pytest.raises(TypeError, match="takes the options certify_up_to; got masks"):
+    with pytest.raises(
+        TypeError, match="takes the options certify_up_to, assume_controllable; got masks"
+    ):
         memory_curve(network, masks=3)
     assert memory_curve(network, np.int64(3)).lags[-1] == 2
 

@@ -33,7 +33,9 @@ NEGLIGIBLE_MEMORY = 1e-12
 #: While this share of the total is missing, more lags are taken in any case.
 VISIBLY_MISSING = 1e-9
 #: Sections that are run as one: fewer and larger matrix products.
-GROUP = 4
+GROUP = 6
+#: Groups that hold less than this share of the energy, inside and out, are done.
+SILENT = 1e-40
 #: No more lags than this are chosen by default, however close the poles are to the unit circle.
 MOST_DEFAULT_LAGS = 100_000
 
@@ -62,6 +64,38 @@ def memory_of_poles(
     # energy is conserved exactly in theory: dividing by the sum removes its drift in practice
     energy = memory + loss
     return memory / energy, loss / energy
+
+
+def memory_of_ring(
+    tail: int, length: int, log_square: float, complement: float, lags: int | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Return ``(MC_τ, 1 − MC_τ, error)`` for t zeros and the c roots of λ^c = p as poles.
+
+    Their all-pass filter is::
+
+        B(z) = z^t (z^c − p)/(1 − p z^c) = −p z^t + (1 − p²) Σ_{k≥1} p^{k−1} z^{t+ck}
+
+    so that the energy beyond lag τ is 1 for τ < t, and from there on::
+
+        MC_τ = (1 − p²)² Σ_{i≥k} p^{2i} = (1 − p²) p^{2k},    k = ⌊(τ − t)/c⌋
+        1 − MC_τ = p² + (1 − p²)(1 − p^{2k})
+
+    ``length`` 0 means no roots at all: MC_τ = 0 for τ ≥ t. ``log_square`` is log p², and
+    ``complement`` 1 − p²; with both, no p is too small or too close to one. An error of some eps
+    in k·log p² moves e^{k log p²} by at most that times |k log p²|, relative to its size.
+    """
+    count = MOST_DEFAULT_LAGS if lags is None else lags
+    turns = np.maximum(0, np.arange(count) - tail) // max(1, length)
+    before = np.arange(count) < tail
+    decay = turns * log_square if length else np.zeros(count)
+    memory = complement * np.exp(decay) if length else np.zeros(count)
+    loss = np.exp(log_square) - complement * np.expm1(decay) if length else np.ones(count)
+    eps = float(np.finfo(float).eps)
+    error = np.where(before, 0.0, eps * (4 + 2 * np.abs(decay)) * memory)
+    memory, loss = np.where(before, 1.0, memory), np.where(before, 0.0, loss)
+    if lags is None:
+        count = enough_lags(memory, tail + length) or count
+    return memory[:count], loss[:count], error[:count]
 
 
 def enough_lags(memory: Floats, total: Any, *, first: int = 0, held: Any = 0.0) -> int | None:
@@ -139,6 +173,24 @@ def cascade(upper_poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
     return A, C
 
 
+def _full_sections(upper_poles: NDArray[np.complex128]) -> Floats:
+    """Sections of two poles each: the pairs, and real poles two by two, which halves their number.
+
+    Two real ones after another: what leaves the first, u′ = s₁x₁ − λ₁u, enters the second.
+    """
+    is_real = upper_poles.imag == 0
+    real = upper_poles.real[is_real]
+    left_over = upper_poles[np.flatnonzero(is_real)[2 * (len(real) // 2) :]]
+    a, b = real[: 2 * (len(real) // 2)].reshape(-1, 2).T
+    s, t, zero = np.sqrt((1 - a) * (1 + a)), np.sqrt((1 - b) * (1 + b)), np.zeros_like(a)
+    both = np.array([[s, a, zero], [-t * a, t * s, b], [a * b, -b * s, t]]).transpose(2, 0, 1)
+    rest = np.concatenate([left_over, upper_poles[~is_real]])
+    sections = np.concatenate([both, sections_of(rest)])
+    # ascending modulus, that of the larger one for two real poles
+    modulus = np.concatenate([np.maximum(np.abs(a), np.abs(b)), np.abs(rest)])
+    return np.asarray(sections[np.argsort(modulus, kind="stable")])
+
+
 def _grouped(sections: Floats) -> Floats:
     """Join :data:`GROUP` consecutive sections into one, which maps (u, states) to (states, u).
 
@@ -161,31 +213,40 @@ def _lattice_blocks(poles: NDArray[np.complex128]) -> Iterator[tuple[Floats, Flo
     """Yield (MC, 1 − MC) for consecutive lags, block by block, without end.
 
     Group k handles time τ in wave k + τ, so that a wave is one operation on all groups. The energy
-    that has not left yet is then in the states and in the signals under way.
+    that has not left yet is then in the states and in the signals under way. The fast poles come
+    first: once nothing is left in them they stay silent, and are left out.
     """
-    groups = _grouped(sections_of(section_poles(poles)))
-    count, order, _ = groups.shape
-    waves = int(np.clip(count, 64, 1024))
-    # A row holds (u, states) group by group, and the signal that leaves the last one. What leaves
-    # group k enters group k + 1, so that the next row is written one place further.
-    rows = np.zeros((waves + 1, order * count + 1))
+    groups = _grouped(_full_sections(section_poles(poles)))
+    rows, steps = _wavefront(groups, int(np.clip(len(groups), 64, 1024)))
     rows[0, 0] = 1.0
-    steps = list(
-        zip(
-            rows[:-1, :-1].reshape(waves, count, order, 1),
-            rows[1:, 1:].reshape(waves, count, order, 1),
-            strict=True,
-        )
-    )
-    lost = 0.0
-    skip = count - 1  # lag 0 leaves the cascade in wave count − 1
+    lost, passed = 0.0, 0
+    skip = len(groups) - 1  # lag 0 leaves the cascade in wave count − 1
     while True:
         for before, after in steps:
             np.matmul(groups, before, after)
         held = np.einsum("ij,ij->i", rows[1:, :-1], rows[1:, :-1])
         loss = lost + np.cumsum(rows[1:, -1] ** 2)
-        lost = float(loss[-1])
-        rows[0] = rows[-1]
-        if skip < waves:
+        lost, last = float(loss[-1]), rows[-1]
+        if skip < len(held):
             yield held[skip:], loss[skip:]
-        skip = max(0, skip - waves)
+        skip, passed = max(0, skip - len(held)), passed + len(held)
+        energy = np.cumsum((last[:-1].reshape(len(groups), -1) ** 2).sum(axis=1))
+        silent = int(np.searchsorted(energy, SILENT * min(held[-1], lost), side="right"))
+        if skip == 0 and len(groups) > silent > len(groups) // 8:
+            last = last[silent * groups.shape[1] :]
+            groups = groups[silent:]
+            # the longer it took, the longer it goes on
+            rows, steps = _wavefront(groups, int(np.clip(passed // 4, 64, 1024)))
+        rows[0] = last
+
+
+def _wavefront(groups: Floats, waves: int) -> tuple[Floats, list[tuple[Floats, Floats]]]:
+    """Rows of zeros, one a wave, and views of them as what each wave reads and writes.
+
+    A row holds (u, states) group by group, and the signal that leaves the last one. What leaves
+    group k enters group k + 1, so that the next row is written one place further.
+    """
+    count, order, _ = groups.shape
+    rows = np.zeros((waves + 1, order * count + 1))
+    shape = (waves, count, order, 1)
+    return rows, list(zip(rows[:-1, :-1].reshape(shape), rows[1:, 1:].reshape(shape), strict=True))

@@ -5,7 +5,7 @@ A network's graph has an edge j → i wherever ``A[i, j] != 0``: node j drives n
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,28 @@ from numpy.typing import NDArray
 Indices = NDArray[np.intp]
 
 
+class Walk(NamedTuple):
+    """Nodes of which each drives the next one only.
+
+    The last one drives ``order[tail]``, which closes a cycle, or nothing where ``tail`` is their
+    number. ``weights[i]`` is that of the edge out of ``order[i]``.
+    """
+
+    order: Indices
+    weights: NDArray[Any]
+    tail: int
+
+
 def has_no_zeros(A: Any) -> bool:
     """Whether A is dense with every entry non-zero: one component, everything reachable."""
     return isinstance(A, np.ndarray) and bool(A.all())
+
+
+def is_symmetric(A: Any) -> bool:
+    """Whether A is a dense array that equals its conjugate transpose."""
+    if not isinstance(A, np.ndarray) or (len(A) > 1 and A[0, 1] != np.conj(A[1, 0])):
+        return False
+    return np.array_equal(A, A.conj().T)
 
 
 def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
@@ -35,6 +54,52 @@ def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
     pattern = block_array([[_pattern(A).T, None], [to_nodes, csr_array((1, 1))]], format="csr")
     order = breadth_first_order(pattern, size, return_predecessors=False)
     return np.sort(order[order < size]).astype(np.intp)
+
+
+def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
+    """The walk that all reachable nodes form, or None where they form none.
+
+    They do where no reachable node has two outgoing edges and at most one has no incoming one.
+    The walk starts at that one, or on a cycle anywhere; O(non-zeros).
+    """
+    size = A.shape[0]
+    sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
+    if len(sources) == 0:
+        return None
+    if isinstance(A, np.ndarray):
+        if np.count_nonzero(A[:, sources[0]]) > 1:  # nearly always: no need to look at all of A
+            return None
+        targets, origins = np.nonzero(A)
+        weights = A[targets, origins]
+    else:
+        entries = A.tocoo()
+        kept = entries.data != 0
+        targets, origins, weights = entries.row[kept], entries.col[kept], entries.data[kept]
+    edges = np.bincount(origins, minlength=size)
+    following, weight = np.full(size, -1, dtype=np.intp), np.zeros(size, dtype=A.dtype)
+    following[origins], weight[origins] = targets, weights
+    if np.any(edges[sources] > 1):
+        return None
+    successor, reached = following.tolist(), set()
+    for node in sources.tolist():
+        while node >= 0 and node not in reached:
+            reached.add(node)
+            node = successor[node]
+    nodes = np.fromiter(reached, dtype=np.intp)
+    if np.any(edges[nodes] > 1):
+        return None
+    starts = sorted(reached.difference(following[nodes].tolist()))
+    if len(starts) > 1:
+        return None
+    place: dict[int, int] = {}  # dictionaries keep their order
+    node = starts[0] if starts else int(sources[0])
+    while node >= 0 and node not in place:
+        place[node] = len(place)
+        node = successor[node]
+    if len(place) < len(reached):
+        return None
+    order = np.fromiter(place, dtype=np.intp)
+    return Walk(order, weight[order], place.get(node, len(order)))
 
 
 def strong_components(A: Any) -> list[Indices]:
@@ -65,12 +130,25 @@ def eigenvalues(A: Any) -> NDArray[np.complex128]:
         block = submatrix(A, nodes)
         if len(nodes) == 1:
             values = block.ravel()
-        elif np.array_equal(block, block.conj().T):
+        elif is_symmetric(block):
             values = np.linalg.eigvalsh(block)
         else:
-            values = np.linalg.eigvals(balanced(block)[0])
+            values = _eigenvalues_of_block(balanced(block)[0])
         parts.append(values.astype(np.complex128))
     return np.concatenate(parts)
+
+
+def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
+    """LAPACK through SciPy: NumPy's has threads of its own, and the two pools hinder each other."""
+    from scipy.linalg import lapack
+
+    if np.iscomplexobj(block) or not np.isfinite(block).all():  # NumPy raises for the latter
+        return np.asarray(np.linalg.eigvals(block), dtype=np.complex128)
+    lwork = int(lapack.dgeev_lwork(len(block), compute_vl=0, compute_vr=0)[0])
+    re, im, _, _, info = lapack.dgeev(block, compute_vl=0, compute_vr=0, lwork=lwork, overwrite_a=1)
+    if info != 0:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return np.asarray(re + 1j * im)
 
 
 def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -4,7 +4,9 @@
 the float64 numbers in A and C, a question with one answer. A mode that a change in the last digit
 would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs on such modes.
 
+0. Where each reachable node drives one other at most, all is known in closed form (``walks``).
 1. Nodes the mask does not reach drop out (graph search, exact).
+   Circulant networks whose modes stand apart are known from there on (``circulant``).
 2. If every mode is isolated and excited far above rounding, all count: the generic case.
 3. Otherwise the degree of the minimal polynomial of C is computed exactly (modular arithmetic,
    wrong with a probability below 1e-8). If it is the number of reachable nodes, all of them count.
@@ -16,7 +18,6 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,23 +28,29 @@ from memcurve.graph import (
     Indices,
     balanced,
     eigenvalues,
+    is_symmetric,
     reachable_nodes,
     separate_parts,
+    single_walk,
     strong_components,
     submatrix,
 )
 from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork
+from memcurve.spectrum.circulant import circulant_column, circulant_spectrum
 from memcurve.spectrum.clusters import RobustModes, robust_modes
-from memcurve.spectrum.modes import EigenBasis, screen
+from memcurve.spectrum.modes import screen
 from memcurve.spectrum.modular import MinimalDegree, minimal_degree, nonzero_eigenvalue_count
+from memcurve.spectrum.result import Spectrum
 from memcurve.spectrum.sensitivity import (
     EPS,
     UNKNOWN,
     Sensitivity,
     pole_sensitivity,
+    symmetric_sensitivity,
     uncertain_poles_sensitivity,
 )
+from memcurve.spectrum.walks import walk_spectrum
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -56,46 +63,20 @@ WELL_KNOWN = 1e-9
 VANISHES = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """The controllable spectrum of a single-input network.
-
-    Attributes
-    ----------
-    poles : complex array or None
-        The eigenvalues that count, with multiplicity; None where floating point cannot single
-        them out.
-    rank : int
-        Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory.
-    rank_robust : int
-        The rank up to rounding: modes that a change in the last digits would silence left out.
-    reachable : int array
-        States that the input reaches along the edges of the network.
-    margin : float
-        Smallest excitation |w*C|/‖C‖ among the modes, in scaled coordinates: the relative change of
-        the mask that would silence one. NaN for an empty spectrum, and where the numbers in A and C
-        differ so much in size that float64 cannot tell (``rank_robust`` is then the rank).
-    sensitivity : float
-        Bound on |δMC_τ| / √(min(MC_τ, 1 − MC_τ)) due to rounding in the poles.
-    gap : float
-        Bound on the sine of the largest angle by which that rounding turns the space of inputs
-        that the states remember.
-    basis : EigenBasis or None
-        Eigenvectors of the reachable part, where they were asked for and every mode counts.
-    """
-
-    poles: Complexes | None
-    rank: int
-    rank_robust: int
-    reachable: Indices
-    margin: float
-    sensitivity: float
-    gap: float
-    basis: EigenBasis | None = None
-
-
-def controllable_spectrum(network: LinearNetwork, *, keep_basis: bool = False) -> Spectrum:
+def controllable_spectrum(
+    network: LinearNetwork, *, keep_basis: bool = False, assume_controllable: bool = False
+) -> Spectrum:
     """Return the eigenvalues of ``network`` that its input mask excites.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        A network with one input.
+    keep_basis : bool
+        Whether eigenvectors that are at hand are wanted too.
+    assume_controllable : bool
+        Take it for granted that all modes of the reachable nodes count, except where closed forms
+        tell anyway. ``margin`` is then NaN.
 
     Examples
     --------
@@ -108,10 +89,12 @@ def controllable_spectrum(network: LinearNetwork, *, keep_basis: bool = False) -
     """
     # overflow ends in infinite errors, which are dealt with; it need not be announced
     with np.errstate(all="ignore"):
-        return _controllable_spectrum(network, keep_basis)
+        return _controllable_spectrum(network, keep_basis, assume_controllable)
 
 
-def _controllable_spectrum(network: LinearNetwork, keep_basis: bool) -> Spectrum:
+def _controllable_spectrum(
+    network: LinearNetwork, keep_basis: bool, assume_controllable: bool
+) -> Spectrum:
     A, mask = network.real_pair()
     if mask.shape[1] != 1:
         raise ValueError(
@@ -119,12 +102,26 @@ def _controllable_spectrum(network: LinearNetwork, keep_basis: bool) -> Spectrum
             f"{mask.shape[1]}; pass one column of C at a time."
         )
     C = mask[:, 0]
+    walk = single_walk(A, C)
+    if walk is not None:
+        found = walk_spectrum(walk, C)
+        if found is not None:
+            return found
+        require_room_for_states(len(walk.order), "exact")  # walks of any length are let through
     nodes = reachable_nodes(A, mask)
     if len(nodes) == 0:
         return Spectrum(np.zeros(0, complex), 0, 0, nodes, np.nan, 0.0, 0.0)
     if len(nodes) < len(C):
         A = A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
         C = C[nodes]
+    column = circulant_column(A)
+    found = None if column is None else circulant_spectrum(column, C, nodes)
+    if found is not None:
+        return found
+    if assume_controllable:
+        poles, full = eigenvalues(A), len(C)
+        sensitivity = symmetric_sensitivity(poles) if is_symmetric(A) else pole_sensitivity(A)
+        return Spectrum(poles, full, full, nodes, np.nan, *sensitivity, assumed=True)
 
     first_look = screen(A, C, keep_basis=keep_basis)
     if first_look.unstable_radius is not None:
@@ -137,11 +134,10 @@ def _controllable_spectrum(network: LinearNetwork, keep_basis: bool) -> Spectrum
     exact = MinimalDegree(full, 0) if first_look.sure else minimal_degree(A, C)
     if first_look.likely and exact.degree == full:
         blocks_are_whole = len(strong_components(A)) == len(separate_parts(A))
-        poles = first_look.values if blocks_are_whole else eigenvalues(A)
+        poles = first_look.poles if blocks_are_whole else eigenvalues(A)
         margin = float(first_look.excitation.min())
-        return Spectrum(
-            poles, full, full, nodes, margin, *pole_sensitivity(A), basis=first_look.basis
-        )
+        sensitivity = symmetric_sensitivity(poles) if first_look.symmetric else pole_sensitivity(A)
+        return Spectrum(poles, full, full, nodes, margin, *sensitivity, basis=first_look.basis)
     return _closer_look(A, C, nodes, exact)
 
 

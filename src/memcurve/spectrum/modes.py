@@ -18,8 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import balanced, separate_parts, submatrix
+from memcurve.graph import (
+    balanced,
+    has_no_zeros,
+    is_symmetric,
+    separate_parts,
+    strong_components,
+    submatrix,
+)
+from memcurve.spectrum.schur import inverse_of, schur_modes
 from memcurve.spectrum.sensitivity import EPS
+from memcurve.spectrum.symmetric import symmetric_modes
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -51,15 +60,16 @@ class Screening(NamedTuple):
     """Outcome of the first, cheap look at all modes.
 
     ``sure``: every mode counts beyond doubt. ``likely``: as far as rounding allows to tell, so
-    that the rank up to rounding is full, but the exact rank is to be asked.
+    that the rank up to rounding is full, but the exact rank is to be asked. ``symmetric``: A is.
     """
 
-    values: Complexes
+    poles: Complexes
     excitation: Floats
     sure: bool
     likely: bool
     unstable_radius: float | None
     basis: EigenBasis | None
+    symmetric: bool
 
 
 def screen(A: Any, C: Floats, *, keep_basis: bool = False) -> Screening:
@@ -70,32 +80,39 @@ def screen(A: Any, C: Floats, *, keep_basis: bool = False) -> Screening:
     C = unit_norm(C)
     parts = [_left_modes(submatrix(A, n), C[n], keep_basis) for n in separate_parts(A)]
     basis = parts[0].basis if len(parts) == 1 else None
-    lam, excited, blurred, disc = (
-        np.concatenate([part[k] for part in parts]) for k in range(len(LeftModes._fields) - 1)
+    poles, lam, excited, blurred, disc = (
+        np.concatenate([part[k] for part in parts]) for k in range(5)
     )
     noise = blurred + EPS
     clear = excited > CLEAR * noise
     outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
-    room = _room(lam, disc)
+    room = room_between(lam, disc)
     beyond_doubt = excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)
     return Screening(
-        lam,
+        poles,
         excited,
         sure=bool(beyond_doubt.all()) and room > WIDE,
         likely=bool(clear.all()) and room > 1,
         unstable_radius=float(outside.max()) if len(outside) else None,
         basis=basis,
+        symmetric=all(part.symmetric for part in parts),
     )
 
 
 class LeftModes(NamedTuple):
-    """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty."""
+    """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty.
 
+    ``poles`` are the eigenvalues too, as accurate as they are known, in an order of their own.
+    ``symmetric``: the block is.
+    """
+
+    poles: Complexes
     values: Complexes
     excitation: Floats
     blur: Floats
     disc: Floats
     basis: EigenBasis | None = None
+    symmetric: bool = False
 
 
 def _left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
@@ -104,42 +121,59 @@ def _left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
 
     size = len(A)
     if size == 1:
-        return LeftModes(A.ravel().astype(complex), np.abs(C), np.zeros(1), np.zeros(1))
+        value = A.ravel().astype(complex)
+        return LeftModes(value, value, np.abs(C), np.zeros(1), np.zeros(1), symmetric=True)
+    if is_symmetric(A):
+        real_values, excitation = symmetric_modes(A, C)
+        values, condition = real_values.astype(complex), np.ones(size)
+        norm = float(np.abs(real_values).max()) * size**0.5
+        return _judged(values, values, excitation, condition, norm, symmetric=True)
+    share = float(np.sqrt((C**2).sum()))
+    A, scale = balanced(A)
+    C = unit_norm(C / scale) * share if share > 0 else C
+    norm = float(np.sqrt((A**2).sum()))
+    if not keep_basis and (has_no_zeros(A) or len(strong_components(A)) == 1):
+        found = schur_modes(A, C)
+        if found is not None:
+            return _judged(found.poles, found.values, found.excitation, found.condition, norm)
+    lwork = int(lapack.dgeev_lwork(size, compute_vl=1, compute_vr=0)[0])
+    re, im, W, _, info = lapack.dgeev(A, compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1)
+    values = re + 1j * im
+    if info != 0:
+        unknown = np.full(size, np.inf)
+        return LeftModes(values, values, np.zeros(size), unknown, unknown)
+    # LAPACK packs a pair of vectors a ± ib into the columns a, b
+    first = np.flatnonzero(im > 0)
+    mask = dgemv(1.0, W, C, trans=True).astype(complex)
+    mask[first] -= 1j * mask[first + 1].real
+    mask[first + 1] = mask[first].conj()
+    inverse = inverse_of(W)
+    condition = _conditions(inverse, first, size)
     basis = None
-    if np.array_equal(A, A.T):
-        real_values, W = np.linalg.eigh(A)
-        values, excitation = real_values.astype(complex), np.abs(W.T @ C)
-        condition, norm = np.ones(size), float(np.abs(real_values).max()) * size**0.5
-    else:
-        share = float(np.sqrt((C**2).sum()))
-        A, scale = balanced(A)
-        C = unit_norm(C / scale) * share if share > 0 else C
-        norm = float(np.sqrt((A**2).sum()))
-        lwork = int(lapack.dgeev_lwork(size, compute_vl=1, compute_vr=0)[0])
-        re, im, W, _, info = lapack.dgeev(A, compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1)
-        if info != 0:
-            unknown = np.full(size, np.inf)
-            return LeftModes(re + 1j * im, np.zeros(size), unknown, unknown)
-        values = re + 1j * im
-        # LAPACK packs a pair of vectors a ± ib into the columns a, b
-        first = np.flatnonzero(im > 0)
-        mask = dgemv(1.0, W, C, trans=True).astype(complex)
-        mask[first] -= 1j * mask[first + 1].real
-        mask[first + 1] = mask[first].conj()
-        excitation = np.abs(mask)
-        inverse = _inverse(W)
-        condition = _conditions(inverse, first, size)
-        if keep_basis and inverse is not None:
-            basis = EigenBasis(values, scale[:, None] * inverse.T, first, mask)
+    if keep_basis and inverse is not None:
+        basis = EigenBasis(values, scale[:, None] * inverse.T, first, mask)
+    return _judged(values, values, np.abs(mask), condition, norm)._replace(basis=basis)
+
+
+def _judged(
+    poles: Complexes,
+    values: Complexes,
+    excitation: Floats,
+    condition: Floats,
+    norm: float,
+    *,
+    symmetric: bool = False,
+) -> LeftModes:
     blur = EPS * norm * blur_of(values, condition * excitation)
     disc = np.minimum(DISC * norm * condition, norm)
-    return LeftModes(values, excitation, blur, disc, basis)
+    return LeftModes(poles, values, excitation, blur, disc, symmetric=symmetric)
 
 
 def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
     """Distances |λ_k − λ_j|, some rows k at a time so that they fit; infinite for j = k."""
+    numbers = values if values.imag.any() else values.real  # real ones are quicker
     for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
-        gap = np.abs(values[rows, None] - values)
+        gap = np.abs(numbers[rows, None] - numbers)
         gap[np.arange(len(rows)), rows] = np.inf
         yield rows, gap
 
@@ -150,18 +184,6 @@ def blur_of(values: Complexes, weight: Floats) -> Floats:
     for rows, gap in _gaps(values):
         blur[rows] = (weight / gap).sum(axis=1)
     return np.where(np.isfinite(blur), blur, np.inf)
-
-
-def _inverse(W: Floats) -> Floats | None:
-    """W⁻¹, which overwrites W; None where W is singular."""
-    from scipy.linalg import lapack
-
-    factors, pivots, info = lapack.dgetrf(W, overwrite_a=1)
-    if info != 0:
-        return None
-    lwork = int(lapack.dgetri_lwork(len(W))[0])
-    inverse, _ = lapack.dgetri(factors, pivots, lwork=lwork, overwrite_lu=1)
-    return np.asarray(inverse)
 
 
 def _conditions(inverse: Floats | None, first: NDArray[np.intp], size: int) -> Floats:
@@ -176,7 +198,7 @@ def _conditions(inverse: Floats | None, first: NDArray[np.intp], size: int) -> F
     return np.where(np.isfinite(condition), condition, np.inf)
 
 
-def _room(values: Complexes, radius: Floats) -> float:
+def room_between(values: Complexes, radius: Floats) -> float:
     """Factor by which the discs around the eigenvalues could grow before two of them touch."""
     least = np.inf
     for rows, gap in _gaps(values):

@@ -121,9 +121,11 @@ def dyadic(x: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]
 def residues(x: NDArray[np.float64], prime: int) -> NDArray[np.float64]:
     """Map float64 numbers m·2^e to centred residues modulo an odd prime."""
     integer, exponent = dyadic(x)
-    exponents, position = np.unique(exponent, return_inverse=True)
-    powers = np.array([pow(2, int(e), prime) for e in exponents], dtype=np.int64)
-    product = integer % prime * powers[position].reshape(integer.shape) % prime
+    lowest = int(exponent.min(initial=0))
+    powers = [pow(2, lowest, prime)]
+    for _ in range(int(exponent.max(initial=lowest)) - lowest):
+        powers.append(2 * powers[-1] % prime)
+    product = integer % prime * np.array(powers, dtype=np.int64)[exponent - lowest] % prime
     return np.asarray(centred(product.astype(float), prime))
 
 

@@ -85,6 +85,23 @@ def pole_sensitivity(A: Any) -> Sensitivity:
     return Sensitivity(float(curve), float(gap))
 
 
+def symmetric_sensitivity(values: NDArray[np.complex128]) -> Sensitivity:
+    """The same for a symmetric A, or several side by side: ‖A‖_F² = Σλ²."""
+    norm = float(np.sqrt((np.abs(values) ** 2).sum()))
+    return normal_sensitivity(values, BACKWARD_ERROR * len(values) ** 0.5 * norm)
+
+
+def normal_sensitivity(values: NDArray[np.complex128], rounding: float) -> Sensitivity:
+    """The same for a normal A with these eigenvalues, of which ‖δA‖_F bounds the error.
+
+    ‖Aᵏ‖_F² = Σ_i |λ_i|^{2k}: the powers need not be formed.
+    """
+    norms = _normal_power_norms(np.abs(values) + rounding)
+    if not rounding * norms.sum <= FIRST_ORDER:
+        return UNKNOWN
+    return Sensitivity(4 * rounding * float(np.sqrt(norms.squares)), 2 * rounding * norms.sum)
+
+
 def backward_error(A: Floats) -> float:
     """Bound on ‖δA‖_F such that LAPACK's eigenvalues of A are those of A + δA."""
     return float(BACKWARD_ERROR * np.sqrt(len(A) * (A**2).sum()))
@@ -114,6 +131,22 @@ def power_norms(A: Floats) -> PowerNorms:
     with np.errstate(over="ignore", invalid="ignore"):
         norms = _probed_norms(A) if len(A) >= PROBES_FROM_SIZE else None
         return _doubled_norms(A) if norms is None else norms
+
+
+def _normal_power_norms(moduli: Floats) -> PowerNorms:
+    """From the moduli r of the eigenvalues, in blocks of powers from m to 2m − 1.
+
+    A block has Σ‖Aᵏ‖² = Σ_i r_i^{2m} (1 − r_i^{2m})/(1 − r_i²), and Σ‖Aᵏ‖ is at most √m times its
+    root.
+    """
+    if not np.all(moduli < 1):
+        return PowerNorms(np.inf, np.inf)
+    complement = (1 - moduli) * (1 + moduli)
+    total, power, count = float(np.sqrt(len(moduli))), moduli**2, 1
+    while power.sum() > SMALL_REST:
+        total += float(np.sqrt(count * (power * (1 - power) / complement).sum()))
+        power, count = power**2, 2 * count
+    return PowerNorms(float((1 / complement).sum()), total / (1 - float(np.sqrt(power.sum()))))
 
 
 # SciPy's BLAS, as LAPACK is called through SciPy too: NumPy's has threads of its own, and the two
@@ -151,13 +184,24 @@ def _doubled(A: NDArray[Any], gemm: Any) -> PowerNorms:
 
 
 def _probed_norms(A: Floats) -> PowerNorms | None:
-    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; None where the powers decay too slowly for it."""
-    from scipy.linalg.blas import dgemm
+    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; None where the powers decay too slowly for it.
 
+    Single precision is enough here too, unless the powers grow far first.
+    """
+    from scipy.linalg.blas import dgemm, sgemm
+
+    norms = _probed(A.astype(np.float32, order="F"), sgemm)
+    if norms is None or norms.squares < SMALL_GROWTH * len(A):
+        return norms
+    return _probed(A, dgemm)
+
+
+def _probed(A: NDArray[Any], gemm: Any) -> PowerNorms | None:
     probes = np.random.default_rng(_SEED).standard_normal((len(A), PROBES))
+    probes = probes.astype(A.dtype, order="F")
     squares, total = float(len(A)), float(np.sqrt(len(A)))
     for _ in range(len(A) // 4):  # beyond this, doubling costs less
-        probes = dgemm(1.0, A, probes)
+        probes = gemm(1.0, A, probes)
         rest = float((probes**2).sum()) / PROBES
         squares += rest
         total += np.sqrt(rest)
