@@ -9,9 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from browser import browser, open_page  # noqa: E402
-
 import memcurve  # noqa: E402
+from browser import browser, open_page  # noqa: E402
 
 WIDTH, HEIGHT = 1000, 760
 
