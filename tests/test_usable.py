@@ -368,3 +368,17 @@ def test_methods_of_the_paper_know_no_noise(method: str) -> None:
         memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
     with pytest.raises(ValueError, match=message):
         memory_curve(ensembles.delay_line(3), method=method, noise=[0.1, 0.2], seed=1)
+
+
+def test_double_precision() -> None:
+    """Rounding of float64 states is that of float32 states, 29 binary digits further down."""
+    from memcurve.noise import parse_noise
+
+    deviations = np.array([1.0, 0.3, 1e-7])
+    single = memcurve.Float32().observation(deviations)
+    double = memcurve.Float64().observation(deviations)
+    np.testing.assert_allclose(double, single * 2.0**-29, rtol=1e-12)
+    network = memcurve.ensembles.normal(60, seed=1)
+    in_single = memcurve.memory_curve(network, noise=memcurve.Float32()).total
+    assert in_single < memcurve.memory_curve(network, noise=memcurve.Float64()).total < 60
+    assert isinstance(parse_noise(["float64"]), memcurve.Float64)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memcurve.fisher import fisher_curve
     from memcurve.memory import forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
-    from memcurve.noise import Float32, ObservationNoise, Quantised, StateNoise
+    from memcurve.noise import Float32, Float64, ObservationNoise, Quantised, StateNoise
     from memcurve.nonlinear import NonlinearNetwork
     from memcurve.profile import NoiseProfile
     from memcurve.spectrum import controllable_spectrum
@@ -40,6 +40,7 @@ _HOMES = {
     "Capacity": "memcurve.data.capacity",
     "Comparison": "memcurve.comparison",
     "Float32": "memcurve.noise",
+    "Float64": "memcurve.noise",
     "InputNormal": "memcurve.standardisation",
     "LinearNetwork": "memcurve.network",
     "MemoryCurve": "memcurve.curve",
@@ -84,6 +85,7 @@ __all__ = [
     "Capacity",
     "Comparison",
     "Float32",
+    "Float64",
     "InputNormal",
     "LinearNetwork",
     "MemoryCurve",

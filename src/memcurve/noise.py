@@ -254,7 +254,7 @@ def noise_of(noise: Any) -> Noise | None:
     if isinstance(noise, str | bytes | bool):
         raise TypeError(
             f"`noise` must be a standard deviation, a vector of them, or one of StateNoise(s), "
-            f"Quantised(step), Float32(); got {noise!r}."
+            f"Quantised(step), Float32(), Float64(); got {noise!r}."
         )
     if isinstance(noise, int | float | np.number) and noise == 0:
         return None
@@ -287,8 +287,8 @@ def parse_noise(texts: Sequence[str]) -> Any:
 def _parse_one(text: str) -> Any:
     kind, colon, value = text.strip().lower().partition(":")
     try:
-        if kind == "float32" and not colon:
-            return Float32()
+        if kind in ("float32", "float64") and not colon:
+            return Float32() if kind == "float32" else Float64()
         if kind == "state":
             return StateNoise(float(value))
         if kind == "step":
@@ -301,6 +301,6 @@ def _parse_one(text: str) -> Any:
         if "`" in str(error):  # from the noise itself, which says what is wrong
             raise
         raise ValueError(
-            f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, step:0.01 or "
+            f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, float64, step:0.01 or "
             f"12bit:4 (12 bits over -4 … 4); got {text!r}."
         ) from None

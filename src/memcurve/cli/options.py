@@ -119,7 +119,7 @@ class ProblemOptions:
         for several inputs one for all, or one each.
     noise
         Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
-        state:1e-3 (enters the recursion), float32, step:0.01, or 12bit:4 (12 bits over -4 … 4).
+        state:1e-3 (enters the recursion), float32, float64, step:0.01, or 12bit:4 (over -4 … 4).
         Several standard deviations give a family of curves.
     """
 
