@@ -372,6 +372,7 @@ def test_methods_of_the_paper_know_no_noise(method: str) -> None:
 
 def test_double_precision() -> None:
     """Rounding of float64 states is that of float32 states, 29 binary digits further down."""
+    import memcurve
     from memcurve.noise import parse_noise
 
     deviations = np.array([1.0, 0.3, 1e-7])

@@ -301,6 +301,6 @@ def _parse_one(text: str) -> Any:
         if "`" in str(error):  # from the noise itself, which says what is wrong
             raise
         raise ValueError(
-            f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, float64, step:0.01 or "
-            f"12bit:4 (12 bits over -4 … 4); got {text!r}."
+            f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, float64, "
+            f"step:0.01 or 12bit:4 (12 bits over -4 … 4); got {text!r}."
         ) from None
