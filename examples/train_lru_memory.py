@@ -141,6 +141,8 @@ def main() -> None:
     parser.add_argument("--plot", metavar="PATH", help="save a picture")
     arguments = parser.parse_args()
     begin = time.perf_counter()
+    if arguments.steps < 1:
+        parser.error(f"--steps must be at least 1, got {arguments.steps}")
     found = train(arguments.steps, arguments.seed, every=max(1, arguments.steps // 10))
     print(f"{time.perf_counter() - begin:.1f} s\n")
     print(table(found))

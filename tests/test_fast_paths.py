@@ -18,7 +18,7 @@ from memcurve import (
     ensembles,
     memory_curve,
 )
-from memcurve.graph import balanced, single_walk, strong_components
+from memcurve.graph import balanced, eigenvalues, single_walk, strong_components
 from memcurve.limits import TooLargeError
 from memcurve.spectrum import controllable, modes
 from memcurve.spectrum.circulant import circulant_column
@@ -454,3 +454,55 @@ def test_silent_sections_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = allpass.memory_of_poles(poles, 20_000)
     assert memory == pytest.approx(whole[0], rel=1e-12)
     assert loss == pytest.approx(whole[1], rel=1e-12)
+
+
+def low_rank(scale: float) -> LinearNetwork:
+    """A of rank two in integers: a mask drives three modes of six."""
+    U = np.array([[1, 1], [-1, 1], [0, 0], [0, -1], [1, -1], [-1, 0.0]])
+    V = np.array([[0, 0, -1, -1, -1, -1], [-1, 1, -1, 0, 1, -1.0]])
+    return LinearNetwork(U @ V * scale, np.arange(1.0, 7))
+
+
+@pytest.mark.parametrize("exponent", [-3, -200, -493, -520, -545, -700, -1000])
+def test_very_small_weights(exponent: int) -> None:
+    """Squares of such numbers vanish, and LAPACK scales them within; ranks must not change."""
+    scale = 2.0**exponent
+    circulant = LinearNetwork(np.ones((7, 7)) * scale, np.arange(1.0, 8))
+    for network, rank in ((low_rank(scale), 3), (circulant, 2)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            curve = memory_curve(network, 8)
+        truth = memory_curve(network, 8, method="certified")
+        assert curve.rank == truth.rank == rank
+        assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+
+
+def test_small_blocks_beside_ordinary_ones() -> None:
+    small = low_rank(2.0**-500)
+    A = np.zeros((8, 8))
+    A[:6, :6], A[6:, 6:] = small.A, [[0.5, 0.1], [-0.2, 0.4]]
+    network = LinearNetwork(A, np.r_[small.C, 1.0, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        assert memory_curve(network, 8).rank == 5
+
+
+@pytest.mark.parametrize(("size", "scale"), [(12, 1e-100), (20, 1e-60), (30, 1e-40)])
+def test_sparse_weights_that_are_small(size: int, scale: float) -> None:
+    """Numbers of very different size have no Schur form: ball arithmetic takes over."""
+    for seed in range(50, 60):
+        rng = np.random.default_rng(seed)
+        A = (rng.random((size, size)) < 3 / size) * rng.standard_normal((size, size)) * scale
+        network = LinearNetwork(A, rng.standard_normal(size) * (rng.random(size) < 0.5))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            curve = memory_curve(network, 5)
+        assert curve.rank == memory_curve(network, 5, method="certified").rank
+
+
+@pytest.mark.parametrize("exponent", [-900, -480, 0, 480, 900])
+def test_eigenvalues_of_any_size(exponent: int) -> None:
+    A = np.array([[1.0, 2.0], [3.0, 4.0]])
+    ours = np.sort(eigenvalues(A * 2.0**exponent).real)
+    expected = np.sort(np.linalg.eigvals(A).real) * 2.0**exponent
+    np.testing.assert_allclose(ours, expected, rtol=1e-14)

@@ -289,9 +289,9 @@ except (OSError, ValueError) as error:
 """
 
 
-def _written(path: Path, **options: Any) -> str:
+def _written(path: Path, before: str = "") -> str:
     here = str(Path(__file__).parent)
-    return ended([sys.executable, "-c", _WRITE, str(path)], cwd=here, **options).err
+    return ended([sys.executable, "-c", before + _WRITE, str(path)], cwd=here).err
 
 
 @contextlib.contextmanager
@@ -340,12 +340,9 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
 def test_a_file_that_may_not_grow(path: Path) -> None:
-    import resource
-
-    def limited() -> None:  # as a full disk would, for those who may not mount one
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_200_000, 1_200_000))
-
-    message = _written(path, preexec_fn=limited)
+    # as a full disk would, for those who may not mount one
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1_200_000, 1_200_000))\n"
+    message = _written(path, before=limit)
     assert message.startswith("OSError")
     assert "What was finished before is kept" in message
     with Store.open(path) as store:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 Indices = NDArray[np.intp]
 
+#: Matrices whose largest entry lies between these are taken as they are.
+ORDINARY = (2.0**-200, 2.0**200)
+
 
 class Walk(NamedTuple):
     """Nodes of which each drives the next one only.
@@ -144,11 +147,25 @@ def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
 
     if np.iscomplexobj(block) or not np.isfinite(block).all():  # NumPy raises for the latter
         return np.asarray(np.linalg.eigvals(block), dtype=np.complex128)
+    block, unit = in_units(block)
     lwork = int(lapack.dgeev_lwork(len(block), compute_vl=0, compute_vr=0)[0])
     re, im, _, _, info = lapack.dgeev(block, compute_vl=0, compute_vr=0, lwork=lwork, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
-    return np.asarray(re + 1j * im)
+    return np.asarray(unit * (re + 1j * im))
+
+
+def in_units(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """A in units of a power of two, and that unit: 1 unless A is very small or very large.
+
+    Squares of very small entries vanish, and SciPy's ``dgeev`` gives eigenvalues of another scale
+    for matrices that LAPACK scales within.
+    """
+    largest = float(np.abs(A).max(initial=0.0))
+    if not 0 < largest < np.inf or ORDINARY[0] <= largest <= ORDINARY[1]:
+        return A, 1.0
+    exponent = int(np.clip(np.frexp(largest)[1], -1021, 1021))  # whose inverse is a number too
+    return np.ldexp(A, -exponent), float(np.ldexp(1.0, exponent))
 
 
 def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:

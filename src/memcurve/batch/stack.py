@@ -115,6 +115,10 @@ def memory_curves(
     states = mask.shape[1]
     if len(mask) == 0:
         return empty(backend, shape, lags)
+    if not isinstance(assume_controllable, bool | np.bool_):
+        raise TypeError(
+            f"`assume_controllable` must be True or False, got {assume_controllable!r}."
+        )
     judged = _judge(backend, stacked, mask, lags, method, assume_controllable)
     reasons = {
         "the mask may not excite every mode": ~judged.excited & ~judged.uncertain,

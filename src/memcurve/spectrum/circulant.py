@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UnstableNetworkError
-from memcurve.graph import Indices
+from memcurve.graph import Indices, in_units
 from memcurve.spectrum.modes import LEAST_EXCITATION, WIDE, room_between
 from memcurve.spectrum.result import Spectrum
 from memcurve.spectrum.sensitivity import EPS, normal_sensitivity
@@ -34,6 +34,7 @@ def circulant_column(A: Any) -> Floats | None:
 def circulant_spectrum(column: Floats, C: Floats, nodes: Indices) -> Spectrum | None:
     """The spectrum, where every mode stands apart and is excited beyond doubt; else None."""
     size = len(column)
+    column, scale = in_units(column)
     half = np.fft.rfft(column)
     unit = C / np.abs(C).max()
     excitation = np.abs(np.fft.rfft(unit)) / np.sqrt(size * (unit**2).sum())
@@ -48,6 +49,7 @@ def circulant_spectrum(column: Floats, C: Floats, nodes: Indices) -> Spectrum | 
     apart = room_between(poles, np.full(len(poles), max(rounding, float(np.finfo(float).tiny))))
     if not apart > WIDE or not excitation.min() > LEAST_EXCITATION:
         return None
+    poles, rounding = scale * poles, scale * rounding
     radius = float(np.abs(poles).max())
     if radius - rounding >= 1:
         raise UnstableNetworkError(

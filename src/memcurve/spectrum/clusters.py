@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import separate_parts
+from memcurve.graph import in_units, separate_parts
 from memcurve.spectrum.modes import DISC, blur_of, unit_norm
 from memcurve.spectrum.sensitivity import EPS
 
@@ -72,6 +72,17 @@ def judged_clusters(A: Floats, C: Floats) -> list[Cluster] | None:
 
     None where numbers of very different size leave the range of float64.
     """
+    A, unit = in_units(A)
+    try:
+        found = _judged_in_units(A, C)
+    except (np.linalg.LinAlgError, ValueError):  # no Schur form of numbers so different in size
+        return None
+    if found is None or unit == 1:
+        return found
+    return [c._replace(values=unit * c.values, uncertainty=unit * c.uncertainty) for c in found]
+
+
+def _judged_in_units(A: Floats, C: Floats) -> list[Cluster] | None:
     from scipy.linalg import schur
 
     A, C = _unit_size(A, C)

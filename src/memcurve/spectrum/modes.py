@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from memcurve.graph import (
     balanced,
     has_no_zeros,
+    in_units,
     is_symmetric,
     separate_parts,
     strong_components,
@@ -116,6 +117,18 @@ class LeftModes(NamedTuple):
 
 
 def _left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
+    """Judge a block in units in which its squares neither vanish nor overflow."""
+    A, unit = in_units(A)
+    found = _left_modes_in_units(A, C, keep_basis)
+    if unit == 1:
+        return found
+    basis = found.basis and found.basis._replace(values=unit * found.basis.values)
+    return found._replace(
+        poles=unit * found.poles, values=unit * found.values, disc=unit * found.disc, basis=basis
+    )
+
+
+def _left_modes_in_units(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
     from scipy.linalg import lapack
     from scipy.linalg.blas import dgemv
 
