@@ -212,3 +212,10 @@ def test_roots_of_unity_are_right_to_the_last_digit() -> None:
                 turn = arb(2) * k / points
                 exact = complex(float(turn.cos_pi()), float(turn.sin_pi()))
                 assert abs(exact - roots[k]) <= EPS
+
+
+def test_lags_that_stop_before_the_memory_does() -> None:
+    curves = curves_of_poles([1 - 1e-9])
+    assert len(curves.lags) == 100_000
+    assert any("lags stop at 100000" in note for note in curves.notes)
+    assert not any("lags stop" in note for note in curves_of_poles([0.9]).notes)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.arguments import require_size
+from memcurve.allpass import MOST_DEFAULT_LAGS
 from memcurve.batch.backend import Backend, has_gradient, to_host
 from memcurve.batch.evaluation import LATTICE, METHODS, Plan, error_of, evaluate, plan_for
 from memcurve.batch.result import MemoryCurves, Origin, assembled
@@ -99,7 +100,10 @@ def curves_of_poles(
         loss=found.loss,
         rank=np.full(stack, known.shape[1], dtype=np.int64),
         origins=origins_of(plan),
-        notes=(*notes_of(plan), "every given pole counts: the mask is taken to excite all modes"),
+        notes=(
+            *notes_of(plan, lags, found.memory.shape[1]),
+            "every given pole counts: the mask is taken to excite all modes",
+        ),
     )
 
 
@@ -108,8 +112,8 @@ def origins_of(plan: Plan) -> tuple[Origin, ...]:
     return tuple(Origin("lattice" if p == LATTICE else "circle") for p in plan.points.tolist())
 
 
-def notes_of(plan: Plan) -> tuple[str, ...]:
-    """What to know about the curves of a plan."""
+def notes_of(plan: Plan, asked: int | None, lags: int) -> tuple[str, ...]:
+    """What to know about the curves of a plan, of which ``lags`` were computed."""
     points = plan.points[plan.points != LATTICE]
     notes = []
     if len(points):
@@ -118,6 +122,11 @@ def notes_of(plan: Plan) -> tuple[str, ...]:
         notes.append(f"circle: the filter sampled at {span} points of the circle; {ABSOLUTE}")
     if len(points) < len(plan.points):
         notes.append("lattice: lag by lag, without truncation or aliasing")
+    if asked is None and lags >= MOST_DEFAULT_LAGS:
+        notes.append(
+            f"lags stop at {lags}: memory beyond them is in `total`, not in `values`; give `lags` "
+            f"to see further"
+        )
     return tuple(notes)
 
 

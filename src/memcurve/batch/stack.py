@@ -141,7 +141,7 @@ def memory_curves(
         found = evaluate(backend, backend.rows(judged.poles, good), plan, lags, at_least=at_least)
         error = error_of(backend, found, judged.sensitivity[good])
         computed = Computed(found.memory, found.loss, error, origins_of(plan))
-        notes += notes_of(plan)
+        notes += notes_of(plan, lags, found.memory.shape[1])
     return _joined(backend, shape, computed, good, looked_at, careful, tuple(notes), states)
 
 
