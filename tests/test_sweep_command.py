@@ -65,7 +65,7 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
     assert lines[0] == "Does the size matter?"
     assert lines[1].split() == ["ensemble", "size", "count", "total", "horizon_half"]
     assert lines[2].split()[:4] == ["normal", "4", "2", "4"]
-    assert lines[-1].startswith("The mean total changes most with the size, from 4 at 4 to 6 at 6")
+    assert lines[-1].startswith("The total is the number of states in every case; the mean horizon")
     assert done.err.splitlines() == ["picture written to study.png", "table written to study.csv"]
     assert (folder / "study.png").stat().st_size > 10_000
     assert len(pd.read_csv(folder / "study.csv", comment="#")) == 8
@@ -89,7 +89,13 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     assert len(content["summary"]) == 8
     shown = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.json")
     assert len(json.loads((folder / "now.json").read_text())["rows"]) == 8
-    assert "The mean total" in shown.out
+    assert "The total is the number of states" in shown.out
+    (folder / "study.toml").write_text("# remembered\n" + STUDY)
+    kept = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
+    assert (kept.code, len(pd.read_csv(folder / "now.csv", comment="#"))) == (0, 8)
+    (folder / "study.toml").write_text(STUDY.replace("[4, 6]", "[4, 7]"))
+    other = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
+    assert "has no results of study 'study' as it is now" in failed(other)
     assert list(folder.glob("*.png")) == []
 
 
@@ -151,6 +157,8 @@ def test_a_billion_cases_need_a_yes(command: Command, folder: Path) -> None:
         (["study.toml", "--workers", "0"], 2, "--workers must be at least 1"),
         (["study.toml", "--export", "rows.xlsx"], 2, "--export must end in one of .csv"),
         (["study.toml", "--plot", "rows.csv"], 2, "--plot must end in one of .png"),
+        (["study.toml", "--export", "no/rows.csv"], 1, "--export: no/rows.csv: there is no folder"),
+        (["study.toml", "--plot", "no/a.png"], 1, "--plot: no/a.png: there is no folder"),
         (["study.toml", "--dry-run", "--status"], 2, "exclude each other"),
         (["study.toml", "--dry-run", "--plot", "a.png"], 2, "computes nothing"),
         (["study.toml", "--status"], 1, "study.sqlite: there is no such store"),
@@ -163,6 +171,36 @@ def test_what_is_wrong_is_one_line(
     command: Command, words: list[str], code: int, message: str
 ) -> None:
     assert message in failed(command(*words), code)
+    assert not Path("study.sqlite").exists()
+
+
+def test_what_will_fail_fails_first(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "lines.toml").write_text(LONG + '[picture]\nkind = "lines"\nx = "size"\nhue = "seed"')
+    message = failed(command("lines.toml", "--serial", "--plot", "a.png"))
+    assert "lines.toml: the picture would have 1000 lines" in message
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = failed(command("study.toml", "--serial", "--export", "rows.parquet"))
+    assert "writing Parquet needs pyarrow" in message
+    (folder / "taken.png").mkdir()
+    message = failed(command("study.toml", "--serial", "--plot", "taken.png"))
+    assert "--plot: taken.png: is a folder; name a file" in message
+    assert list(folder.glob("*.sqlite")) == []
+
+
+def test_a_picture_that_fails_costs_no_numbers(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("no ink")
+
+    monkeypatch.setattr("memcurve.sweeping.pictures.draw", broken)
+    done = command("study.toml", "--serial", "--plot", "a.png", "--export", "rows.csv")
+    assert done.code == 1
+    assert done.out.splitlines()[-1].startswith("The total is the number of states")
+    assert done.err.splitlines() == ["table written to rows.csv", "memcurve: error: no ink"]
+    assert (folder / "rows.csv").exists()
 
 
 def test_a_bad_study_is_named(command: Command, folder: Path) -> None:
@@ -171,7 +209,8 @@ def test_a_bad_study_is_named(command: Command, folder: Path) -> None:
     assert "bad.toml: grid.ensemble: 'gaussian' is none of normal, uniform" in message
 
 
-def test_ctrl_c_says_how_to_go_on(folder: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_says_how_to_go_on(folder: Path, sent: signal.Signals, code: int) -> None:
     arguments = [sys.executable, "-m", "memcurve", "sweep", "long.toml", "--serial"]
     process = subprocess.Popen(
         arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -179,13 +218,25 @@ def test_ctrl_c_says_how_to_go_on(folder: Path) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end and _done(folder / "long.sqlite") < 5:
         time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert out == ""
     assert "cases are finished and kept in long.sqlite; run the same command again" in err
     assert "Traceback" not in err
     assert _done(folder / "long.sqlite") >= 5
+
+
+def test_ctrl_c_before_the_first_case_says_so(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memcurve.sweeping.run.open_executor", interrupted)
+    done = command("study.toml", "--serial")
+    assert done.code == 130
+    assert "stopped before a case was sent out; what study.sqlite holds is as it was" in done.err
 
 
 def _done(store: Path) -> int:

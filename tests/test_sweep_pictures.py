@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memcurve import Study, Sweep, plot, sweep
+from memcurve.sweeping.foresight import require_drawable
 from memcurve.sweeping.pictures import chosen_picture, draw
 from memcurve.sweeping.specification import Picture
 
@@ -131,17 +132,35 @@ def test_heat_map_of_means(two_axes: Sweep) -> None:
     ax = two_axes.plot()
     [image] = ax.get_images()
     cells = np.asarray(image.get_array())
-    mean = two_axes.to_xarray()["total"].mean("seed").transpose("spectral_radius", "size")
+    # the total is the number of nodes, which needs no picture
+    mean = two_axes.to_xarray()["usable_12bit"].mean("seed").transpose("size", "spectral_radius")
     np.testing.assert_allclose(cells, mean)
     assert len(ax.texts) == 16
+    [_, bar] = ax.figure.axes
+    assert bar.get_ylabel() == "usable with 12 bits, mean of 2 seeds"
+    both = Picture(
+        kind="heatmap", x="size", y="spectral_radius", quantity=("total", "usable_12bit")
+    )
+    with pytest.raises(ValueError, match="a heat map shows one quantity, got total, usable_12bit"):
+        draw(two_axes, both)
 
 
 def test_curves_with_bands(two_axes: Sweep) -> None:
     ax = draw(two_axes, Picture(kind="curves", hue="size", quantity=("total",)))
-    assert [line.get_label() for line in ax.get_lines()] == [
-        "N = 4: total 4", "N = 6: total 6", "N = 8: total 8", "N = 10: total 10",
-    ]  # fmt: skip
+    named = [line.get_label() for line in ax.get_lines() if line.get_linestyle() != ":"]
+    assert named == ["N = 4: total 4", "N = 6: total 6", "N = 8: total 8", "N = 10: total 10"]
     assert len(ax.collections) == 4
+
+
+def test_curves_end_where_they_are_not_known() -> None:
+    """A curve cut at its lags is not zero beyond them, and its total not what the cut leaves."""
+    found = run(ensemble="orthogonal", size=12, lags=[4, 8], seed=[1, 2], keep="total", curves=True)
+    whole = np.mean([row.curve["values"] for row in found.rows[2:]], axis=0)  # type: ignore[index]
+    ax = draw(found, Picture(kind="curves", quantity=("total",)))
+    solid, dotted = ax.get_lines()
+    assert solid.get_label() == "memory: total 12"
+    assert np.shape(solid.get_ydata()) == (4,)
+    np.testing.assert_allclose(np.asarray(dotted.get_ydata())[1:], whole[4:], rtol=1e-9)
 
 
 def test_random_searches_are_points() -> None:
@@ -193,9 +212,96 @@ def test_nothing_finished_nothing_drawn() -> None:
 
 def test_sentences_of_other_studies() -> None:
     found = run(ensemble="cyclic", size=[3, 9], spectral_radius=[0.5, 0.9], keep="total")
-    assert found.sentence == (
-        "The mean total changes most with the size, from 3 at 3 to 9 at 9; over all cases it is 3 "
-        "to 9."
-    )
+    assert found.sentence == "The total is the number of states in every case, 3 to 9."
+    found = run(ensemble="cyclic", size=[3, 9], noise=[1e-3, 1.0], keep="total")
+    assert found.sentence.startswith("Beside the size, the mean total changes most with the noise")
     found = run(ensemble=["cyclic", "delay_line"], size=3, keep="total")
     assert found.sentence == "The total is 3, whatever the ensemble."
+    found = run(ensemble=["cyclic", "delay_line"], size=3, mask="basis", seed=1, keep="total")
+    assert found.sentence == "The total is 3, whatever the ensemble."
+    failed = run(ensemble="normal", size=4, method=["exact", "osm"], noise=1e-3, seed=1)
+    assert "whatever the method" not in failed.sentence  # only one of them is known
+
+
+def test_sentences_are_about_what_is_drawn() -> None:
+    axes: dict[str, Any] = {"ensemble": "normal", "size": 9, "noise": [1e-3, 1.0], "seed": 1}
+    found = run(**axes, keep=["total", "horizon_half"], picture={"quantity": "horizon_half"})
+    assert found.sentence.startswith("The mean horizon half changes most with the noise")
+
+
+def test_sentences_keep_the_options_of_a_name() -> None:
+    sparse = [{"name": "sparse_normal", "density": 0.9}, {"name": "sparse_normal", "density": 0.05}]
+    found = run(ensemble=sparse, size=20, seed=[1, 2], keep="total")
+    assert "at sparse normal (density=0.05) to 20 at sparse normal (density=0.9)" in found.sentence
+
+
+def test_random_searches_name_trends_and_no_causes() -> None:
+    axes: dict[str, Any] = {"ensemble": "normal", "spectral_radius": {"low": 0.1, "high": 0.99}}
+    study = Study.random(30, 1, size=10, keep="usable_12bit", **axes)
+    found = sweep(study, None, executor="serial")
+    assert "over 30 cases; it rises most clearly with the spectral radius (rank correlation 0." in (
+        found.sentence
+    )
+    few = sweep(Study.random(4, 1, size=10, keep="usable_12bit", **axes), None, executor="serial")
+    assert few.sentence.endswith("over 4 cases, without a clear trend along any one axis.")
+    both = Study.random(
+        20, 1, ensemble="normal", size={"low": 5, "high": 40}, keep="usable_12bit",
+        spectral_radius={"low": 0.1, "high": 0.99},
+    )  # fmt: skip
+    points = sweep(both, None, executor="serial").plot().get_lines()[0]
+    assert (points.get_linestyle(), np.shape(points.get_xdata())) == ("None", (20,))
+
+
+def test_lists_side_by_side_name_no_cause() -> None:
+    study = Study.zip(
+        ensemble="normal", size=8, spectral_radius=[0.2, 0.5, 0.9], mask=["ones", "normal", "ones"],
+        keep="usable_12bit", seed=1,
+    )  # fmt: skip
+    found = sweep(study, None, executor="serial")
+    assert found.sentence.endswith(
+        "over 3 cases, in which spectral radius and mask change together."
+    )
+    alone = Study.zip(
+        ensemble="normal", size=8, spectral_radius=[0.2, 0.9, 0.2, 0.9], seed=[1, 1, 2, 2],
+        keep="usable_12bit",
+    )  # fmt: skip
+    said = sweep(alone, None, executor="serial").sentence
+    assert said.startswith("The mean usable 12bit changes most with the spectral radius")
+
+
+def test_sparsity_seems_to_matter_only_where_it_does() -> None:
+    axes: dict[str, Any] = {"ensemble": "sparse_normal", "size": 8, "seed": [1, 2, 3]}
+    fields: dict[str, Any] = {"keep": ["total", "rank"], "conclusion": "sparsity"}
+    method = ["exact", {"name": "naive", "inverse": "pinv"}]
+    found = run(**axes, density=[0.8, 1.0], method=method, **fields)
+    assert found.sentence == (
+        "The exact total is the rank of each network, 8 at every density from 0.8 on."
+    )
+    without = run(**axes, density=[0.8, 1.0], method=["naive", "osm"], **fields)
+    assert "exact total" not in without.sentence
+
+
+def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:
+    found = run(
+        ensemble="normal", size=30, spectral_radius=[0.3, 0.95], lags=29, seed=[1, 4, 5],
+        keep="horizon_half",
+    )  # fmt: skip
+    assert found.sentence == (
+        "The horizon half is 27 to 28 where it is known; in 4 of 6 finished cases it is beyond the "
+        "lags."
+    )
+    legend = found.plot().get_legend()
+    assert legend is not None
+    assert "4 of 6 beyond the lags, not drawn" in legend.get_title().get_text()
+
+
+def test_what_could_not_be_drawn_is_known_before() -> None:
+    many = Study.grid(ensemble="normal", size=[3, 4], noise=[1e-3, 1e-2], seed=range(1, 10**6))
+    require_drawable(many)
+    picture = {"kind": "lines", "x": "size", "hue": "seed"}
+    lines = Study.grid(ensemble="normal", size=[3, 4], seed=range(1, 10**6), picture=picture)
+    with pytest.raises(ValueError, match="study: the picture would have 1000 lines"):
+        require_drawable(lines)
+    words = Study.grid(ensemble=["cyclic", "delay_line"], size=3, picture={"kind": "lines"})
+    with pytest.raises(ValueError, match="needs an axis of numbers, but 'ensemble' has words"):
+        require_drawable(words)

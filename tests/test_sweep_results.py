@@ -235,3 +235,92 @@ def test_what_cannot_be_run_says_so(tmp_path: Path) -> None:
         sweep([], None)
     with pytest.raises(ValueError, match="`kind` must be one of serial"):
         sweep(STUDY, tmp_path / "sweep.sqlite", executor="threads")
+
+
+def test_ensembles_are_told_apart_by_all_their_options() -> None:
+    plain, sparse = "sparse_normal", {"name": "sparse_normal", "density": 0.05}
+    for listed in ([plain, sparse], [sparse, plain]):
+        study = Study.grid(ensemble=listed, size=30, seed=[1, 2], keep="total")
+        found = sweep(study, None, executor="serial")
+        entries = {entry["ensemble"]: entry for entry in found.summary()}
+        assert set(entries) == {"sparse_normal", "sparse_normal(density=0.05)"}
+        assert [entry["count"] for entry in entries.values()] == [2, 2]
+        assert entries["sparse_normal"]["mean"] > entries["sparse_normal(density=0.05)"]["mean"]
+        given = found.to_pandas().set_index("ensemble")["density"]
+        assert (given["sparse_normal(density=0.05)"] == 0.05).all()
+    both = Study.grid(ensemble=plain, size=5, density=[0.4, 0.8], seed=1, keep="total")
+    assert set(sweep(both, None, executor="serial").columns()["ensemble"]) == {plain}
+
+
+def test_values_that_look_alike_are_not_merged() -> None:
+    radii = [0.9, 0.90000001]
+    fields: dict[str, Any] = {"ensemble": "normal", "size": 4, "seed": 1, "keep": "total"}
+    text = repr(sweep(Study.grid(spectral_radius=radii, **fields), None, executor="serial"))
+    assert "\n            0.9      1" in text
+    assert "\n     0.90000001      1" in text
+    noise = [1e-3, 1.0000001e-3, "float32"]
+    found = sweep(Study.grid(noise=noise, **fields), None, executor="serial")
+    assert found.columns()["noise"] == ["0.001", "0.0010000001", "float32"]
+    assert len(found.summary()) == 3
+    assert found.to_xarray()["noise"].values.tolist() == found.columns()["noise"]
+
+
+def test_means_say_of_how_many() -> None:
+    study = Study.grid(
+        ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),
+        keep=["total", "horizon_half"],
+    )  # fmt: skip
+    found = sweep(study, None, executor="serial")
+    [entry] = found.summary(["horizon_half"])
+    assert (entry["count"], entry["unknown"]) == (2, 3)
+    assert "(2 of 5)" in repr(found)
+    assert "note: horizon_half lies beyond the lags in 3 of 5 finished cases" in repr(found)
+    alone = sweep(
+        Study.grid(
+            ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),
+            keep="horizon_half",
+        ), None, executor="serial",
+    )  # fmt: skip
+    assert "2 of 5" in repr(alone)
+
+
+def test_a_study_is_found_by_its_cases(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.sqlite"
+    axes: dict[str, Any] = {"ensemble": "cyclic", "size": [3, 4], "noise": [0, 1e-3]}
+    first = sweep(Study.grid(**axes), path, executor="serial")
+    turned = dict(reversed(axes.items()))
+    changed = Study.grid(**turned, title="In another order")
+    again = Sweep.open(path, changed)
+    assert again.study is changed
+    assert [row.key for row in again.rows] == [case.key for case in changed.cases()]
+    assert sorted(outcome(again)) == sorted(outcome(first))
+    assert again.to_xarray()["total"].dims == ("noise", "size")
+    with pytest.raises(ValueError, match=r"with its 4 cases; it holds 1 other\(s\). Run the sweep"):
+        Sweep.open(path, Study.grid(**axes | {"size": [3, 5]}))
+
+
+def test_rows_say_which_version_computed_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sweep.sqlite"
+    about: dict[str, Any] = {"versions": {"memcurve": "0.1"}}
+    monkeypatch.setattr("memcurve.sweeping.run.provenance", lambda: about)
+    sweep(Study.grid(ensemble="cyclic", size=3), path, executor="serial")
+    larger = Study.grid(ensemble="cyclic", size=[3, 4, 5])
+    monkeypatch.setitem(about, "versions", {"memcurve": "0.2"})
+    found = sweep(larger, path, executor="serial")
+    assert found.columns()["memcurve_version"] == ["0.1", "0.2", "0.2"]
+    assert "1 of 3 cases by memcurve 0.1, 2 of 3 cases by memcurve 0.2" in repr(found)
+    monkeypatch.setitem(about, "versions", {"memcurve": "0.3"})
+    again = sweep(larger, path, executor="serial")  # which computes nothing
+    versions = [run["versions"]["memcurve"] for run in again.provenance["runs"]]
+    assert versions == ["0.1", "0.2"]
+    assert [run["run"] for run in again.provenance["runs"]] == [1, 2]
+    assert again.columns()["run"] == [1, 2, 2]
+
+
+def test_seeds_stay_whole_where_some_are_missing() -> None:
+    cases = [Case(ensemble="cyclic", size=4), Case(ensemble="normal", size=4, seed=2**53 + 1)]
+    frame = sweep(cases, None, executor="serial").to_pandas()
+    assert str(frame["seed"].dtype) == "Int64"
+    assert frame["seed"][1] == 2**53 + 1

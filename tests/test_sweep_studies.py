@@ -60,6 +60,36 @@ def test_lists_side_by_side() -> None:
         Study.zip(ensemble="normal", size=[10, 20], spectral_radius=[0.5, 0.9, 0.95], seed=3)
 
 
+def test_lists_side_by_side_may_repeat_values_but_no_case() -> None:
+    study = Study.zip(
+        ensemble="normal", size=[10, 10, 20], seed=[1, 2, 1], noise=[0, 0, 0],
+        quick={"size": [5, 5, 6]},
+    )  # fmt: skip
+    assert [(case.size, case.seed) for case in study.cases()] == [(10, 1), (10, 2), (20, 1)]
+    assert study.varied == ("size", "seed")
+    assert Study.from_text(study.text, quick=True).count == 3
+    assert "noise" not in memcurve.sweep(study, None, executor="serial").axes
+    weighted = Study.random(200, 1, ensemble="cyclic", size=[3, 3, 3, 4])
+    assert [case.size for case in weighted.cases()].count(3) > 120
+    with pytest.raises(
+        ValueError, match=r"study: zip: cases 0 and 2, counted from 0, are the same"
+    ):
+        Study.zip(ensemble="normal", size=[10, 20, 10], seed=[1, 1, 1])
+
+
+def test_titles_in_any_script() -> None:
+    title = "Ω, 记忆 and 🧠 \x7f \x01"
+    study = Study.grid(ensemble="cyclic", size=[3, 4], title=title, quick={"size": 3})
+    assert study.title == title
+    assert Study.from_text(study.text, quick=True).title == title
+    labels = {"🧠": "brain"}
+    assert (
+        Study.grid(ensemble="cyclic", size=3, picture={"labels": labels}).picture.labels == labels
+    )
+    with pytest.raises(ValueError, match="half a character"):
+        Study.grid(ensemble="cyclic", size=3, title="\ud83e")
+
+
 def test_random_search_repeats_and_grows() -> None:
     axes = {
         "ensemble": ["normal", "orthogonal"],
@@ -183,6 +213,44 @@ VALID = '[grid]\nensemble = "normal"\nsize = 10\nseed = 1\n'
         (
             '[random]\nensemble = "normal"\nsize = {low = 9, high = 3}\nsamples = 3\nseed = 1',
             "random.size: `low` must be a number below `high`",
+        ),
+        (
+            VALID.replace("seed = 1", f"seed = {{ from = 1, to = {2**63} }}"),
+            r"grid.seed: must be at most 9223372036854775807 \(2\^63 - 1\), got 92233720368547",
+        ),
+        (
+            VALID.replace("seed = 1", f"seed = {{ from = 0, to = {2**63 - 1} }}"),
+            r"grid.seed: has more than 9223372036854775807 \(2\^63 - 1\) values",
+        ),
+        (VALID.replace("10", str(10**400)), r"grid.size: must be at most 9223372036854775807"),
+        (
+            VALID.replace("10", f"{{ from = 1, to = {2**62} }}").replace(
+                "seed = 1", f"seed = {{ from = 1, to = {2**62} }}"
+            ),
+            r"cases, more than can be numbered, 9,223,372,036,854,775,807 \(2\^63 - 1\)",
+        ),
+        (
+            '[random]\nensemble = "normal"\nsize = 10\nsamples = 3\nseed = ' + str(2**63),
+            "random.seed: must be less than or equal to 9223372036854775807",
+        ),
+        (
+            VALID.replace('"normal"', '{ name = "chain", loop = nan }'),
+            "grid.ensemble: the options of 'chain' must hold numbers",
+        ),
+        (VALID + 'mask = [["ones"]]', r"grid.mask: \['ones'\] is none of normal"),
+        (
+            'conclusion = "radius"\n' + VALID,
+            "conclusion: 'radius' needs the axis 'spectral_radius' in .grid. and 'usable_float32' "
+            "in `keep` and 'usable_12bit' in `keep`; add that",
+        ),
+        (
+            'conclusion = "noise"\n' + VALID.replace("grid", "zip"),
+            r"conclusion: 'noise' compares all combinations, so it needs \[grid\], not \[zip\]",
+        ),
+        (
+            VALID + '[picture]\nkind = "heatmap"\nx = "size"\ny = "seed"\n'
+            'quantity = ["total", "rank"]',
+            "picture.quantity: a heat map shows one quantity, got total, rank",
         ),
     ],
 )

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import require_size
 from memcurve.allpass import MOST_DEFAULT_LAGS
+from memcurve.arguments import require_size
 from memcurve.batch.backend import Backend, has_gradient, to_host
 from memcurve.batch.evaluation import LATTICE, METHODS, Plan, error_of, evaluate, plan_for
 from memcurve.batch.result import MemoryCurves, Origin, assembled

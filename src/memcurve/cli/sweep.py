@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,10 @@ from memcurve.terminal import (
 
 if TYPE_CHECKING:
     from memcurve.sweeping import Study, Sweep
+
+
+#: As a shell says of a process that SIGTERM ended.
+TERMINATED = 143
 
 
 def sweep(
@@ -107,6 +112,12 @@ def sweep(
     require_other_files(Path(study), place, export, plot, what="study")
     if dry_run or (status and not (export or plot)):
         return _estimated(chosen, place, executor, retry_failed, time_it=dry_run, as_json=json)
+    if named and not status:
+        plot = plot or Path(f"{chosen.name}.png")
+    if export or plot:
+        from memcurve.sweeping.foresight import require_outputs
+
+        require_outputs(chosen, {"--export": export, "--plot": plot})
     if status:
         from memcurve.sweeping import Sweep
 
@@ -114,11 +125,29 @@ def sweep(
     else:
         _require_few(chosen, yes)
         result = _computed(chosen, place, executor, retry_failed, yes)
-        plot = plot or (Path(f"{chosen.name}.png") if named else None)
     return _shown(result, place, export, plot, json)
 
 
 def _computed(
+    study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, yes: bool
+) -> Sweep:
+    import signal
+
+    try:
+        return _run(study, store, executor, retry_failed, yes)
+    except KeyboardInterrupt as stopped:
+        # by itself it says what is kept and how to go on, unless it came before the first case
+        early = (
+            f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
+            f"command again to go on."
+        )
+        print(f"memcurve: {str(stopped) or early}", file=sys.stderr)
+        if getattr(stopped, "signal", None) == signal.SIGTERM:
+            raise SystemExit(TERMINATED) from None
+        raise
+
+
+def _run(
     study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, yes: bool
 ) -> Sweep:
     from concurrent.futures import BrokenExecutor
@@ -130,10 +159,6 @@ def _computed(
         return run(
             study, store, **executor, retry_failed=retry_failed, allow_many=yes, progress=True
         )
-    except KeyboardInterrupt as stopped:
-        if str(stopped):  # which says what is kept, and how to go on
-            print(f"memcurve: {stopped}", file=sys.stderr)
-        raise
     except (UnusableWorkerError, BrokenExecutor) as error:
         raise OSError(str(error)) from error
 
@@ -141,21 +166,25 @@ def _computed(
 def _shown(
     result: Sweep, store: Path, export: Path | None, plot: Path | None, as_json: bool
 ) -> int:
-    if export is not None:
-        from memcurve.sweeping.exports import export as write
-
-        write(result, export)
-    drawn = None
-    if plot is not None and result.counts["done"]:
-        from memcurve import plot as pictures
-
-        pictures.save(result.plot(), plot)
-        drawn = plot
+    # first what cannot fail: a picture that cannot be drawn must not cost the numbers
     if as_json:
         print(strict_json(sweep_content(result, store)))
     else:
         print_sweep(result)
-    say_written(picture=drawn, table=export)
+    problems: list[Exception] = []
+    outputs = {
+        "picture": (_draw, plot if result.counts["done"] else None),
+        "table": (_write, export),
+    }
+    for kind, (write, path) in outputs.items():
+        if path is None:
+            continue
+        try:
+            write(result, path)
+        except (OSError, ValueError, TypeError, ImportError) as error:
+            problems.append(error)
+        else:
+            say_written(**{kind: path})
     failed = result.counts["failed"]
     if failed:
         what = "1 case" if failed == 1 else f"{failed:,} cases"
@@ -164,7 +193,23 @@ def _shown(
             f"--retry-failed computes them again.",
             file=sys.stderr,
         )
+    for problem in problems[1:]:
+        print(f"memcurve: error: {problem}", file=sys.stderr)
+    if problems:
+        raise problems[0]
     return FAILED if failed else FINE
+
+
+def _draw(result: Sweep, path: Path) -> None:
+    from memcurve import plot as pictures
+
+    pictures.save(result.plot(), path)
+
+
+def _write(result: Sweep, path: Path) -> None:
+    from memcurve.sweeping.exports import export
+
+    export(result, path)
 
 
 def _estimated(
@@ -222,8 +267,6 @@ def _executor(serial: bool, dask: str | None, mpi: bool, workers: int | None) ->
 
 def _count(executor: dict[str, Any]) -> int:
     """The number of workers, as far as it is known here."""
-    import os
-
     if executor["executor"] == "serial":
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -49,7 +49,7 @@ def circulant_spectrum(column: Floats, C: Floats, nodes: Indices) -> Spectrum | 
     apart = room_between(poles, np.full(len(poles), max(rounding, float(np.finfo(float).tiny))))
     if not apart > WIDE or not excitation.min() > LEAST_EXCITATION:
         return None
-    poles, rounding = scale * poles, scale * rounding
+    poles, rounding = np.asarray(scale * poles, dtype=np.complex128), scale * rounding
     radius = float(np.abs(poles).max())
     if radius - rounding >= 1:
         raise UnstableNetworkError(

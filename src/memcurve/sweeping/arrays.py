@@ -10,6 +10,7 @@ import numpy as np
 
 from memcurve.optional import optional
 from memcurve.sweeping.axes import shown
+from memcurve.sweeping.columns import number_text
 from memcurve.sweeping.fields import QUANTITIES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def dataset(sweep: Sweep) -> Any:
         numbers = np.array([math.nan if v is None else v for v in table[name]], dtype=float)
         about = {"description": QUANTITIES.get(name, "time of the computation in seconds")}
         variables[name] = (names, numbers.reshape(shape), about)
-    for name in ("status", "error"):
+    for name in ("status", "error", "memcurve_version"):
         words = np.array([word or "" for word in table[name]], dtype=object)
         variables[name] = (names, words.reshape(shape))
     lags, curves = _curves(sweep)
@@ -66,7 +67,7 @@ def _dimensions(sweep: Sweep) -> tuple[dict[str, int], dict[str, Any]]:
 
 def _coordinate(values: list[Any]) -> Any:
     if any(isinstance(value, str) for value in values):
-        words = ["" if v is None else v if isinstance(v, str) else f"{v:g}" for v in values]
+        words = ["" if v is None else v if isinstance(v, str) else number_text(v) for v in values]
         return np.array(words, dtype=object)
     if any(value is None for value in values):
         return np.array([math.nan if v is None else v for v in values], dtype=float)

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from memcurve.ensembles import ENSEMBLES
 from memcurve.masks import MASKS
 from memcurve.methods import METHODS
-from memcurve.sweeping.fields import TIDY, ensemble_options, label, method_options
+from memcurve.sweeping.fields import LARGEST, TIDY, ensemble_options, label, method_options
 
 #: What can be varied, in the order of tables.
 AXES = (
     "ensemble", "size", "spectral_radius", "density", "mask", "inputs", "input", "noise",
     "method", "lags", "seed",
 )  # fmt: skip
-_WHOLE = ("size", "inputs", "lags", "seed")
+WHOLE = ("size", "inputs", "lags", "seed")
 _NUMBERS = ("spectral_radius", "density", "noise")
 _TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "method": METHODS, "mask": MASKS}
 _OPTIONS = {"ensemble": ensemble_options, "method": method_options}
@@ -57,26 +57,37 @@ class Span(NamedTuple):
         return round(inside) if self.whole else inside
 
 
-def axis_values(name: str, given: Any, *, random: bool = False) -> Sequence[Any] | Span:
+def axis_values(
+    name: str, given: Any, *, random: bool = False, repeats: bool = False
+) -> Sequence[Any] | Span:
     """The values of the axis ``name`` as a study writes them.
 
     One value, a list, ``{from, to}`` (with ``step`` for whole numbers, ``count`` and ``log`` for
-    others), or in a random search ``{low, high, log}``. Long ranges are not expanded.
+    others), or in a random search ``{low, high, log}``. Long ranges are not expanded. A list has a
+    value twice only where ``repeats`` is true: in a zip that makes another case, in a random search
+    it is drawn twice as often.
     """
     if isinstance(given, Mapping) and not (name in _OPTIONS and "name" in given):
         if random and set(given) & {"low", "high"}:
             return _span(name, given)
-        if name not in (*_WHOLE, *_NUMBERS):
+        if name not in (*WHOLE, *_NUMBERS):
             raise ValueError(f"must be a value or a list of values, {_forms(name)}; got {given!r}.")
-        return _range(name, given) if name in _WHOLE else _spaced(name, given)
+        return _range(name, given) if name in WHOLE else _spaced(name, given)
     values = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not values:
         raise ValueError("is empty; give at least one value, or leave it out.")
     tidy = tuple(_value(name, value) for value in values)
-    for k, value in enumerate(tidy):
+    for k, value in enumerate(() if repeats else tidy):
         if value in tidy[:k]:
             raise ValueError(f"has {values[k]!r} twice; leave one out.")
     return tidy
+
+
+def differ(values: Sequence[Any]) -> bool:
+    """Whether an axis takes more than one value."""
+    if isinstance(values, range):
+        return len(values) > 1
+    return any(value != values[0] for value in values)
 
 
 def shown(value: Any) -> Any:
@@ -87,10 +98,12 @@ def shown(value: Any) -> Any:
 def _value(name: str, value: Any) -> Any:
     if name in _OPTIONS:
         return _named(name, value)
-    if name in _TABLES and value not in _TABLES[name]:
+    if name in _TABLES and (not isinstance(value, str) or value not in _TABLES[name]):
         raise ValueError(f"{value!r} is none of {', '.join(_TABLES[name])}{_near(name, value)}.")
     if value is None:
         raise ValueError("must be a value, got none; leave the axis out for its default.")
+    if name in WHOLE and isinstance(value, int) and value > LARGEST:
+        raise ValueError(f"must be at most {LARGEST} (2^63 - 1), got {value}; take a smaller one.")
     try:
         return TIDY[name](value)
     except (TypeError, ValueError) as error:
@@ -109,7 +122,10 @@ def _named(kind: str, value: Any) -> Named:
             raise ValueError(
                 f"{name!r} has no option {key!r}; it takes {', '.join(taken) or 'none'}."
             )
-    return Named(name, TIDY["options"](options))
+    try:
+        return Named(name, TIDY["options"](options))
+    except TypeError as error:
+        raise ValueError(re.sub(r"^`\w+` ", f"the options of {name!r} ", str(error))) from None
 
 
 def _near(kind: str, value: Any) -> str:
@@ -127,9 +143,14 @@ def _range(name: str, given: Mapping[str, Any]) -> range:
         raise ValueError(f"`step` must be at least 1, got {step}.")
     if last < first:
         raise ValueError(f"`to` must not be below `from`, got {first} to {last}: there is nothing.")
-    values = range(first, last + 1, step)
-    _value(name, values[0])  # the smallest is the one that can be out of bounds
-    return values
+    for end in (first, last):
+        _value(name, end)
+    if (last - first) // step >= LARGEST:
+        raise ValueError(
+            f"has more than {LARGEST} (2^63 - 1) values, {first} to {last}; take fewer, or a "
+            f"larger `step`."
+        )
+    return range(first, last + 1, step)
 
 
 def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
@@ -151,7 +172,7 @@ def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def _span(name: str, given: Mapping[str, Any]) -> Span:
-    if name not in (*_WHOLE, *_NUMBERS):
+    if name not in (*WHOLE, *_NUMBERS):
         raise ValueError(f"must be a value or a list of values, {_forms(name)}; got {given!r}.")
     _require_keys(given, ("low", "high"), ("log",))
     low, high = (_value(name, given[key]) or 0 for key in ("low", "high"))
@@ -162,7 +183,7 @@ def _span(name: str, given: Mapping[str, Any]) -> Span:
         raise ValueError(f"`low` must be a number below `high`, got {low!r} and {high!r}.")
     if log and low <= 0:
         raise ValueError(f"`low` must be above 0 with log = true, got {low!r}.")
-    return Span(low, high, log, whole=name in _WHOLE)
+    return Span(low, high, log, whole=name in WHOLE)
 
 
 def _require_keys(given: Mapping[str, Any], needed: Sequence[str], extra: Sequence[str]) -> None:

@@ -95,7 +95,7 @@ class Case:
     @property
     def ensemble_arguments(self) -> dict[str, Any]:
         """What :func:`memcurve.ensembles.make` gets besides the size and the seed."""
-        named = {name: getattr(self, name) for name in _LIFTED}
+        named = {name: getattr(self, name) for name in LIFTED}
         given = {name: value for name, value in named.items() if value is not None}
         return dict(self.ensemble_options) | given
 
@@ -137,7 +137,7 @@ class Case:
 
 
 #: Options of ensembles that are fields of their own.
-_LIFTED = ("spectral_radius", "density", "mask")
+LIFTED = ("spectral_radius", "density", "mask")
 _ALWAYS = ("ensemble", "size", "method", "keep")
 _DEFAULTS: dict[str, Any] = {
     item.name: {} if item.default_factory is not dataclasses.MISSING else item.default
@@ -148,7 +148,7 @@ _DEFAULTS: dict[str, Any] = {
 def _lift_options(case: Case) -> None:
     """Move options of the ensemble to the fields of that name."""
     options = case.ensemble_options
-    for name in _LIFTED:
+    for name in LIFTED:
         if isinstance(options, Mapping) and name in options:
             if getattr(case, name) is not None:
                 raise ValueError(

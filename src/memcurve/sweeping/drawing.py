@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from memcurve import plot
 from memcurve.sweeping.fields import ENSEMBLE_STATES
 from memcurve.sweeping.finished import FinishedRows, is_numeric
-from memcurve.sweeping.naming import NAMES, WORDS, hue_name, several, tick
+from memcurve.sweeping.naming import NAMES, WORDS, hue_name, several, ticks
+from memcurve.sweeping.notes import beyond_lags
 from memcurve.sweeping.specification import Picture
 
 if TYPE_CHECKING:
@@ -28,16 +29,36 @@ _MARKERS = "osD^vPX"
 MOST_HUES = 14
 
 
+def require_readable(points: FinishedRows, picture: Picture) -> None:
+    """Raise for a picture that cannot be drawn, or that nobody could read."""
+    hues = len(points.values(picture.hue)) if picture.hue else 1
+    quantities = picture.quantity or ()
+    if picture.kind == "curves" and hues > MOST_HUES:
+        raise ValueError(
+            f"the picture would have {hues} curves, more than the {MOST_HUES} that can be told "
+            f"apart; choose another `hue` in the study's [picture] table."
+        )
+    if picture.kind == "heatmap" and len(quantities) > 1:
+        raise ValueError(
+            f"a heat map shows one quantity, got {', '.join(quantities)}; leave one of them in "
+            f"`quantity` of the study's [picture] table."
+        )
+    if picture.kind == "lines" and not is_numeric(points.values(picture.x or "seed")):
+        raise ValueError(
+            f'kind = "lines" needs an axis of numbers, but {picture.x!r} has words; take "bars".'
+        )
+    if picture.kind in ("lines", "bars") and hues * len(quantities) > MOST_HUES:
+        raise ValueError(
+            f"the picture would have {hues * len(quantities)} lines, more than the {MOST_HUES} "
+            f"that can be told apart; choose `hue` and `quantity` in the study's [picture] table, "
+            f'or kind = "heatmap".'
+        )
+
+
 def _series(points: FinishedRows, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
     """One a line or colour: label, quantity and what its rows have in common."""
     quantities = picture.quantity or ()
     hues = points.values(picture.hue) if picture.hue else [None]
-    if len(hues) * len(quantities) > MOST_HUES:
-        raise ValueError(
-            f"the picture would have {len(hues) * len(quantities)} lines, more than the "
-            f"{MOST_HUES} that can be told apart; choose `hue` and `quantity` in the study's "
-            f'[picture] table, or kind = "heatmap".'
-        )
     series = []
     for hue in hues:
         for quantity in quantities:
@@ -53,23 +74,19 @@ def draw_lines(sweep: Sweep, picture: Picture, ax: Axes) -> None:
     """Means over all cases that share a point, with bands from the least to the greatest."""
     points, x = FinishedRows(sweep), picture.x or "seed"
     across = points.values(x)
-    if not is_numeric(across):
-        raise ValueError(
-            f'kind = "lines" needs an axis of numbers, but {x!r} has words; take "bars".'
-        )
     grid = _is_grid(sweep)
     for k, (name, quantity, at) in enumerate(_series(points, picture)):
+        if not grid:  # cases that have nothing else in common are points, not means on a line
+            _draw_points(points, x, name, quantity, points.places(**at), k, ax)
+            continue
         found = [points.spread(quantity, **at, **{x: value}) for value in across]
         mean, low, high = (np.array([one[n] for one in found]) for n in ("mean", "min", "max"))
         known = np.isfinite(mean)
         places = np.array(across, dtype=float)[known]
         colour = plot.COLOURS[k % len(plot.COLOURS)]
-        marker = _MARKERS[k % len(_MARKERS)] if len(places) <= 40 or not grid else ""
+        marker = _MARKERS[k % len(_MARKERS)] if len(places) <= 40 else ""
         style = "-" if k < len(plot.COLOURS) else "--"
-        if grid:
-            ax.fill_between(places, low[known], high[known], color=colour, alpha=0.18, lw=0)
-        else:  # cases that have nothing else in common are points, not a line
-            style = ""
+        ax.fill_between(places, low[known], high[known], color=colour, alpha=0.18, lw=0)
         ax.plot(
             places, mean[known], color=colour, lw=1.8, ls=style, marker=marker, ms=4, label=name,
             zorder=3,
@@ -80,6 +97,18 @@ def draw_lines(sweep: Sweep, picture: Picture, ax: Axes) -> None:
         _log_axis(ax, above)
         if len(above) < len(across):
             ax.set_xlabel(f"{ax.get_xlabel()}; 0 has no place on this axis")
+
+
+def _draw_points(
+    points: FinishedRows, x: str, name: str, quantity: str, places: Sequence[int], k: int, ax: Axes
+) -> None:
+    column = points.columns[quantity]
+    known = [place for place in places if column[place] is not None]
+    ax.plot(
+        [points.columns[x][place] for place in known], [column[place] for place in known],
+        color=plot.COLOURS[k % len(plot.COLOURS)], ls="", marker=_MARKERS[k % len(_MARKERS)], ms=4,
+        label=name, zorder=3,
+    )  # fmt: skip
 
 
 def draw_bars(sweep: Sweep, picture: Picture, ax: Axes) -> None:
@@ -100,9 +129,7 @@ def draw_bars(sweep: Sweep, picture: Picture, ax: Axes) -> None:
         ax.errorbar(
             places, mean, whiskers, fmt="none", ecolor="0.25", elinewidth=1, capsize=2, zorder=3
         )
-    labels = [
-        hue_name(picture, value) if isinstance(value, str) else tick(value) for value in across
-    ]
+    labels = [picture.labels.get(text, text.replace("_", " ")) for text in ticks(across)]
     crowded = max(map(len, labels)) * len(labels) > 70
     turn: Any = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     ax.set_xticks(range(len(across)), labels, **turn)
@@ -120,12 +147,14 @@ def draw_heatmap(sweep: Sweep, picture: Picture, ax: Axes) -> None:
         [[points.spread(quantity, **{x: a, y: b})["mean"] for a in across] for b in up]
     )
     image = ax.imshow(cells, origin="lower", aspect="auto", cmap="viridis")
-    ax.set_xticks(range(len(across)), [tick(value) for value in across])
-    ax.set_yticks(range(len(up)), [tick(value) for value in up])
+    for axis, values in ((ax.xaxis, across), (ax.yaxis, up)):
+        axis.set_ticks(range(len(values)), list(ticks(values)))
     ax.set_xlabel(NAMES.get(x, x))
     ax.set_ylabel(NAMES.get(y, y))
     figure: Any = ax.figure
-    figure.colorbar(image, ax=ax, label=f"{NAMES.get(quantity, quantity)}, mean")
+    over = _averaged(sweep, picture)
+    lines = [NAMES.get(quantity, quantity) + (f", mean of {over}" if over else "")]
+    figure.colorbar(image, ax=ax, label="\n".join([*lines, *_left_out(sweep, picture)]))
     if cells.size <= 150:
         middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
         for (b, a), value in np.ndenumerate(cells):
@@ -138,36 +167,40 @@ def draw_curves(sweep: Sweep, picture: Picture, ax: Axes) -> None:
     """Memory against the lag, mean and band over the seeds, a colour for each value of ``hue``."""
     points = FinishedRows(sweep)
     hues = points.values(picture.hue) if picture.hue else [None]
-    if len(hues) > MOST_HUES:
-        raise ValueError(
-            f"the picture would have {len(hues)} curves, more than the {MOST_HUES} that can be "
-            f"told apart; choose another `hue` in the study's [picture] table."
-        )
-    last = 1
+    last, keeps_total = 1, "total" in points.columns
     for k, hue in enumerate(hues):
         places = points.places(**({picture.hue: hue} if picture.hue else {}))
         chosen = [curve for curve in (points.rows[k].curve for k in places) if curve]
         if not chosen:
             continue
         longest = max(len(curve["lags"]) for curve in chosen)
-        stack = np.zeros((len(chosen), longest))  # beyond the lags of a curve nothing is left
+        stack = np.full((len(chosen), longest), np.nan)  # beyond its lags a curve is not known
         for values, curve in zip(stack, chosen, strict=True):
             values[: len(curve["values"])] = curve["values"]
-        mean = stack.mean(axis=0)
         colour = plot.COLOURS[k % len(plot.COLOURS)]
         name = "memory" if hue is None else hue_name(picture, hue)
-        low, high = stack.min(axis=0), stack.max(axis=0)
+        totals = [points.columns["total"][place] for place in places] if keeps_total else []
+        if known := [total for total in totals if total is not None]:
+            name = f"{name}: total {np.mean(known):.4g}"  # of all lags, also those not on the curve
+        low, high = np.nanmin(stack, axis=0), np.nanmax(stack, axis=0)
         ax.fill_between(range(longest), low, high, color=colour, alpha=0.18, lw=0)
         style = "-" if k < len(plot.COLOURS) else "--"
-        ax.plot(mean, color=colour, lw=1.8, ls=style, label=f"{name}: total {mean.sum():.4g}")
-        seen = np.flatnonzero(stack.max(axis=0) > plot.INVISIBLE)
+        shortest = min(len(curve["lags"]) for curve in chosen)
+        mean = np.nanmean(stack, axis=0)
+        ax.plot(mean[:shortest], color=colour, lw=1.8, ls=style, label=name)
+        if shortest < longest:  # of those curves that go so far
+            rest = range(shortest - 1, longest)
+            ax.plot(rest, mean[shortest - 1 :], color=colour, lw=1, ls=":", label="_rest")
+        seen = np.flatnonzero(high > plot.INVISIBLE)
         last = max(last, int(seen[-1]) + 1 if len(seen) else 1)
     ax.set_xlim(0, 1.05 * last)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("lag τ (time steps)")
     ax.set_ylabel("memory $MC_τ$")
     ax.grid(alpha=0.25)
-    _legend(ax, _shared(sweep, picture))
+    dotted = any(line.get_linestyle() == ":" for line in ax.lines)
+    cut = "dotted: of those that go so far" if dotted else None
+    _legend(ax, "\n".join(filter(None, [_shared(sweep, picture), cut])))
 
 
 def _finish(sweep: Sweep, picture: Picture, ax: Axes) -> None:
@@ -202,13 +235,29 @@ def _legend(ax: Axes, title: str | None) -> None:
 
 
 def _shared(sweep: Sweep, picture: Picture) -> str | None:
-    """What the cases at one point differ in, and so what the bands are."""
+    """What the cases at one point differ in, and so what the bands are; what is missing there."""
+    over = _averaged(sweep, picture)
+    lines = [f"mean and range of {over}"] if over else []
+    return "\n".join([*lines, *_left_out(sweep, picture)]) or None
+
+
+def _left_out(sweep: Sweep, picture: Picture) -> list[str]:
+    """How many finished cases do not know what is drawn: a mean without them may mislead."""
+    points, lines = FinishedRows(sweep), []
+    for quantity in picture.quantity or () if picture.kind != "curves" else ():
+        missing = points.columns[quantity].count(None)
+        if missing:
+            where = "beyond the lags" if beyond_lags(quantity) else "not known"
+            lines.append(f"{missing:,} of {len(points.rows):,} {where}, not drawn")
+    return list(dict.fromkeys(lines))
+
+
+def _averaged(sweep: Sweep, picture: Picture) -> str | None:
     rest = [axis for axis in sweep.axes if axis not in (picture.x, picture.y, picture.hue)]
     if not rest or not _is_grid(sweep):
         return None
-    counts = [len({*map(str, sweep.columns()[axis])}) for axis in rest]
-    listed = " × ".join(f"{n} {several(axis)}" for n, axis in zip(counts, rest, strict=True))
-    return f"mean and range of {listed}"
+    counts = [len(set(sweep.columns()[axis])) for axis in rest]
+    return " × ".join(f"{n} {several(axis)}" for n, axis in zip(counts, rest, strict=True))
 
 
 def _is_grid(sweep: Sweep) -> bool:

@@ -45,7 +45,9 @@ class Counts:
 
 
 class Interrupted(KeyboardInterrupt):
-    """The sweep was stopped; the message says how to go on."""
+    """The sweep was stopped, by ``signal`` or as asked; the message says how to go on."""
+
+    signal: int | None = None
 
 
 def run_cases(
@@ -100,7 +102,9 @@ def run_cases(
             except KeyboardInterrupt:
                 sweep.keep_what_has_arrived()
                 pool.stop()
-                raise Interrupted(sweep.interruption()) from None
+                stopped = Interrupted(sweep.interruption())
+                stopped.signal = sweep.signals.received
+                raise stopped from None
             except BaseException:
                 pool.stop()
                 raise

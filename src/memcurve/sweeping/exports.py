@@ -88,6 +88,19 @@ def require_writer(path: FilePath) -> Callable[[Sweep, FilePath], None]:
     return WRITERS[ending]
 
 
+#: Packages without which a file of some ending cannot be written, and the extras that have them.
+_NEEDED = {
+    ".parquet": (("pyarrow", "writing Parquet", "files"),),
+    ".nc": (("xarray", "writing netCDF", "frames"), ("h5netcdf", "writing netCDF", "frames")),
+}
+
+
+def require_libraries(path: FilePath) -> None:
+    """Raise where a package that writes this file is missing."""
+    for package, purpose, extra in _NEEDED.get(Path(path).suffix.lower(), ()):
+        optional(package, purpose, extra)
+
+
 def export(sweep: Sweep, path: FilePath) -> None:
     """Write a sweep to a file; the ending of its name chooses the format."""
     require_writer(path)(sweep, path)

@@ -45,6 +45,8 @@ USABLE = ("usable_float64", "usable_float32", "usable_16bit", "usable_12bit")
 AGAINST_EXACT = ("error_against_exact", "total_error_against_exact")
 #: States of a node, where they are not one: complex ones count twice.
 ENSEMBLE_STATES = {"lru_ring": 2}
+#: The largest whole number that the store and all formats of tables hold.
+LARGEST = 2**63 - 1
 #: What a case keeps unless told otherwise.
 USUAL = ("total", "rank")
 
@@ -114,8 +116,11 @@ def _tidy_seed(seed: Any) -> int | None:
     if seed is None:
         return None
     whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not whole or not 0 <= seed < 2**63:
-        raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
+    if not whole or not 0 <= seed <= LARGEST:
+        limit = f" and at most {LARGEST} (2^63 - 1)" if whole and seed > 0 else ""
+        raise ValueError(
+            f"`seed` must be a whole number from 0 on{limit}, got {seed!r}; take e.g. 1."
+        )
     return int(seed)
 
 

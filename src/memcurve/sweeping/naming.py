@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from memcurve.sweeping.columns import number_text, texts
 from memcurve.sweeping.specification import Picture
 
 #: Axes of words; all others are numbers, except noise where words are among its values.
@@ -34,7 +36,7 @@ def hue_name(picture: Picture, hue: Any) -> str:
     """A value of the axis shown by colour, by the label that the study gives it."""
     if isinstance(hue, str):
         return picture.labels.get(hue, hue.replace("_", " "))
-    return f"{short(picture.hue or '')} {'default' if hue is None else f'{hue:g}'}"
+    return f"{short(picture.hue or '')} {'default' if hue is None else number_text(hue)}"
 
 
 def short(axis: str) -> str:
@@ -52,6 +54,6 @@ def several(axis: str) -> str:
     }.get(axis, f"{axis}s")
 
 
-def tick(value: Any) -> str:
-    """A value beside an axis."""
-    return value if isinstance(value, str) else f"{value:g}"
+def ticks(values: Iterable[Any]) -> Iterable[str]:
+    """The values of an axis beside it."""
+    return texts(values).values()

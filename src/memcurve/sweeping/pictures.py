@@ -10,8 +10,10 @@ from memcurve.sweeping.drawing import (
     draw_curves,
     draw_heatmap,
     draw_lines,
+    require_readable,
 )
-from memcurve.sweeping.finished import is_numeric
+from memcurve.sweeping.finished import FinishedRows, is_numeric
+from memcurve.sweeping.general import is_number_of_states
 from memcurve.sweeping.specification import Picture
 
 if TYPE_CHECKING:
@@ -28,10 +30,16 @@ def chosen_picture(sweep: Sweep) -> Picture:
     axes = [axis for axis in sweep.axes if axis != "seed"]
     table = sweep.columns()
     numbers = [axis for axis in axes if is_numeric(table[axis])]
+    numbers.sort(key=lambda axis: axis == "size")  # that memory grows with the size is no news
     words = [axis for axis in axes if axis not in numbers]
     kept = [name for name in sweep.quantities if name in BOUNDED] or list(sweep.quantities)
+    points = FinishedRows(sweep)
+    kept.sort(key=lambda name: is_number_of_states(points, name))
     has_curves = any(row.curve for row in sweep.rows)
     kind, x, hue, y = asked.kind, asked.x, asked.hue, asked.y
+    drawn = sweep.study is not None and sweep.study.design == "random"
+    if drawn and kind is None and y is None and numbers:
+        kind = "curves" if has_curves and x is None and len(axes) <= 1 else "lines"
     if kind is None:
         many = len(numbers) >= 2 and x is None and hue is None and not words
         large = many and all(len({*table[axis]}) > 3 for axis in numbers[:2])
@@ -47,7 +55,9 @@ def chosen_picture(sweep: Sweep) -> Picture:
         y = y or next((axis for axis in [*numbers, *words] if axis != x), None)
     elif kind != "curves":
         x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
-        hue = hue or next((axis for axis in [*words, *numbers] if axis != x), None)
+        # numbers drawn at random are all different, so that no colour stands for two of them
+        colours = words if drawn else [*words, *numbers]
+        hue = hue or next((axis for axis in colours if axis != x), None)
     else:
         hue = hue or next(iter([*words, *numbers]), None)
     quantity = asked.quantity or tuple(kept[:1] if hue or kind == "heatmap" else kept[:6])
@@ -82,6 +92,7 @@ def draw(sweep: Sweep, picture: Picture | None = None, *, ax: Axes | None = None
                 f"no finished case knows its {quantity!r}, so that it cannot be drawn; choose "
                 f"another `quantity` in the study's [picture] table."
             )
+    require_readable(FinishedRows(sweep), chosen)
     ax = _new_axes() if ax is None else ax
     _KINDS[chosen.kind or "lines"](sweep, chosen, ax)
     if sweep.study and sweep.study.title:

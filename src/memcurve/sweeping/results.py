@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from memcurve.optional import optional
-from memcurve.sweeping.axes import AXES, Named
-from memcurve.sweeping.fields import QUANTITIES, label
+from memcurve.sweeping.axes import AXES, WHOLE
+from memcurve.sweeping.columns import DEFAULTS, alike, case_columns
+from memcurve.sweeping.fields import QUANTITIES
+from memcurve.sweeping.notes import notes_on_values
 from memcurve.sweeping.store import Row, Store
 from memcurve.sweeping.studies import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = "memcurve.Sweep/1"
-#: The text of a study that is a list of cases begins so.
-LISTED = "# cases given one by one"
 #: Tables show so many rows; files have all.
 _SHOWN_GROUPS = 40
-_MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +32,8 @@ class Sweep:
     ----------
     rows : tuple of Row
         One a case, in the order of the study: ``key``, ``case``, ``status`` (``"done"``,
-        ``"failed"`` or ``"pending"``), ``values``, ``curve``, ``error`` and ``seconds``.
+        ``"failed"`` or ``"pending"``), ``values``, ``curve``, ``error``, ``seconds``, and the
+        ``run`` and ``memcurve_version`` that computed it.
     study : Study or None
         None for cases that were given one by one.
     provenance : dict
@@ -70,8 +69,11 @@ class Sweep:
             raise FileNotFoundError(
                 f"{os.fspath(store)}: there is no such store; check the path, or run the sweep."
             )
+        from memcurve.sweeping.reading import read_sweep, study_number
+
         with Store.open(store, read_only=True) as opened:
-            return read_sweep(opened, _study_number(opened, study))
+            number = study_number(opened, study)
+            return read_sweep(opened, number, study if isinstance(study, Study) else None)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -108,16 +110,16 @@ class Sweep:
 
         None stands for what a case leaves at its default, and for what is not known.
         """
-        named = self.study.axes.get("ensemble", ()) if self.study is not None else ()
-        cases = [_case_columns(row.case, named) for row in self.rows]
+        cases = [case_columns(row.case, self.study) for row in self.rows]
         table: dict[str, list[Any]] = {}
         for axis in AXES:
             column = [case.get(axis) for case in cases]
-            if any(value is not None for value in column):
-                table[axis] = _alike(_DEFAULTS.get(axis), column)
+            varied = self.study is not None and axis in self.study.varied
+            if varied or any(value is not None for value in column):
+                table[axis] = alike(DEFAULTS.get(axis), column)
         for name in self.quantities:
             table[name] = [(row.values or {}).get(name) for row in self.rows]
-        for name in ("status", "error", "seconds", "key"):
+        for name in ("status", "error", "seconds", "run", "memcurve_version", "key"):
             table[name] = [getattr(row, name) for row in self.rows]
         return table
 
@@ -128,7 +130,8 @@ class Sweep:
         -------
         list of dict
             One a quantity and combination of all axes but the seed, with the number of failed
-            cases among them. ``pandas.DataFrame(sweep.summary())`` is a table of them.
+            cases among them, and of those (``unknown``) that finished without a value.
+            ``pandas.DataFrame(sweep.summary())`` is a table of them.
         """
         from memcurve.sweeping.summary import summary
 
@@ -151,6 +154,10 @@ class Sweep:
         """A pandas DataFrame, one row a case; curves are left to the other formats."""
         pd = optional("pandas", "this", "frames")
         frame = pd.DataFrame(self.columns())
+        for axis in WHOLE:  # pandas would make floats of them, which round seeds
+            if axis in frame and frame[axis].hasnans:
+                numbers = self.columns()[axis]
+                frame[axis] = pd.array(numbers, dtype="Int64")
         frame.attrs.update(self.provenance)
         return frame
 
@@ -230,65 +237,4 @@ class Sweep:
             notes.append(f"{cases} not counted; {often:,} ×: {error}{others}")
         if self.counts["pending"]:
             notes.append(f"{self.counts['pending']:,} cases are not computed yet")
-        return notes
-
-
-def read_sweep(store: Store, number: int) -> Sweep:
-    """The results of the study ``number`` of a store that is open."""
-    text = next(text for known, text, _ in store.studies() if known == number)
-    rows = tuple(store.rows(number))
-    runs = store.provenances(number)
-    name = next((run["name"] for run in reversed(runs) if "name" in run), "study")
-    study = None if text.startswith(LISTED) else Study.from_text(text, name)
-    seeds = sorted({row.case["seed"] for row in rows if "seed" in row.case})
-    shown: Any = seeds
-    if len(seeds) > _MOST_SEEDS:
-        shown = {"from": seeds[0], "to": seeds[-1], "count": len(seeds)}
-    provenance = {"format": FORMAT, "name": name, "study": text, "runs": runs, "seeds": shown}
-    return Sweep(rows, study, provenance)
-
-
-def _study_number(store: Store, study: Study | int | None) -> int:
-    known = store.studies()
-    if not known:
-        raise ValueError(f"{store.path} holds no study; run the sweep first.")
-    if study is None:
-        return known[-1][0]
-    if isinstance(study, int):
-        if study not in [number for number, _, _ in known]:
-            numbers = ", ".join(str(number) for number, _, _ in known)
-            raise ValueError(f"`study` must be one of {numbers} in {store.path}; got {study}.")
-        return study
-    for number, text, _ in reversed(known):
-        if text == study.text:
-            return number
-    raise ValueError(
-        f"{store.path} has no results of study {study.name!r} as it is now; it holds "
-        f"{len(known)} other(s). Run it, or leave `study` out for the latest."
-    )
-
-
-#: What a case means where it says nothing.
-_DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
-
-
-def _case_columns(case: Mapping[str, Any], named: Iterable[Named]) -> dict[str, Any]:
-    columns = dict(case)
-    options = case.get("ensemble_options", {})
-    columns["ensemble"] = label(case["ensemble"], options)
-    columns["method"] = label(case["method"], case.get("options", {}))
-    known = columns | options
-    for ensemble in named:  # a study may give a density, say, with the name of an ensemble
-        if ensemble.name == case["ensemble"] and all(
-            known.get(key) == value for key, value in ensemble.options.items()
-        ):
-            columns["ensemble"] = ensemble.label
-    return columns
-
-
-def _alike(default: Any, column: Sequence[Any]) -> list[Any]:
-    """A column of one type, with the default where nothing is said: words where there are words."""
-    filled = [default if value is None else value for value in column]
-    if any(isinstance(value, str) for value in filled):
-        return [v if v is None or isinstance(v, str) else f"{v:g}" for v in filled]
-    return filled
+        return [*notes, *notes_on_values(self)]

@@ -17,8 +17,9 @@ from memcurve.sweeping.cases import Case
 from memcurve.sweeping.engine import Progress, run_cases
 from memcurve.sweeping.evaluation import evaluate
 from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.reading import LISTED, read_sweep
 from memcurve.sweeping.reporting import Reporter
-from memcurve.sweeping.results import LISTED, Sweep, read_sweep
+from memcurve.sweeping.results import Sweep
 from memcurve.sweeping.store import Store
 from memcurve.sweeping.studies import MANY_CASES, Study
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import functools
-import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import (
@@ -22,12 +21,20 @@ from pydantic import (
 )
 
 from memcurve.sweeping.axes import AXES, axis_values
-from memcurve.sweeping.fields import QUANTITIES, USUAL, tidy_keep
+from memcurve.sweeping.fields import LARGEST, QUANTITIES, USUAL, tidy_keep
 
 DESIGNS = ("grid", "zip", "random")
 KINDS = ("lines", "bars", "heatmap", "curves")
-#: Studies with a sentence of their own, see :mod:`memcurve.sweeping.conclusions`.
-CONCLUSIONS = ("sparsity", "radius", "architectures", "noise")
+#: Sentences of :mod:`memcurve.sweeping.conclusions`, with the axes and quantities they speak of.
+CONCLUSIONS = {
+    "sparsity": (("density", "method"), ("total", "rank")),
+    "radius": (("spectral_radius",), ("total", "usable_float32", "usable_12bit")),
+    "architectures": (
+        ("ensemble",),
+        ("total", "usable_float32", "usable_12bit", "horizon_half"),
+    ),
+    "noise": (("noise", "ensemble"), ("total", "rank")),
+}
 
 
 class _Table(BaseModel):
@@ -39,12 +46,12 @@ def _quantities(given: Any) -> tuple[str, ...]:
     if not isinstance(names, list | tuple) or not names:
         raise ValueError(f"must be a list of quantities, e.g. {list(USUAL)}; got {given!r}.")
     for name in names:
-        if name not in QUANTITIES:
+        if not isinstance(name, str) or name not in QUANTITIES:
             raise ValueError(f"{name!r} is none of {', '.join(QUANTITIES)}.")
     return tuple(names)
 
 
-def _one_of(names: Sequence[str]) -> Any:
+def _one_of(names: Collection[str]) -> Any:
     def check(given: Any) -> str:
         if not isinstance(given, str) or given not in names:
             raise ValueError(f"{given!r} is none of {', '.join(names)}.")
@@ -69,25 +76,33 @@ class Picture(_Table):
     log_y: StrictBool | None = None
 
 
-def _axes(*, random: bool, needed: bool) -> dict[str, Any]:
+def _axes(design: str, *, needed: bool) -> dict[str, Any]:
     fields: dict[str, Any] = {}
+    random, repeats = design == "random", design != "grid"
     for name in AXES:
-        check = BeforeValidator(functools.partial(axis_values, name, random=random))
+        values = functools.partial(axis_values, name, random=random, repeats=repeats)
+        check = BeforeValidator(values)
         required = needed and name in ("ensemble", "size")
         fields[name] = (Annotated[Any, check], ... if required else None)
     if random:
-        fields["samples"] = (Annotated[StrictInt, Field(ge=1)], ... if needed else None)
-        # of the search: each case gets a seed of its own from it
-        fields["seed"] = (Annotated[StrictInt, Field(ge=0)], ... if needed else None)
+        # the seed is that of the search: each case gets a seed of its own from it
+        for name, least in (("samples", 1), ("seed", 0)):
+            number = Annotated[StrictInt, Field(ge=least, le=LARGEST)]
+            fields[name] = (number, ... if needed else None)
     return fields
 
 
-_Product: Any = create_model("_Product", __base__=_Table, **_axes(random=False, needed=True))
-_Search: Any = create_model("_Search", __base__=_Table, **_axes(random=True, needed=True))
-_Quick: Any = create_model("_Quick", __base__=_Table, **_axes(random=False, needed=False))
-_QuickSearch: Any = create_model(
-    "_QuickSearch", __base__=_Table, **_axes(random=True, needed=False)
-)
+_WHOLE_TABLES: dict[str, Any] = {
+    design: create_model(f"_{design}", __base__=_Table, **_axes(design, needed=True))
+    for design in DESIGNS
+}
+_QUICK_TABLES: dict[str, Any] = {
+    design: create_model(f"_quick_{design}", __base__=_Table, **_axes(design, needed=False))
+    for design in DESIGNS
+}
+_Grid: Any = _WHOLE_TABLES["grid"]
+_Zip: Any = _WHOLE_TABLES["zip"]
+_Random: Any = _WHOLE_TABLES["random"]
 
 
 class _Specification(_Table):
@@ -98,9 +113,9 @@ class _Specification(_Table):
     curves: StrictBool = False
     conclusion: Annotated[str, _one_of(CONCLUSIONS)] | None = None
     picture: Picture | None = None
-    grid: _Product | None = None
-    zip: _Product | None = None
-    random: _Search | None = None
+    grid: _Grid | None = None
+    zip: _Zip | None = None
+    random: _Random | None = None
     quick: Any = None
 
 
@@ -142,9 +157,9 @@ def checked(content: Mapping[str, Any], name: str) -> Specification:
         raise ValueError(f"{name}: {design}: must be a table, got {content[design]!r}.")
     model = _validated(_Specification, content, name)
     if model.quick is not None:
-        quick = _QuickSearch if design == "random" else _Quick
-        _validated(quick, model.quick, name, "quick")
+        _validated(_QUICK_TABLES[design], model.quick, name, "quick")
     _require_drawable(model, list(content[design]), name)
+    _require_conclusive(model, design, list(content[design]), name)
     table = getattr(model, design)
     named = [axis for axis in content[design] if axis in AXES]
     search = design == "random"
@@ -202,6 +217,30 @@ def _require_drawable(model: Any, axes: Sequence[str], name: str) -> None:
         raise ValueError(f"{name}: picture.kind: 'curves' needs `curves = true`, to keep them.")
     if picture.kind == "heatmap" and (picture.x is None or picture.y is None):
         raise ValueError(f"{name}: picture.kind: 'heatmap' needs the axes x and y.")
+    if picture.kind == "heatmap" and len(picture.quantity or ()) > 1:
+        raise ValueError(
+            f"{name}: picture.quantity: a heat map shows one quantity, got "
+            f"{', '.join(picture.quantity or ())}; leave one of them."
+        )
+
+
+def _require_conclusive(model: Any, design: str, axes: Sequence[str], name: str) -> None:
+    """Raise unless the study has all that its sentence speaks of: hours later is too late."""
+    if model.conclusion is None:
+        return
+    if design != "grid":
+        raise ValueError(
+            f"{name}: conclusion: {model.conclusion!r} compares all combinations, so it needs "
+            f"[grid], not [{design}]; leave it out for a general sentence."
+        )
+    needed, kept = CONCLUSIONS[model.conclusion]
+    lacking = [f"the axis {axis!r} in [grid]" for axis in needed if axis not in axes]
+    lacking += [f"{quantity!r} in `keep`" for quantity in kept if quantity not in model.keep]
+    if lacking:
+        raise ValueError(
+            f"{name}: conclusion: {model.conclusion!r} needs {' and '.join(lacking)}; add that, or "
+            f"leave `conclusion` out for a general sentence."
+        )
 
 
 def _message(model: Any, error: Any, name: str, table: str) -> str:
@@ -230,34 +269,3 @@ def _fields_at(model: Any, place: Sequence[Any]) -> list[str]:
         alternatives = (inside, *getattr(inside, "__args__", ()))  # a table, or a table or None
         model = next(one for one in alternatives if hasattr(one, "model_fields"))
     return list(model.model_fields)
-
-
-def as_toml(content: Mapping[str, Any]) -> str:
-    """Tables as TOML that reads back the same."""
-    plain = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
-    lines = [f"{_key(key)} = {_written(value)}" for key, value in plain.items()]
-    for name, table in content.items():
-        if isinstance(table, Mapping):
-            lines += ["", f"[{_key(name)}]"]
-            lines += [f"{_key(key)} = {_written(value)}" for key, value in table.items()]
-    return "\n".join(lines).lstrip("\n") + "\n"
-
-
-def _key(name: str) -> str:
-    bare = name.replace("_", "").replace("-", "")
-    return name if bare.isascii() and bare.isalnum() else json.dumps(name)
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, Mapping):
-        inside = ", ".join(f"{_key(key)} = {_written(one)}" for key, one in value.items())
-        return f"{{ {inside} }}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_written, value))}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return json.dumps(value).replace("\x7f", "\\u007f")  # ASCII, and valid TOML
-    raise TypeError(f"a study file holds numbers, words, lists and tables; got {value!r}.")

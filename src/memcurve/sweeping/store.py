@@ -44,6 +44,8 @@ class Row:
     curve: dict[str, Any] | None
     error: str | None
     seconds: float | None
+    run: int | None = None
+    memcurve_version: str | None = None
 
 
 class Store:
@@ -152,14 +154,18 @@ class Store:
         """The cases of a study (the latest one by default) in its order, with their results."""
         query = (
             'SELECT m.position, c.key, c.content, r.case_id, r."values", r.curve, r.error, '
-            "r.seconds FROM members m JOIN cases c ON c.id = m.case_id "
+            "r.seconds, r.run_id FROM members m JOIN cases c ON c.id = m.case_id "
             "LEFT JOIN results r ON r.case_id = m.case_id "
             "WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?"
         )
-        for _, key, content, result, values, curve, error, seconds in self._paged(query, study_id):
+        known: dict[int | None, str | None] = {}
+        for _, key, content, result, *found, seconds, run in self._paged(query, study_id):
+            values, curve, error = found
+            if run is not None and run not in known:
+                known[run] = self._run_provenance(run).get("versions", {}).get("memcurve")
             status = "pending" if result is None else "done" if error is None else "failed"
             case, values, curve = (t and json.loads(t) for t in (content, values, curve))
-            yield Row(key, case, status, values, curve, error, seconds)
+            yield Row(key, case, status, values, curve, error, seconds, run, known.get(run))
 
     def counts(self, study_id: int | None = None) -> dict[str, int]:
         """How many cases of a study are "pending", "done" and "failed"."""
@@ -222,6 +228,33 @@ class Store:
                 (self._known(study_id),),
             ).fetchall()
         return [json.loads(text) for (text,) in found]
+
+    def computed_by(self, study_id: int | None = None) -> dict[int, dict[str, Any]]:
+        """The runs that computed results of a study's cases, by number, with their provenance."""
+        with explained(self.path):
+            found = self._connection.execute(
+                "SELECT DISTINCT r.run_id FROM results r JOIN members m ON m.case_id = r.case_id "
+                "WHERE m.study_id = ? AND r.run_id IS NOT NULL ORDER BY r.run_id",
+                (self._known(study_id),),
+            ).fetchall()
+        return {run: self._run_provenance(run) for (run,) in found}
+
+    def keys(self, study_id: int) -> set[str]:
+        """The keys of the cases of a study."""
+        with explained(self.path):
+            found = self._connection.execute(
+                "SELECT c.key FROM members m JOIN cases c ON c.id = m.case_id WHERE m.study_id = ?",
+                (self._known(study_id),),
+            )
+            return {key for (key,) in found}
+
+    def _run_provenance(self, run: int) -> dict[str, Any]:
+        with explained(self.path):
+            found = self._connection.execute(
+                "SELECT provenance FROM runs WHERE id = ?", (run,)
+            ).fetchone()
+        content: dict[str, Any] = {} if found is None else json.loads(found[0])
+        return content
 
     def _paged(self, query: str, study_id: int | None) -> Iterator[tuple[Any, ...]]:
         study_id, last = self._known(study_id), -1

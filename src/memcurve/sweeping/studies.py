@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -12,19 +12,22 @@ from typing import Any, Self
 
 import numpy as np
 
-from memcurve.sweeping.axes import AXES, Named, Span
+from memcurve.sweeping.axes import AXES, Named, Span, differ
 from memcurve.sweeping.cases import Case
+from memcurve.sweeping.fields import LARGEST
 from memcurve.sweeping.specification import (
     Picture,
     Specification,
-    as_toml,
     checked,
     made_quick,
     read,
 )
+from memcurve.sweeping.toml_text import as_toml, in_words_of_a_file
 
 #: From here on a study is run only where it is said that so many cases are meant.
 MANY_CASES = 1_000_000
+#: More values of one axis than this no picture could show.
+_OUTLINED = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +73,11 @@ class Study:
 
     def __post_init__(self) -> None:
         design, axes = self.specification.design, self.axes
+        if self.count > LARGEST:
+            raise ValueError(
+                f"{self.file}: has {self.count:,} cases, more than can be numbered, {LARGEST:,} "
+                f"(2^63 - 1); make its lists shorter."
+            )
         if design == "zip":
             lengths = {axis: len(values) for axis, values in axes.items() if len(values) > 1}
             if len(set(lengths.values())) > 1:
@@ -122,7 +130,7 @@ class Study:
     def varied(self) -> tuple[str, ...]:
         """The axes along which cases differ, in the order of tables."""
         own = ("seed",) if self.design == "random" else ()
-        axes = [a for a, v in self.axes.items() if isinstance(v, Span) or len(v) > 1]
+        axes = [a for a, v in self.axes.items() if isinstance(v, Span) or differ(v)]
         return tuple(axis for axis in AXES if axis in (*axes, *own))
 
     def cases(self) -> Iterator[Case]:
@@ -171,14 +179,29 @@ class Study:
             fields.pop("inputs", None)
         return Case(**fields, keep=self.keep, curve=self.specification.curves)
 
+    def outline(self) -> Iterator[Case]:
+        """Cases in which every axis takes its values, few however many combinations there are."""
+        if self.design != "grid":
+            yield from (self.case_at(index) for index in range(min(self.count, _OUTLINED)))
+            return
+        first = {axis: values[0] for axis, values in self.axes.items()}
+        for axis, values in self.axes.items():
+            yield from (self._case(first | {axis: value}) for value in values[:_OUTLINED])
+
     def _require_sound(self) -> None:
         """Raise where values that are fine by themselves do not go together.
 
         Only what an ensemble, a mask and a method take depends on the others.
         """
         if self.design == "zip":
+            places: dict[str, int] = {}
             for index in range(self.count):
-                self.case_at(index)
+                before = places.setdefault(self.case_at(index).key, index)
+                if before != index:
+                    raise ValueError(
+                        f"{self.file}: zip: cases {before} and {index}, counted from 0, are the "
+                        f"same; leave one out, or give them seeds of their own."
+                    )
             return
         first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
         if self.design == "random":
@@ -232,7 +255,7 @@ class Study:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
         """The study in these tables, which are those of a file."""
-        return cls.from_text(as_toml(_written(content)), name, name)
+        return cls.from_text(as_toml(in_words_of_a_file(content)), name, name)
 
     @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
@@ -272,18 +295,3 @@ def shipped() -> list[str]:
     library = resources.files("memcurve.sweeping") / "library"
     names = [file.name for file in library.iterdir() if file.name.endswith(".toml")]
     return sorted(name.removesuffix(".toml") for name in names)
-
-
-def _written(value: Any) -> Any:
-    """What Python has and TOML has not, in the words of a file."""
-    if isinstance(value, range):
-        if len(value) == 0 or value.step < 1:
-            return list(value)
-        return {"from": value.start, "to": value[-1], "step": value.step}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _written(one) for key, one in value.items() if one is not None}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_written(one) for one in value]
-    return value

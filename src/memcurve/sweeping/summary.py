@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcurve.sweeping.columns import texts
+
 if TYPE_CHECKING:
     from memcurve.sweeping.results import Sweep
 
@@ -24,8 +26,9 @@ def summary(sweep: Sweep, quantities: Sequence[str]) -> list[dict[str, Any]]:
         for group, places in groups(sweep, table).items():
             numbers = [table[name][k] for k in places if table[name][k] is not None]
             failed = sum(table["status"][k] == "failed" for k in places)
-            entry: dict[str, Any] = {"quantity": name, **dict(group)}
-            found.append(entry | {"count": len(numbers), "failed": failed} | spread(numbers))
+            unknown = sum(table["status"][k] == "done" for k in places) - len(numbers)
+            entry: dict[str, Any] = {"quantity": name, **dict(group), "count": len(numbers)}
+            found.append(entry | {"unknown": unknown, "failed": failed} | spread(numbers))
     return found
 
 
@@ -60,22 +63,26 @@ def cells(sweep: Sweep, most: int | None = None) -> list[tuple[str, ...]]:
     entries = sweep.summary()
     axes = [axis for axis in sweep.axes if axis != "seed"]
     failed = ["failed"] if any(entry["failed"] for entry in entries) else []
-    grouped: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+    grouped: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for entry in entries:
-        place = tuple(_text(entry.get(axis)) for axis in axes)
+        place = tuple(entry.get(axis) for axis in axes)
         grouped.setdefault(place, {})[entry["quantity"]] = entry
+    words = [texts(entry.get(axis) for entry in entries) for axis in axes]
     one = sweep.quantities[0] if len(sweep.quantities) == 1 else None
     tail = [f"mean {one}", "sd", "min", "max"] if one else list(sweep.quantities)
     table = [(*axes, "count", *failed, *tail)]
     for place, found in grouped.items():
         first = next(iter(found.values()))
-        counts = [str(max(entry["count"] for entry in found.values()))]
+        finished = first["count"] + first["unknown"]
+        partly = one and first["unknown"]
+        counts = [f"{first['count']} of {finished}" if partly else str(finished)]
         counts += [str(first["failed"])] if failed else []
         if one:
             numbers = [_text(first[head]) for head in ("mean", "sd", "min", "max")]
         else:
             numbers = [_mean_and_deviation(found[name]) for name in sweep.quantities]
-        table.append((*place, *counts, *numbers))
+        labels = [text[value] for text, value in zip(words, place, strict=True)]
+        table.append((*labels, *counts, *numbers))
     if most is None or len(table) <= most + 1:
         return table
     gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
@@ -87,7 +94,10 @@ def _mean_and_deviation(entry: dict[str, Any]) -> str:
         return "—"
     seen = entry["sd"] is not None and entry["sd"] > 1e-4 * abs(entry["mean"])
     spread = f" ± {entry['sd']:.2g}" if seen else ""
-    return f"{entry['mean']:.4g}{spread}"
+    known = (
+        f" ({entry['count']} of {entry['count'] + entry['unknown']})" if entry["unknown"] else ""
+    )
+    return f"{entry['mean']:.4g}{spread}{known}"
 
 
 def _text(value: Any) -> str:
