@@ -15,7 +15,7 @@ Exit codes:
   {FAILED}    failed: a file that cannot be read, a computation refused, not enough memory
   {USAGE}    usage: an unknown command or option, a value that does not parse, options at odds
   {MISMATCH}    a check the user asked for found a mismatch (audit --fail-on-mismatch)
-  {INTERRUPTED}  stopped by Ctrl-C"""
+  {INTERRUPTED}  stopped by Ctrl-C (143 by SIGTERM)"""
 
 
 class UsageError(ValueError):
