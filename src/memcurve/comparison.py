@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from memcurve.arguments import Seed, table_entry
 from memcurve.curve import MemoryCurve
-from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
+from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
 from memcurve.general import Problem
 from memcurve.memory import memory_curve
 from memcurve.methods import METHODS
@@ -191,8 +190,7 @@ def _quiet_curve(
         "method": method,
         "seed": seed,
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # it is among the notes
+    with rank_among_notes():
         curve: Any = memory_curve(problem.network, lags, **asked, **options)
         return curve  # type: ignore[no-any-return]
 

@@ -1,5 +1,9 @@
 """What can stop or mislead besides wrong arguments (those are ValueError and TypeError)."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class UnstableNetworkError(ValueError):
     """The network's spectral radius is at least one: its states have no stationary law."""
@@ -11,6 +15,14 @@ class UncertainResultError(ArithmeticError):
 
 class RankWarning(UserWarning):
     """The rank of the stored numbers and the rank up to rounding differ."""
+
+
+@contextmanager
+def rank_among_notes() -> Iterator[None]:
+    """No RankWarning: for callers that pass on the notes, which say the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        yield
 
 
 class RecordingWarning(UserWarning):

@@ -128,6 +128,13 @@ class LinearNetwork(Connected):
         """Number of real states: N, or 2N for a complex network."""
         return self.size * (2 if self.is_complex else 1)
 
+    @property
+    def read_states(self) -> int:
+        """Number of real states that are read: all of them, or those of the readout's nodes."""
+        if self.readout is None:
+            return self.states
+        return len(self.readout) * (2 if self.is_complex else 1)
+
     @cached_property
     def spectral_radius(self) -> float:
         """Largest modulus of an eigenvalue of A, as LAPACK computes it.

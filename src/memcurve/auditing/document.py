@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memcurve.auditing.structure import WORST_CONDITION, Complexes, Floats
+from memcurve.auditing.structure import HOPELESS, WORST_CONDITION, Complexes, Floats
 from memcurve.auditing.usable import GIVEN
-from memcurve.auditing.verdict import HOPELESS, counted, number
+from memcurve.auditing.verdict import counted, number
 from memcurve.report import Chart, Document, Section, Series, Table
 
 if TYPE_CHECKING:

@@ -151,7 +151,7 @@ def usual_estimates(
         )
         found += _from_comparison(method, outcome, notes)
     for key, protocol in PROTOCOLS.items():
-        settings = protocol(len(network.readout) if network.readout is not None else network.states)
+        settings = protocol(network.read_states)
         if network.states > MOST_STATES["protocol"]:
             most = MOST_STATES["protocol"]
             notes.append(f"{settings.name}: {_SHORT_OF_TIME.format(most=most)}")

@@ -68,8 +68,7 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     A, C = network.real_pair()
     reached = reachable_nodes(A, C)
     rank = int(curve.rank or 0)
-    copies = 2 if network.is_complex else 1
-    read = network.states if network.readout is None else copies * len(network.readout)
+    read = network.read_states
     known = curve.diagnostics
     losses = _unreached(network, reached)
     if network.readout is None:

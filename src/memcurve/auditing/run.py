@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from memcurve.auditing.structure import eigenvalues_of, rounded_weights, squeezi
 from memcurve.auditing.usable import usable_memory
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
-from memcurve.errors import RankWarning
+from memcurve.errors import rank_among_notes
 from memcurve.inputs import processes_for
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
@@ -132,8 +131,7 @@ def _paper_network() -> LinearNetwork:
 
 
 def _quiet_curve(network: LinearNetwork, input: Any) -> MemoryCurve:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # it is among the notes
+    with rank_among_notes():
         return memory_curve(network, input=input)
 
 
@@ -142,8 +140,7 @@ def _to_lags(network: LinearNetwork, curve: MemoryCurve) -> MemoryCurve:
     count = 2 * network.states + 1
     if len(curve) >= count:
         return curve[:count]  # type: ignore[no-any-return]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)
+    with rank_among_notes():
         return memory_curve(network, count)
 
 
@@ -181,6 +178,5 @@ def _to_k_max(
     """The same curve to lag ``k_max`` at least, where that is known."""
     if k_max is None or k_max < len(curve) or curve.total - float(curve.values.sum()) < 1e-9:
         return curve
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)
+    with rank_among_notes():
         return memory_curve(network, k_max + 1, input=input)

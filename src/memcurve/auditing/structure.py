@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.errors import RankWarning, UncertainResultError, UnstableNetworkError
+from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
 from memcurve.general import Problem
 from memcurve.graph import eigenvalues
 from memcurve.krylov import arnoldi_basis, krylov_matrix
@@ -24,6 +23,8 @@ Complexes = NDArray[np.complex128]
 
 #: Beyond this condition number floating point sees noise.
 WORST_CONDITION = 1e15
+#: Correlations of states with a larger condition number cannot be inverted to any purpose.
+HOPELESS = 1e12
 #: States up to which squeezing is measured, and the weights are rounded.
 MOST_STATES = 1000
 
@@ -133,8 +134,7 @@ def rounded_weights(network: LinearNetwork, curve: MemoryCurve, input: Any) -> R
     with np.errstate(over="ignore"):
         A, C = network.A.astype(single), network.C.astype(single)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
+        with rank_among_notes():
             other = memory_curve(network.replace(A=A, C=C), len(curve), input=input)
     except (UnstableNetworkError, UncertainResultError, ValueError) as error:
         return RoundedWeights(reason=str(error))

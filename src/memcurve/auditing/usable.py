@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.general import Problem
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
@@ -91,8 +90,7 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         asked[GIVEN], levels[GIVEN] = given, float(given.levels[0])
     elif given is not None:
         asked[f"{GIVEN}, {given.label}"] = given
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # it is among the notes of the exact curve
+    with rank_among_notes():
         try:
             return _answered(network, input, asked, levels)
         except UncertainResultError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memcurve.auditing.claims import Claim
 from memcurve.auditing.claims.case import FITS
 from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.structure import HOPELESS
 from memcurve.auditing.usable import GIVEN
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 OFF = 0.01
 #: A curve with the right total is off if it differs by more than this at some lag.
 UNEVEN = 0.05
-#: A covariance of a larger condition number cannot be inverted to any purpose.
-HOPELESS = 1e12
 _IN_WORDS = {
     "float64": "in double precision",
     "float32": "in single precision",

@@ -84,9 +84,8 @@ def curve(
     verbose
         Show the full traceback of an error.
     """
-    import warnings
-
-    from memcurve import MemoryCurve, RankWarning
+    from memcurve import MemoryCurve
+    from memcurve.errors import rank_among_notes
 
     if file is not None and forecast and str(file).isdigit():
         raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
@@ -95,8 +94,7 @@ def curve(
         raise UsageError("--forecast, --fisher and --profile exclude each other; give one of them.")
     network = options.network(file, "normal")
     arguments = problem.arguments()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # it is among the notes
+    with rank_among_notes():
         if forecast:
             result = _forecast(network, lags, method, arguments)
         elif fisher:

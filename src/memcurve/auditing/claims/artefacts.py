@@ -9,11 +9,10 @@ import numpy as np
 
 from memcurve.auditing.claims.case import SCATTER, Case, Explanation
 from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.structure import HOPELESS
 
 #: Lengths of simulations that people choose.
 ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
-#: Correlations of states with a larger condition number cannot be inverted to any purpose.
-HOPELESS = 1e12
 #: The excess of one simulation scatters about its mean by some of it.
 EXCESS_SCATTER = 0.25
 #: Totals of simulations and of ill-conditioned inverses differ by at least this, relative to them.

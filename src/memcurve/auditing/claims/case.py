@@ -101,12 +101,10 @@ class Case:
     ridge: float | None = None
     input_variance: float | None = None
 
-    @cached_property
+    @property
     def states(self) -> int:
         """Number of states that are read."""
-        readout = self.network.readout
-        copies = 2 if self.network.is_complex else 1
-        return self.network.states if readout is None else copies * len(readout)
+        return self.network.read_states
 
     @property
     def white(self) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from memcurve.auditing.claims.case import Case, Explanation, Floats
 from memcurve.auditing.usable import GIVEN
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.fisher import fisher_curve
 from memcurve.inputs import ARMA
 from memcurve.memory import memory_curve
@@ -178,8 +177,7 @@ def _ridge_total(case: Case, level: float) -> float | None:
 
 def _totals_under(case: Case, levels: list[float]) -> Floats | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
+        with rank_among_notes():
             return memory_curve(case.network, 1, input=case.input, noise=levels).totals
     except UncertainResultError:
         return None
@@ -188,8 +186,7 @@ def _totals_under(case: Case, levels: list[float]) -> Floats | None:
 def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
     """The total for AR(1) input, with and without lag 0."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
+        with rank_among_notes():
             curve = memory_curve(case.network, 1, input=ARMA(ar=[coefficient]))
     except UncertainResultError:
         return None
