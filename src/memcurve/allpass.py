@@ -116,6 +116,30 @@ def enough_lags(memory: Floats, total: Any, *, first: int = 0, held: Any = 0.0) 
     return first + enough if enough <= len(lags) else None
 
 
+def impulse_response(poles: NDArray[np.complex128], count: int) -> Floats:
+    """Coefficients b_0 … b_{count−1} of the all-pass filter, to about 1e-10: for pictures.
+
+    The filter is sampled at M ≥ 2·count points of a circle of radius r < 1, where it is no larger
+    than one, and transformed back. What lies beyond M is folded in with the factor r^M = 1e-10, and
+    rounding grows by r^−count ≤ 1e5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.allpass import impulse_response
+    >>> impulse_response(np.array([0.5 + 0j]), 4).round(9)
+    array([-0.5   ,  0.75  ,  0.375 ,  0.1875])
+    """
+    points = 1 << (2 * max(count, 32) - 1).bit_length()
+    log_radius = np.log(1e-10) / points
+    z = np.exp(log_radius + 2j * np.pi * np.arange(points // 2 + 1) / points)
+    response = np.ones_like(z)
+    for pole in poles:
+        response *= (z - np.conj(pole)) / (1 - pole * z)
+    scaled = np.fft.irfft(response.conj(), points)[:count]
+    return np.asarray(scaled * np.exp(-log_radius * np.arange(count)))
+
+
 def section_poles(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """One pole a section, in order of modulus: the real ones and the upper ones of the pairs."""
     chosen = poles[poles.imag >= 0]

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memcurve.auditing.structure import HOPELESS, WORST_CONDITION, Complexes, Floats
-from memcurve.auditing.usable import GIVEN
+from memcurve.auditing.charts import (
+    INVISIBLE,
+    spectrum_section,
+    squeezing_section,
+    usable_chart,
+    visible_end,
+)
 from memcurve.auditing.verdict import counted, number
 from memcurve.report import Chart, Document, Section, Series, Table
 
@@ -17,9 +22,6 @@ if TYPE_CHECKING:
 
 #: Estimates drawn at first; the others can be switched on.
 SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")
-#: Charts of memory end where less than this is left.
-INVISIBLE = 1e-4
-SHARE_BEYOND = 1e-3
 
 
 def document(audit: Audit) -> Document:
@@ -30,8 +32,8 @@ def document(audit: Audit) -> Document:
         _estimates(audit),
         _losses(audit),
         _usable(audit),
-        _spectrum(audit),
-        _squeezing(audit),
+        spectrum_section(audit.eigenvalues),
+        None if audit.squeezing is None else squeezing_section(audit.squeezing),
         _sensitivity(audit),
     ]
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
@@ -100,8 +102,8 @@ def _claim(audit: Audit) -> Section | None:
 
 def _memory(audit: Audit) -> Section:
     curve = audit.curve
-    end = max([_visible_end(curve.values), *(e.last_lag for e in audit.estimates)], default=1)
-    end = min(end, max(4 * audit.account.rank, 2 * _visible_end(curve.values), 10), len(curve) - 1)
+    end = max([visible_end(curve.values), *(e.last_lag for e in audit.estimates)], default=1)
+    end = min(end, max(4 * audit.account.rank, 2 * visible_end(curve.values), 10), len(curve) - 1)
     lags = curve.lags[: end + 1].astype(float)
     values, error = curve.values[: end + 1], curve.error[: end + 1]
     seen = bool(error.max(initial=0.0) > INVISIBLE)
@@ -126,15 +128,6 @@ def _memory(audit: Audit) -> Section:
     )
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
     return Section("Memory", text, chart=chart)
-
-
-def _visible_end(values: Floats) -> int:
-    """The lag up to which nearly all memory lies; slow networks hold it in many tiny parts."""
-    held = np.cumsum(values)
-    share = int(np.searchsorted(held, (1 - SHARE_BEYOND) * held[-1])) if held[-1] > 0 else 0
-    seen = np.flatnonzero(values >= INVISIBLE)
-    end = max(share, int(seen[-1]) if len(seen) else 10)
-    return min(end + 2, len(values) - 1)
 
 
 def _estimates(audit: Audit) -> Section | None:
@@ -216,81 +209,13 @@ def _usable(audit: Audit) -> Section:
         for row in usable.rows
     )
     head = ("states read in", "noise", "usable memory", "± error", "less than half from lag")
-    marks = tuple(
-        (f"{row.name}: {number(row.total)}", row.level)
-        for row in usable.rows
-        if not math.isnan(row.level)
-    )
-    chart = Chart(
-        "Usable memory against noise",
-        "standard deviation of the noise on the states (input of unit variance)",
-        "total usable memory",
-        (Series("usable memory", usable.levels, usable.totals),),
-        log_x=True,
-        marks=tuple((name.replace(GIVEN, "given"), level) for name, level in marks),
-        levels=((f"without noise: {number(audit.total)}", audit.total),),
-    )
+    chart = usable_chart(usable, audit.total)
     text = (
         "Memory in directions in which the states hardly vary lies below the noise floor of the "
         "numbers they are read with. Floating point rounds each state relative to its size; "
         "converters of 16 and 12 bits are taken to span four standard deviations of the largest."
     )
     return Section("Usable memory", text, Table(head, rows, frozenset({1, 2, 3, 4})), chart)
-
-
-def _spectrum(audit: Audit) -> Section:
-    found = audit.eigenvalues
-    counting = found.counting
-    text = "The memory curve is made of the eigenvalues that the input excites"
-    if counting is None:
-        series = [_points("eigenvalues of A", found.all)]
-    elif len(counting) == len(found.all):
-        series = [_points("eigenvalues, all of which count", counting)]
-        text += f", here all {len(counting)}"
-    else:
-        series = [_points("eigenvalues of A", found.all), _points("those that count", counting)]
-        text += f", here {len(counting)} of {len(found.all)}"
-    chart = Chart(
-        "Eigenvalues in the unit disc", "real part", "imaginary part", tuple(series), "disc"
-    )
-    text += ". The closer to the circle, the longer the memory."
-    return Section("Spectrum", text, chart=chart)
-
-
-def _points(name: str, values: Complexes) -> Series:
-    return Series(name, values.real.copy(), values.imag.copy())
-
-
-def _squeezing(audit: Audit) -> Section | None:
-    found = audit.squeezing
-    if found is None:
-        return None
-    steps = np.arange(1, len(found.components) + 1, dtype=float)
-    eps = float(np.finfo(float).eps)
-    chart = Chart(
-        "Krylov squeezing",
-        "j",
-        "new direction ‖θ_j‖ / ‖C‖",
-        (Series("‖θ_j‖ / ‖C‖", steps, found.components),),
-        log_y=True,
-        levels=(("rounding", eps),),
-    )
-    seen = (
-        f"From j = {found.below_rounding} on it is below rounding; the Krylov matrix of 5N columns "
-        f"looks to be of rank {found.numerical_rank}."
-        if found.below_rounding is not None
-        else "It stays above rounding."
-    )
-    condition = f"{found.condition:.1e}" + (
-        " or more" if found.condition >= WORST_CONDITION else ""
-    )
-    works = "fail" if found.condition > HOPELESS else "can work"
-    seen += (
-        f" The correlations of the states have a condition number of {condition}: formulas that "
-        f"invert their covariance {works}."
-    )
-    text = f"How much of A^(j−1)·C leads out of the space of the inputs before it. {seen}"
-    return Section("Squeezing", text, chart=chart)
 
 
 def _sensitivity(audit: Audit) -> Section:

@@ -66,7 +66,7 @@ class Squeezing:
         Rank of the Krylov matrix of 5N columns as ``numpy.linalg.matrix_rank`` sees it.
     condition : float
         Condition number of the correlation matrix of the states, among the directions they vary
-        in; at most :data:`WORST_CONDITION`, beyond which floating point cannot tell.
+        in; at most ``WORST_CONDITION``, beyond which floating point cannot tell.
     """
 
     components: Floats

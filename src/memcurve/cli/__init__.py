@@ -13,6 +13,7 @@ from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.ending import run_to_end
 from memcurve.cli.errors import EXIT_CODES, UsageError
+from memcurve.cli.explore import explore
 from memcurve.cli.options import Ensemble, Method, NetworkOptions, ProblemOptions
 from memcurve.cli.paper import paper
 from memcurve.cli.sweep import sweep
@@ -33,7 +34,7 @@ app = App(
     help_format="plaintext",
     version=lambda: _version(),
 )
-for _command in (audit, curve, compare, data, paper, sweep):
+for _command in (audit, curve, compare, data, explore, paper, sweep):
     app.command(_command)
 app.command(install_completion, name="--install-completion")
 

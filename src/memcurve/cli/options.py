@@ -92,7 +92,9 @@ class NetworkOptions:
                     f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
                     f"is taken as it is. Leave it out, or leave out the file."
                 )
-            return _file_network(file, self.matrix, self.mask, self.seed)
+            from memcurve.files import load_masked
+
+            return load_masked(file, self.mask, seed=self.seed, matrix=self.matrix)
         if self.matrix is not None:
             raise UsageError("--matrix names an array in a file; give the file, or leave it out.")
         from memcurve import ensembles
@@ -190,16 +192,6 @@ def say_written(**files: Path | None) -> None:
     for kind, path in files.items():
         if path is not None:
             print(f"{kind} written to {path}", file=sys.stderr)
-
-
-def _file_network(file: Path, matrix: str | None, mask: str | None, seed: int) -> LinearNetwork:
-    from memcurve import LinearNetwork, load_network, masks
-    from memcurve.files import load_matrix
-
-    if mask not in masks.MASKS:
-        return load_network(file, matrix=matrix, mask=mask)
-    A = load_matrix(file, matrix=matrix)
-    return LinearNetwork(A, masks.make(mask, A.shape[0], seed=seed), name=file.stem)
 
 
 def _with_inputs(network: LinearNetwork, count: int, mask: str | None, seed: int) -> LinearNetwork:

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from memcurve.arguments import Seed
 from memcurve.files.archives import ARCHIVES, SPARSE_PARTS, archive_matrix, archive_parts
 from memcurve.files.checkpoints import ENDINGS
 from memcurve.files.reading import NetworkFileError, readable
 from memcurve.files.single import SINGLE, read_single, single_matrix, single_parts
+from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
 from memcurve.writing import replacing
 
-__all__ = ["NetworkFileError", "load_matrix", "load_network", "save_network"]
+__all__ = ["NetworkFileError", "load_masked", "load_matrix", "load_network", "save_network"]
 
 
 def load_network(
@@ -99,8 +101,8 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
     Parameters
     ----------
     path : path
-        A file of a kind :func:`load_network` knows: an archive that holds A, or else W, or a file
-        of one array, which must be square.
+        A file of a kind :func:`memcurve.load_network` knows: an archive that holds A, or else W, or
+        a file of one array, which must be square.
     matrix : str, optional
         Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``.
 
@@ -117,7 +119,7 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
     FileNotFoundError, IsADirectoryError, PermissionError
         There is no file to read.
     ModuleNotFoundError
-        As for :func:`load_network`.
+        As for :func:`memcurve.load_network`.
     """
     file, kind = _known(path)
     if kind in ARCHIVES:
@@ -135,8 +137,22 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
         raise NetworkFileError(f"{file}: {error}") from error
 
 
+def load_masked(
+    path: str | os.PathLike[str], mask: str | None, *, seed: Seed, matrix: str | None = None
+) -> LinearNetwork:
+    """Read a network whose mask is one of :data:`memcurve.masks.MASKS`, or stands in a file.
+
+    ``mask`` is the name of one of those, drawn with ``seed`` where it is random; or else what
+    :func:`load_network` takes.
+    """
+    if mask not in MASKS:
+        return load_network(path, matrix=matrix, mask=mask)
+    A = load_matrix(path, matrix=matrix)
+    return LinearNetwork(A, make(mask, A.shape[0], seed=seed), name=Path(path).stem)
+
+
 def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
-    """Write a network to an ``.npz`` file that :func:`load_network` reads back exactly.
+    """Write a network to an ``.npz`` file that :func:`memcurve.load_network` reads back exactly.
 
     The arrays are A, C and, where the network has them, shift, readout and notes; a sparse A is
     stored as A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name takes

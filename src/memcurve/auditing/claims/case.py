@@ -47,7 +47,7 @@ class Explanation:
     tolerance : float
         How far a number made this way may lie from ``value``.
     fit : str
-        One of :data:`FITS`.
+        ``"as it is"``, ``"round value"`` or ``"solved for"``, see ``FITS``.
     likelihood : float
         How likely this way gives the very digits that were claimed: how usual it is, times the
         share of settings that the fit leaves, times the chance that such a number is rounded so.

@@ -1,0 +1,62 @@
+"""``memcurve explore``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from memcurve.cli.errors import UsageError
+from memcurve.cli.options import Whole
+
+
+def explore(
+    file: Path | None = None,
+    *,
+    port: Whole | None = None,
+    host: str = "127.0.0.1",
+    browser: bool = True,
+    verbose: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """A page to play with, in the browser: move the controls, and watch the memory change.
+
+    It is served by this machine to this machine, and works offline. Ctrl-C ends it.
+
+    For example:
+
+      memcurve explore
+      memcurve explore network.npz
+      memcurve explore --port 8000 --no-browser
+
+    Parameters
+    ----------
+    file
+        Network to begin with, as for `memcurve curve`; others can be handed to the page.
+    port
+        Port of the page. Default: the first free one from 2718 on.
+    host
+        Address to listen on. Any other than the default lets whoever can reach it use the page.
+    browser
+        Whether to open the page in a browser.
+    verbose
+        Show the full traceback of an error.
+    """
+    if port is not None and not 1 <= port <= 65535:
+        raise UsageError(f"--port must be from 1 to 65535, got {port}.")
+    from memcurve.exploring.opening import OPENING
+    from memcurve.exploring.serving import is_loopback, serve
+
+    if file is not None:
+        from memcurve.files.reading import readable
+
+        OPENING.file = readable(file)
+    if not is_loopback(host):
+        print(f"warning: whoever can reach {host} can use this page.", file=sys.stderr)
+    serve(host=host, port=port, open_browser=browser, say=_say)
+    return 0
+
+
+def _say(address: str) -> None:
+    print(f"{address}  (Ctrl-C ends it)", flush=True)

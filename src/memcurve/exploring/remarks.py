@@ -1,0 +1,72 @@
+"""What the page has to say about the settings themselves, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcurve.exploring.scene import Scene
+from memcurve.exploring.settings import Settings
+from memcurve.exploring.showing import explained
+from memcurve.report import markup
+
+TITLE = (
+    "<h1>How much does it remember?</h1>\n"
+    "<p>A recurrent network x<sub>t</sub> = A x<sub>t−1</sub> + C z<sub>t</sub> holds past inputs "
+    "z in its states x. Move the controls: its exact memory follows at once, computed on this "
+    "machine; what takes longer arrives later.</p>"
+)
+
+
+def about_address(wrong: Sequence[str]) -> str:
+    """What could not be read from the address of the page."""
+    return explained("Not all of the address can be used.", " ".join(wrong)) if wrong else ""
+
+
+def about_settings(settings: Settings, file: str | None, trouble: str) -> str:
+    """Why there is no curve, or which controls have no effect."""
+    if trouble and file is not None:
+        return explained(f"{file} cannot be shown.", trouble)
+    if trouble:
+        if settings.spectral_radius >= 1:
+            trouble += (
+                "\n\nWith a spectral radius of 1 or more a network never forgets: its states grow "
+                "without end, and there is no stationary law. Move ρ below 1."
+            )
+        return explained("These settings have no memory curve.", trouble)
+    if file is not None:
+        return _remark(f"This is {file}: size, ensemble, radius and density have no effect.")
+    ignored = [name.replace("_", " ") for name in settings.ignored()]
+    if ignored:
+        have = "has" if len(ignored) == 1 else "have"
+        return _remark(f"{' and '.join(ignored).capitalize()} {have} no effect on this ensemble.")
+    return ""
+
+
+def about_move(trouble: str) -> str:
+    """Why an eigenvalue could not be moved there."""
+    return explained("The eigenvalue cannot be moved there.", trouble) if trouble else ""
+
+
+def about_result(scene: Scene, summary: str) -> str:
+    """The main numbers, how long they took, and the notes."""
+    notes = markup.points(scene.curve.notes)
+    more = f"<details><summary>Notes</summary>{notes}</details>" if notes else ""
+    return (
+        f"<div class='summary' aria-live='polite'><p><strong>{number_of(scene)}</strong> "
+        f"{markup.text(summary)}</p><p class='remark'>{markup.text(scene.network.name or '')}, "
+        f"computed in {1e3 * scene.seconds:.0f} ms.</p>{more}</div>"
+    )
+
+
+def number_of(scene: Scene) -> str:
+    """The total, large."""
+    return f"{scene.curve.total:.6g}"
+
+
+def about_lines(lines: str) -> str:
+    """The Python lines, to be read and copied."""
+    return f"<pre class='lines' tabindex='0'>{markup.text(lines)}</pre>"
+
+
+def _remark(text: str) -> str:
+    return f"<p class='remark'>{markup.text(text)}</p>"

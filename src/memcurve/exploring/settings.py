@@ -1,0 +1,158 @@
+"""Settings: what the controls of the page say, as a network, as a link and as Python lines."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlencode
+
+from memcurve.ensembles import ENSEMBLES, make
+from memcurve.inputs import ARMA
+from memcurve.masks import MASKS
+from memcurve.network import LinearNetwork
+
+#: The mask that an ensemble brings along, or that stands in a file.
+OWN_MASK = "its own"
+#: Nodes of the largest network that is drawn live: about half a second.
+MOST_NODES = 600
+#: Standard deviations of the noise that can be chosen.
+NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Where the controls stand; the defaults are the paper's network.
+
+    ``spectral_radius``, ``density`` and ``seed`` go to the ensembles that take them; for a chain
+    the radius is that of its loops, for a ring of linear recurrent units the outermost.
+    """
+
+    ensemble: str = "sparse_normal"
+    size: int = 100
+    spectral_radius: float = 0.9
+    density: float = 0.1
+    mask: str = OWN_MASK
+    noise: float = 0.0
+    colour: float = 0.0
+    seed: int = 1
+
+    def options(self) -> dict[str, Any]:
+        """The options of the ensemble, all of which matter."""
+        asked: dict[str, Any] = {name: get(self) for name, get in _OPTIONS[self.ensemble].items()}
+        if self.mask != OWN_MASK:
+            asked |= {"mask": self.mask, "seed": self.seed}
+        return asked
+
+    def ignored(self) -> list[str]:
+        """Controls that do nothing for this ensemble."""
+        takes = _OPTIONS[self.ensemble]
+        names = {"spectral_radius": not takes.keys() & _RADII, "density": "density" not in takes}
+        return [name for name, ignored in names.items() if ignored]
+
+    def network(self) -> LinearNetwork:
+        """Draw the network."""
+        return make(self.ensemble, self.size, **self.options())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the input is white and nothing disturbs the states."""
+        return self.noise == 0 and self.colour == 0
+
+    def arguments(self) -> dict[str, Any]:
+        """Input and noise, as :func:`memcurve.memory_curve` takes them."""
+        arguments: dict[str, Any] = {}
+        if self.colour != 0:
+            arguments["input"] = ARMA(ar=[self.colour])
+        if self.noise != 0:
+            arguments["noise"] = self.noise
+        return arguments
+
+    def link(self) -> str:
+        """The settings as the query of an address, which :func:`read_link` reads back."""
+        changed = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        }
+        return "?" + urlencode(changed)
+
+
+def read_link(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """Settings from the query of an address, and what is wrong with it.
+
+    What is wrong keeps its default, so that a page always opens.
+
+    Examples
+    --------
+    >>> from memcurve.exploring.settings import read_link
+    >>> settings, wrong = read_link({"size": "50", "density": "two"})
+    >>> settings.size, wrong
+    (50, ['density=two: must be a number from 0.01 to 1.'])
+    """
+    known = {field.name: field for field in fields(Settings)}
+    given: dict[str, Any] = {}
+    wrong = []
+    for name, text in query.items():
+        if name not in known:
+            continue  # the server has parameters of its own
+        rule, allowed = _RULES[name]
+        try:
+            value = _KINDS[known[name].type](text)
+            if not allowed(value):
+                raise ValueError
+        except ValueError:
+            wrong.append(f"{name}={text}: {rule}.")
+        else:
+            given[name] = value
+    return Settings(**given), wrong
+
+
+def _radius(settings: Settings) -> float:
+    return settings.spectral_radius
+
+
+def _inner_radius(settings: Settings) -> float:
+    return round(0.9 * settings.spectral_radius, 6)
+
+
+_Options = dict[str, Callable[[Settings], Any]]
+_GETTERS: _Options = {
+    "spectral_radius": _radius,
+    "loop": _radius,
+    "radius_max": _radius,
+    "radius_min": _inner_radius,
+    "density": lambda settings: settings.density,
+}
+_RADII = {"spectral_radius", "loop", "radius_max"}
+
+
+def _options_of(ensemble: Callable[..., LinearNetwork]) -> _Options:
+    """The options of an ensemble that a control stands for; its seed where it is drawn."""
+    parameters = inspect.signature(ensemble).parameters
+    takes = {name: get for name, get in _GETTERS.items() if name in parameters}
+    seed = parameters.get("seed")
+    if seed is not None and seed.default is inspect.Parameter.empty:
+        takes["seed"] = lambda settings: settings.seed
+    return takes
+
+
+_OPTIONS = {name: _options_of(ensemble) for name, ensemble in ENSEMBLES.items()}
+_OPTIONS["permutation"]["seed"] = lambda settings: settings.seed
+
+_KINDS: dict[Any, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "ensemble": (f"must be one of {', '.join(ENSEMBLES)}", ENSEMBLES.__contains__),
+    "size": (
+        f"must be a whole number from 1 to {MOST_NODES}, what this page computes while you watch; "
+        f"for more use `memcurve curve` or memcurve.memory_curve",
+        lambda n: 1 <= n <= MOST_NODES,
+    ),
+    "spectral_radius": ("must be a number from 0.01 to 1.1", lambda r: 0.01 <= r <= 1.1),
+    "density": ("must be a number from 0.01 to 1", lambda d: 0.01 <= d <= 1),
+    "mask": (f"must be one of {', '.join([OWN_MASK, *MASKS])}", [OWN_MASK, *MASKS].__contains__),
+    "noise": (f"must be one of {', '.join(f'{n:g}' for n in NOISES)}", NOISES.__contains__),
+    "colour": ("must be a number from -0.95 to 0.95", lambda a: -0.95 <= a <= 0.95),
+    "seed": ("must be a whole number from 0 to 999", lambda s: 0 <= s <= 999),
+}  # fmt: skip
