@@ -41,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The outcome of :func:`compare`: the exact curve and one :class:`Row` a method.
+    """The outcome of :func:`memcurve.compare`: the exact curve and one :class:`Row` a method.
 
     ``largest_error`` is the largest distance from the exact curve at any lag; for the exact method
     itself it is its own error bound. ``setting`` names the input and the noise, if any.

@@ -92,7 +92,7 @@ def numerical_rank(network: LinearNetwork, columns: int | None = None) -> int:
 
 
 def eigenvalue_products(network: LinearNetwork, count: int) -> Floats:
-    """The paper's estimate of ‖θ_j‖: Π_{i<j} |λ_i|, by falling modulus, for j = 1 … count."""
+    """The paper's estimate of ‖θ_j‖: ``Π_{i<j} |λ_i|``, by falling modulus, for j = 1 … count."""
     moduli = np.sort(np.abs(eigenvalues(network.real_pair()[0])))[::-1]
     if require_size(count, "count") > len(moduli) + 1:
         raise ValueError(f"`count` must be at most {len(moduli) + 1}, got {count}.")
@@ -102,8 +102,9 @@ def eigenvalue_products(network: LinearNetwork, count: int) -> Floats:
 def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool = False) -> Floats:
     """κ_j, j = 1 … count: ‖θ_j‖ as the circular law predicts it.
 
-    With |λ|² uniform on (0, ρ²) and a grid of N knots for them, κ_{j+1} = ρ^j √(N!/(N^j (N−j)!)).
-    The paper prints a single factor √ρ in place of ρ^j (and |λ|² uniform on (0, ρ)).
+    With ``|λ|²`` uniform on (0, ρ²) and a grid of N knots for them,
+    κ_{j+1} = ρ^j √(N!/(N^j (N−j)!)). The paper prints a single factor √ρ in place
+    of ρ^j (and ``|λ|²`` uniform on (0, ρ)).
     """
     from scipy.special import gammaln
 

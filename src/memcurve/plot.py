@@ -290,7 +290,7 @@ def capacity(
     Parameters
     ----------
     *results : Capacity
-        From :func:`memcurve.data.capacity.capacity_from_data`.
+        From :func:`memcurve.capacity_from_data`.
     labels : sequence of str, optional
         One name a bar; by default that of the result, or its number.
     ax : matplotlib axes, optional

@@ -42,10 +42,10 @@ def as_network(
 
         - a ``LinearNetwork``, a ``NonlinearNetwork`` (linearised), or the path of a file
           (``matrix=``, ``mask=``, see :func:`memcurve.load_network`)
-        - a tuple ``(A, C)``; ``(W, Win, lr)`` with a leak rate, see :func:`leaky`; or
-          ``(eigenvalues, B)`` and ``(eigenvalues, B, step)``, see :func:`diagonal`
-          (``discretisation=``); arrays, scipy sparse arrays, torch tensors, or two ``nn.Linear``
-          for the recurrent and the input weights
+        - a tuple ``(A, C)``; ``(W, Win, lr)`` with a leak rate, see
+          :func:`memcurve.adapters.leaky`; or ``(eigenvalues, B)`` and ``(eigenvalues, B, step)``,
+          see :func:`memcurve.adapters.diagonal` (``discretisation=``); arrays, scipy sparse arrays,
+          torch tensors, or two ``nn.Linear`` for the recurrent and the input weights
         - a reservoirpy ``Reservoir``, or an ``ESN`` or ``Model`` with one (``input_dim=``)
         - a conn2res ``EchoStateNetwork`` (``w_in=``, ``input_gain=``, ``output_nodes=``)
         - a discrete-time system of ``scipy.signal`` or python-control (``outputs=True`` reads its

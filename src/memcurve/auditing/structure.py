@@ -48,7 +48,10 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     A, C = network.real_pair()
     if C.shape[1] > 1 or network.readout is not None:
         return Eigenvalues(eigenvalues(A), None)
-    return Eigenvalues(eigenvalues(A), controllable_spectrum(network).poles)
+    poles = controllable_spectrum(network).poles
+    if poles is not None and len(poles) == network.states:
+        return Eigenvalues(poles, poles)
+    return Eigenvalues(eigenvalues(A), poles)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Stacks of networks on any array library and device, with gradients.
 
-:func:`memory_curves` takes connectivity matrices, :func:`curves_of_poles` eigenvalues.
+:func:`memcurve.memory_curves` takes connectivity matrices, :func:`curves_of_poles` eigenvalues.
 """
 
 from memcurve.batch.poles import curves_of_poles

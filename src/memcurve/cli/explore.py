@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ def explore(
     host: str = "127.0.0.1",
     browser: bool = True,
     verbose: Annotated[bool, Parameter(negative="")] = False,
-) -> int:
+) -> None:
     """A page to play with, in the browser: move the controls, and watch the memory change.
 
     It is served by this machine to this machine, and works offline. Ctrl-C ends it.
@@ -55,7 +56,9 @@ def explore(
     if not is_loopback(host):
         print(f"warning: whoever can reach {host} can use this page.", file=sys.stderr)
     serve(host=host, port=port, open_browser=browser, say=_say)
-    return 0
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # threads of pages that were open would keep the process alive
 
 
 def _say(address: str) -> None:

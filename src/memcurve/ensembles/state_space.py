@@ -73,7 +73,7 @@ def lru_ring(
     """Linear recurrent unit at its start: complex diagonal A, evenly spread on a ring.
 
     ``|λ|² = r_min² + u(r_max² − r_min²)`` and ``arg λ = u'·phase_max`` with u, u' uniform on
-    [0, 1). The mask is its own: standard complex normal times γ = √(1 − |λ|²), which gives each
+    [0, 1). The mask is its own: standard complex normal times ``γ = √(1 − |λ|²)``, which gives each
     mode unit expected variance (Orvieto et al., *Resurrecting recurrent neural networks for long
     sequences*, 2023). ``size`` counts the complex modes, each of which is two states. A is a scipy
     sparse array.

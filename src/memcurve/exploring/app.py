@@ -10,9 +10,8 @@ with app.setup:
 
     from memcurve import ensembles, masks
     from memcurve.errors import UncertainResultError
-    from memcurve.exploring import figures, later, move_eigenvalue, remarks, showing
+    from memcurve.exploring import figures, live, move_eigenvalue, remarks, showing
     from memcurve.exploring.disc import disc_of, moved_of
-    from memcurve.exploring.downloads import picture_of, table_of
     from memcurve.exploring.opening import OPENING
     from memcurve.exploring.scene import look
     from memcurve.exploring.script import python_lines
@@ -32,24 +31,26 @@ def title():
 def controls(first):
     def _slider(start, stop, step, value, label):
         return mo.ui.slider(
-            start, stop, step, value=value, label=label, include_input=True, full_width=True
+            start, stop, step, value=value, label=label, show_value=True, full_width=True
         )
 
     def _dropdown(choices, value, label):
         return mo.ui.dropdown(choices, value, label=label, full_width=True)
 
     ensemble = _dropdown(list(ensembles.ENSEMBLES), first.ensemble, "ensemble")
-    size = _slider(1, MOST_NODES, 1, first.size, "nodes N")
+    size = mo.ui.slider(
+        1, MOST_NODES, value=first.size, label="nodes N", include_input=True, full_width=True
+    )
     radius = _slider(0.01, 1.1, 0.01, first.spectral_radius, "spectral radius ρ")
     density = _slider(0.01, 1.0, 0.01, first.density, "density of the weights")
     mask = _dropdown([OWN_MASK, *masks.MASKS], first.mask, "input mask")
-    seed = _slider(0, 999, 1, first.seed, "seed")
+    seed = mo.ui.number(0, 999, 1, value=first.seed, label="seed", full_width=True)
     colour = _slider(-0.95, 0.95, 0.05, first.colour, "colour of the input, AR(1)")
     noise = mo.ui.slider(
         steps=list(NOISES), value=first.noise, label="noise on the states", show_value=True,
         full_width=True,
     )  # fmt: skip
-    upload = mo.ui.file(filetypes=ENDINGS, max_size=MOST_BYTES, label="Network from a file")
+    upload = mo.ui.file(filetypes=ENDINGS, max_size=MOST_BYTES, label="Open a file")
     mo.vstack([ensemble, size, radius, density, mask, seed, colour, noise, upload], gap=0.7)
     return colour, density, ensemble, mask, noise, radius, seed, size, upload
 
@@ -61,7 +62,7 @@ def switch(upload):
         name, contents = upload.value[0].name, upload.value[0].contents
     elif OPENING.file is not None:
         name, contents = OPENING.file.name, OPENING.file.read_bytes()
-    use_file = mo.ui.switch(value=name is not None, label=f"use {name}")
+    use_file = mo.ui.switch(value=name is not None, label="use the file")
     use_file if name is not None else None
     return contents, name, use_file
 
@@ -89,25 +90,8 @@ def summary(scene):
 
 @app.cell
 def memory(scene, settings):
-    def _show(asked=None, *, busy=False):
-        _section = figures.memory_section(scene, settings, asked)
-        mo.output.replace(
-            mo.vstack([mo.Html(showing.heading(_section, busy=busy)), showing.pictured(_section)])
-        )
-
-    asked_curves = []
-    _show(busy=not settings.is_plain)
-
-    def _later():
-        _thread = mo.current_thread()
-        _job = (later.asked_curve, (scene.network, scene.end + 1, settings.arguments()))
-        for _, _asked in later.WORKSHOP.arrivals({"asked": _job}, lambda: not _thread.should_exit):
-            asked_curves.append(_asked)
-            _show(_asked)
-
-    if not settings.is_plain:
-        mo.Thread(target=_later).start()
-    return (asked_curves,)
+    curves = live.memory(scene, settings)
+    return (curves,)
 
 
 @app.cell
@@ -126,21 +110,7 @@ def spectrum(base):
 
 @app.cell
 def usable(scene, settings):
-    def _show(found=None):
-        _section = figures.usable_section(scene, settings, found)
-        _shown = [mo.Html(showing.heading(_section, busy=found is None))]
-        if _section.chart is not None:
-            _shown.append(showing.pictured(_section))
-        mo.output.replace(mo.vstack(_shown))
-
-    def _later():
-        _thread = mo.current_thread()
-        _job = (later.usable, (scene.network, settings.arguments()))
-        for _, _found in later.WORKSHOP.arrivals({"usable": _job}, lambda: not _thread.should_exit):
-            _show(_found)
-
-    _show()
-    mo.Thread(target=_later).start()
+    live.usable(scene, settings)
     return
 
 
@@ -165,92 +135,22 @@ def theorem(lag, scene):
 
 @app.cell
 def usual(scene, settings):
-    def _show(found):
-        _section = figures.usual_section(scene, found)
-        _busy = len(found) < len(later.USUAL)
-        mo.output.replace(
-            mo.vstack(
-                [
-                    mo.Html(showing.heading(_section, busy=_busy)),
-                    showing.pictured(_section),
-                    mo.Html(showing.tabled(_section)),
-                ]
-            )
-        )
-
-    def _later():
-        _thread, _found = mo.current_thread(), {}
-        _lags = figures.compared_lags(scene)
-        _jobs = {
-            way: (later.usual_estimate, (scene.network, way, _lags, settings.seed))
-            for way in later.USUAL
-        }
-        for _way, _row in later.WORKSHOP.arrivals(_jobs, lambda: not _thread.should_exit):
-            _found[_way] = _row
-            _show(_found)
-
-    _show({})
-    mo.Thread(target=_later).start()
+    live.usual(scene, settings)
     return
 
 
 @app.cell
 def squeezing(scene):
-    def _show(section, *, busy=False):
-        _shown = [mo.Html(showing.heading(section, busy=busy))]
-        if section.chart is not None:
-            _shown.append(showing.pictured(section))
-        mo.output.replace(mo.vstack(_shown))
-
-    def _later():
-        _thread = mo.current_thread()
-        _job = (later.squeezing, (scene.network, scene.curve.rank))
-        for _, _found in later.WORKSHOP.arrivals({"all": _job}, lambda: not _thread.should_exit):
-            _show(figures.squeezed_section(_found))
-
-    _show(figures.SQUEEZING_SOON, busy=True)
-    mo.Thread(target=_later).start()
+    live.squeezing(scene)
     return
 
 
 @app.cell
-def home(asked_curves, file, moved, scene, settings):
-    _lines = python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved)
-
-    def _curves():
-        return [scene.curve, *(c for c in asked_curves if not isinstance(c, Exception))]
-
-    def _names():
-        return ["exact", figures.asked_name(settings)][: len(_curves())]
-
-    mo.vstack(
-        [
-            mo.Html("<h2>Take it home</h2>"),
-            mo.hstack(
-                [
-                    mo.download(
-                        lambda: picture_of(_curves(), _names(), ".png"),
-                        "memory.png",
-                        label="Picture (PNG)",
-                    ),
-                    mo.download(
-                        lambda: picture_of(_curves(), _names(), ".svg"),
-                        "memory.svg",
-                        label="Picture (SVG)",
-                    ),
-                    mo.download(
-                        lambda: table_of(_curves(), _names()), "memory.csv", label="Data (CSV)"
-                    ),
-                    mo.download(
-                        lambda: scene.curve.to_json().encode(), "memory.json", label="Data (JSON)"
-                    ),
-                    mo.download(_lines.encode(), "memory.py", "text/x-python", label="Python"),
-                ],
-                wrap=True,
-                justify="start",
-            ),
-            mo.Html(remarks.about_lines(_lines)),
-        ]
+def home(curves, file, moved, scene, settings):
+    live.home(
+        curves,
+        settings,
+        python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved),
     )
     return
 
@@ -283,12 +183,23 @@ def moving(base, disc):
 
 
 @app.cell
-def lag_control(scene):
+def lag_memory():
+    chosen_lags = []  # the last one stays when the network changes
+    return (chosen_lags,)
+
+
+@app.cell
+def lag_control(chosen_lags, scene):
     mo.stop(scene.response is None)
     lag = mo.ui.slider(
-        0, scene.end, 1, value=figures.telling_lag(scene), label="lag τ",
-        include_input=True, full_width=True,
-    )  # fmt: skip
+        0,
+        scene.end,
+        value=min([*chosen_lags[-1:], figures.telling_lag(scene)][0], scene.end),
+        label="lag τ",
+        include_input=True,
+        full_width=True,
+        on_change=chosen_lags.append,
+    )
     return (lag,)
 
 

@@ -37,7 +37,8 @@ def disc_of(
     shown = everything if counting is None else counting
     upper = shown[shown.imag >= 0]
     upper = upper[np.argsort(-np.abs(upper), kind="stable")]
-    silent: list[Any] = [] if counting is None else _pairs(everything)
+    all_count = counting is None or len(counting) == len(everything)
+    silent = [] if all_count else _pairs(everything)
     return Disc(eigenvalues=_pairs(upper), silent=silent, movable=movable and len(upper) > 0)
 
 

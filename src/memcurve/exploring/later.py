@@ -43,7 +43,7 @@ def asked_curve(network: LinearNetwork, lags: int, arguments: dict[str, Any]) ->
     return curve
 
 
-def usual_estimate(network: LinearNetwork, way: str, lags: int, seed: int) -> Row:
+def usual_estimate(way: str, network: LinearNetwork, lags: int, seed: int) -> Row:
     """What one of the usual ways reports for white input, measured against the exact curve."""
     method, options = USUAL[way]
     outcome = compare(network, [method], lags=lags, seed=seed, options={method: options})
@@ -64,7 +64,7 @@ def _warm_up() -> None:
     """Load what the jobs need."""
     tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], [1.0, 0.0])
     for way in USUAL:
-        usual_estimate(tiny, way, 2, 0)
+        usual_estimate(way, tiny, 2, 0)
     usable(tiny, {})
 
 

@@ -27,11 +27,6 @@ def about_settings(settings: Settings, file: str | None, trouble: str) -> str:
     if trouble and file is not None:
         return explained(f"{file} cannot be shown.", trouble)
     if trouble:
-        if settings.spectral_radius >= 1:
-            trouble += (
-                "\n\nWith a spectral radius of 1 or more a network never forgets: its states grow "
-                "without end, and there is no stationary law. Move ρ below 1."
-            )
         return explained("These settings have no memory curve.", trouble)
     if file is not None:
         return _remark(f"This is {file}: size, ensemble, radius and density have no effect.")

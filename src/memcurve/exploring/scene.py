@@ -19,6 +19,8 @@ from memcurve.network import LinearNetwork
 
 Floats = NDArray[np.float64]
 
+#: States up to which ball arithmetic may take over: well below a second.
+MOST_IN_BALLS = 60
 #: Lags that are drawn at most; slower networks go on beyond.
 MOST_LAGS = 4000
 
@@ -74,7 +76,7 @@ def look(network: LinearNetwork) -> Scene:
         )
     start = time.perf_counter()
     with rank_among_notes():
-        curve = memory_curve(network)
+        curve = memory_curve(network, certify_up_to=MOST_IN_BALLS)
     eigenvalues = eigenvalues_of(network)
     seconds = time.perf_counter() - start
     end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0

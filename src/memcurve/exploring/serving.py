@@ -36,6 +36,8 @@ def serve(
 ) -> None:
     """Serve the page until Ctrl-C.
 
+    Pages that were open keep threads in this process that never end: leave it by ``os._exit``.
+
     Parameters
     ----------
     host : str
@@ -55,16 +57,22 @@ def serve(
         marimo or anywidget are not installed.
     """
     marimo = optional("marimo", "the page", "explore")
-    optional("anywidget", "the page", "explore")
+    for package in ("anywidget", "zmq"):
+        optional(package, "the page", "explore")
     uvicorn = optional("uvicorn", "the page", "explore")
     listening = listen(host, port)
     try:
         number = listening.getsockname()[1]
         address = f"http://{_in_address(host)}:{number}/"
-        page = Path(__file__).with_name("app.py")
-        builder = marimo.create_asgi_app(quiet=True, session_ttl=_REMEMBERED)
-        app = same_site_only(builder.with_app(path="/", root=str(page)).build(), host)
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_FAREWELL)
+        app = marimo.create_asgi_app(quiet=True, session_ttl=_REMEMBERED).with_app(
+            path="/",
+            root=str(Path(__file__).with_name("app.py")),
+        )
+        config = uvicorn.Config(
+            same_site_only(app.build(), host),
+            log_level="warning",
+            timeout_graceful_shutdown=_FAREWELL,
+        )
         server = uvicorn.Server(config)
         WORKSHOP.open()
         say(address)

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from memcurve.ensembles import ENSEMBLES, make
+from memcurve.errors import UnstableNetworkError
 from memcurve.inputs import ARMA
 from memcurve.masks import MASKS
 from memcurve.network import LinearNetwork
@@ -16,7 +17,7 @@ from memcurve.network import LinearNetwork
 #: The mask that an ensemble brings along, or that stands in a file.
 OWN_MASK = "its own"
 #: Nodes of the largest network that is drawn live: about half a second.
-MOST_NODES = 600
+MOST_NODES = 400
 #: Standard deviations of the noise that can be chosen.
 NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
 
@@ -52,7 +53,20 @@ class Settings:
         return [name for name, ignored in names.items() if ignored]
 
     def network(self) -> LinearNetwork:
-        """Draw the network."""
+        """Draw the network.
+
+        Raises
+        ------
+        UnstableNetworkError
+            The spectral radius is 1 or more. Rounding may leave the numbers drawn just below 1,
+            where there is a curve of 10¹⁵ lags, but that is not what was asked for.
+        """
+        if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
+            raise UnstableNetworkError(
+                f"a spectral radius of {self.spectral_radius:g} is not below 1: such a network "
+                f"never forgets, its states grow without end, and there is no stationary law. "
+                f"Move ρ below 1."
+            )
         return make(self.ensemble, self.size, **self.options())
 
     @property

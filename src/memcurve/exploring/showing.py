@@ -22,8 +22,10 @@ class Picture:
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
+        config = vega_config(LIGHT)
+        config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
         self.spec = spec | {
-            "config": vega_config(LIGHT),
+            "config": config,
             "usermeta": {"embedOptions": {"actions": _ACTIONS}},
         }
 

@@ -143,7 +143,7 @@ def load_masked(
     """Read a network whose mask is one of :data:`memcurve.masks.MASKS`, or stands in a file.
 
     ``mask`` is the name of one of those, drawn with ``seed`` where it is random; or else what
-    :func:`load_network` takes.
+    :func:`memcurve.load_network` takes.
     """
     if mask not in MASKS:
         return load_network(path, matrix=matrix, mask=mask)

@@ -81,8 +81,8 @@ class Autocovariance(FiniteLags):
             The last lag M that is kept. The default is 10·log10(T), the usual choice for
             correlograms, or Andrews' (1991) bandwidth if that is larger: it minimises the mean
             square error of f at the peak of an AR(1) process with the same γ(1)/γ(0) = r. It is
-            2.6614 (αT)^{1/5} with α = 4r²/(1 − |r|)⁴ for Parzen's taper and 1.1447 (αT)^{1/3} with
-            α = 4r²/(1 − r²)² for Bartlett's. Without a taper the default is T − 1.
+            2.6614 (αT)^{1/5} with ``α = 4r²/(1 − |r|)⁴`` for Parzen's taper and 1.1447 (αT)^{1/3}
+            with α = 4r²/(1 − r²)² for Bartlett's. Without a taper the default is T − 1.
         taper : "parzen", "bartlett" or None
             As for :class:`Autocovariance`.
 

@@ -33,7 +33,7 @@ class FiniteLags(InputProcess):
     def density_bounds(self) -> tuple[float, float]:
         """Return the minimum and the maximum of f over all ω, rounded outward.
 
-        They are off by the rounding of f, some ε·Σ_k (8 + |k|) |γ(k)|; a minimum within that of
+        They are off by the rounding of f, some ``ε·Σ_k (8 + |k|) |γ(k)|``; a minimum within that of
         zero is given as 0.
         """
         return self._extrema

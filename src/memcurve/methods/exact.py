@@ -1,9 +1,9 @@
 """The exact method: the tail energy of the all-pass filter with the controllable eigenvalues.
 
-MC_τ = Σ_{j>τ} |b_j|² with Σ_j b_j z^j = Π_k (z − λ̄_k)/(1 − λ_k z); see :mod:`memcurve.allpass`.
-Which eigenvalues count is decided by :mod:`memcurve.spectrum`; rounding in them moves the curve by
-at most the reported error. Where that error is not small, or the eigenvalues come out at modulus
-one or beyond, the method goes on in ball arithmetic by itself.
+``MC_τ = Σ_{j>τ} |b_j|²`` with Σ_j b_j z^j = Π_k (z − λ̄_k)/(1 − λ_k z); see
+:mod:`memcurve.allpass`. Which eigenvalues count is decided by :mod:`memcurve.spectrum`; rounding in
+them moves the curve by at most the reported error. Where that error is not small, or the
+eigenvalues come out at modulus one or beyond, the method goes on in ball arithmetic by itself.
 
 Coloured input, noise, several inputs and readout subsets are answered by :mod:`memcurve.general`,
 in coordinates where the states are white.

@@ -42,11 +42,12 @@ class Spectrum:
     reachable : int array
         States that the input reaches along the edges of the network.
     margin : float
-        Smallest excitation |w*C|/‖C‖ among the modes, in scaled coordinates: the relative change of
-        the mask that would silence one. NaN for an empty spectrum, and where the numbers in A and C
-        differ so much in size that float64 cannot tell (``rank_robust`` is then the rank).
+        Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
+        change of the mask that would silence one. NaN for an empty spectrum, and where the numbers
+        in A and C differ so much in size that float64 cannot tell (``rank_robust`` is then the
+        rank).
     sensitivity : float
-        Bound on |δMC_τ| / √(min(MC_τ, 1 − MC_τ)) due to rounding in the poles.
+        Bound on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles.
     gap : float
         Bound on the sine of the largest angle by which that rounding turns the space of inputs
         that the states remember.

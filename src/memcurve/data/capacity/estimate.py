@@ -79,7 +79,7 @@ def capacity_from_data(
     -----
     One QR decomposition of the centred states gives an orthonormal Q; all shifts of a pattern of
     degrees and lag differences are one cross-correlation of Q with one series, in blocks by
-    Fourier transform. R² = |Qᵀw|²/|w|² exceeds the capacity by chance by κ = Σ h w²/Σ w² for
+    Fourier transform. ``R² = |Qᵀw|²/|w|²`` exceeds the capacity by chance by κ = Σ h w²/Σ w² for
     leverages h. Significant is R² > c·max(κ/κ₀, 1), where c is the quantile of the Beta law at
     ``threshold`` and κ₀ the value of κ at equal leverages.
 

@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings(Sequence[Finding]):
-    """What :func:`check_recording` found: a sequence of :class:`Finding`, and figures.
+    """What :func:`memcurve.check_recording` found: a sequence of :class:`Finding`, and figures.
 
     Attributes
     ----------

@@ -1,0 +1,480 @@
+"""``memcurve explore`` in a real browser: what one sees is what the library computes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from browser import browser
+from memcurve.exploring.settings import MOST_NODES
+
+for package in ("marimo", "anywidget"):
+    pytest.importorskip(package, reason=f"the page needs {package}: memcurve[explore]")
+
+#: Seconds in which the first curve has to be there, from an empty tab.
+FIRST_CURVE = 15
+#: Seconds to wait for anything on a machine that has other things to do.
+PATIENCE = 60
+#: Charts carry six digits of each value.
+SIX_DIGITS = 1e-5
+
+MEMORY = "[data-cell-name=memory]"
+SUMMARY = "[data-cell-name=summary]"
+CONTROLS = "[data-cell-name=controls]"
+SPECTRUM = "[data-cell-name=spectrum]"
+#: Finds the rows that the memory chart draws, series by series.
+ROWS = """
+() => {
+  const drawn = document.querySelector("[data-cell-name=memory] marimo-mime-renderer");
+  if (!drawn) return [];
+  const rows = JSON.parse(JSON.parse(drawn.dataset.data)).data.values;
+  return [0, 1].map(s => rows.filter(r => r.s === s).map(r => r.y));
+}
+"""
+
+
+class Server:
+    """The command, running, and the address it printed."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "memcurve", "explore", "--no-browser", *arguments]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().split(" ")[0].strip()
+        if not self.address:
+            raise AssertionError(self.process.communicate(timeout=20)[1])
+
+    def stop(self) -> str:
+        """End it as Ctrl-C does, and return what it complained about."""
+        self.process.send_signal(2)
+        _, errors = self.process.communicate(timeout=20)
+        assert self.process.returncode in (0, 130)
+        return errors
+
+
+class Page:
+    """A tab, what it complained about and what it asked others for."""
+
+    def __init__(self, running: Any, address: str, width: int = 1280, height: int = 900) -> None:
+        self.context = running.new_context(
+            viewport={"width": width, "height": height}, accept_downloads=True
+        )
+        self.tab = self.context.new_page()
+        self.errors: list[str] = []
+        self.elsewhere: list[str] = []
+        self.tab.on("console", self._note)
+        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.tab.on("request", lambda request: self._count(request.url, address))
+        self.tab.set_default_timeout(1000 * PATIENCE)
+        self.tab.goto(address)
+
+    def _note(self, message: Any) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def _count(self, url: str, address: str) -> None:
+        origin = address.split("?")[0]
+        if not url.startswith((origin, origin.replace("http", "ws"), "data:", "blob:")):
+            self.elsewhere.append(url)
+
+    def find(self, selector: str) -> Any:
+        return self.tab.locator(selector)
+
+    def curves(self) -> list[np.ndarray]:
+        return [np.array(values, dtype=float) for values in self.tab.evaluate(ROWS)]
+
+    def text(self, selector: str) -> str:
+        shown = self.find(selector)
+        return str(shown.first.inner_text()) if shown.count() else ""
+
+    def shows(self, curve: memcurve.MemoryCurve, series: int = 0) -> bool:
+        """Whether the chart has this curve, and so have the lags beyond it nothing to show."""
+        drawn = self.curves()
+        if len(drawn) <= series or not 10 < len(drawn[series]) <= len(curve):
+            return False
+        return bool(np.abs(drawn[series] - curve.values[: len(drawn[series])]).max() < SIX_DIGITS)
+
+    def until(self, holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> float:
+        """Wait, and return how long it took."""
+        start = time.perf_counter()
+        while not holds():
+            if time.perf_counter() - start > seconds:
+                raise AssertionError(f"not within {seconds} s: {what}; {self.text('#App')[:2000]}")
+            time.sleep(0.02)
+        return time.perf_counter() - start
+
+    def set_size(self, size: int) -> None:
+        box = self.find(f"{CONTROLS} input[type=text]").first
+        box.fill(str(size))
+        box.press("Enter")
+
+    def slider(self, name: str) -> Any:
+        names = ["nodes", "radius", "density", "colour", "noise"]
+        return self.find(f"{CONTROLS} [role=slider]").nth(names.index(name))
+
+    def press(self, name: str, key: str, times: int = 1) -> None:
+        self.slider(name).focus()
+        for _ in range(times):
+            self.tab.keyboard.press(key)
+
+    def close(self) -> None:
+        assert not self.errors
+        assert not self.elsewhere
+        self.context.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    assert "Traceback" not in running.stop()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def opened(server: Server, chromium: Any) -> Iterator[tuple[Page, float]]:
+    start = time.perf_counter()
+    page = Page(chromium, server.address)
+    page.until(lambda: len(page.curves()[:1]) == 1, "the first curve", PATIENCE)
+    seconds = time.perf_counter() - start
+    yield page, seconds
+    page.close()
+
+
+@pytest.fixture
+def page(opened: tuple[Page, float]) -> Page:
+    """The page with the default settings."""
+    found = opened[0]
+    found.tab.reload()
+    found.until(lambda: found.shows(exact()), "the default network")
+    return found
+
+
+def exact(**options: Any) -> memcurve.MemoryCurve:
+    asked = {"size": 100, "density": 0.1, "spectral_radius": 0.9, "seed": 1} | options
+    network = memcurve.ensembles.sparse_normal(asked.pop("size"), **asked)
+    return memcurve.memory_curve(network)
+
+
+def test_first_curve_is_there_soon_and_right(opened: tuple[Page, float]) -> None:
+    page, seconds = opened
+    assert seconds < FIRST_CURVE
+    assert page.shows(exact())
+    assert page.text(f"{SUMMARY} strong") == "100"
+
+
+def test_a_moved_slider_moves_the_curve(page: Page) -> None:
+    page.press("radius", "ArrowLeft", 10)
+    page.until(lambda: page.shows(exact(spectral_radius=0.8)), "ρ = 0.8")
+    page.set_size(40)
+    page.until(lambda: page.shows(exact(spectral_radius=0.8, size=40)), "N = 40")
+    page.press("density", "ArrowRight", 20)
+    page.until(lambda: page.shows(exact(spectral_radius=0.8, size=40, density=0.3)), "density")
+    page.find(f"{CONTROLS} select").first.select_option("orthogonal")
+    network = memcurve.ensembles.orthogonal(40, spectral_radius=0.8, seed=1)
+    page.until(lambda: page.shows(memcurve.memory_curve(network)), "orthogonal")
+    assert "Density has no effect" in page.text("[data-cell-name=network_now]")
+
+
+def test_noise_and_colour_arrive_later(page: Page) -> None:
+    page.set_size(50)
+    page.press("noise", "ArrowRight", 13)  # 1e-3
+    network = memcurve.ensembles.sparse_normal(50, density=0.1, seed=1)
+    noisy = memcurve.memory_curve(network, noise=1e-3)
+    page.until(lambda: page.shows(noisy, 1), "noise 1e-3")
+    assert page.shows(exact(size=50))
+    assert f"the total is {noisy.total:.4g} in place of {noisy.rank}" in page.text(MEMORY)
+    page.press("colour", "ArrowRight", 10)
+    both = memcurve.memory_curve(network, input=memcurve.inputs.ARMA(ar=[0.5]), noise=1e-3)
+    page.until(lambda: page.shows(both, 1), "noise and colour")
+
+
+def test_the_rest_arrives_with_its_sentences(page: Page) -> None:
+    page.until(lambda: page.find(".spinner").count() == 0, "everything")
+    rows = page.find("[data-cell-name=usual] tbody tr")
+    assert rows.count() == 6
+    network = memcurve.ensembles.sparse_normal(100, density=0.1, seed=1)
+    for row, options in ((2, {"method": "naive", "inverse": "pinv"}), (3, {"method": "osm"})):
+        total = memcurve.memory_curve(network, 200, **options).values.sum()
+        assert f"{total:.4g}" in rows.nth(row).inner_text()
+    for cell in ("memory", "spectrum", "usable", "theorem", "usual", "squeezing", "home"):
+        assert page.find(f"[data-cell-name={cell}] h2").count() == 1
+    for cell in ("memory", "spectrum", "usable", "theorem", "usual", "squeezing"):
+        assert len(page.text(f"[data-cell-name={cell}] .says")) > 60
+
+
+def test_quick_moves_end_where_they_should(page: Page) -> None:
+    page.set_size(200)
+    page.until(lambda: page.shows(exact(size=200)), "N = 200")
+    page.press("radius", "ArrowLeft", 20)
+    page.until(lambda: page.shows(exact(size=200, spectral_radius=0.7)), "20 moves later", 20)
+    page.until(lambda: page.find(".spinner").count() == 0, "everything else")
+
+
+def test_slow_methods_do_not_block(page: Page) -> None:
+    page.set_size(MOST_NODES)  # where OSM+ takes seconds
+    page.until(lambda: page.text(f"{SUMMARY} strong") == str(MOST_NODES), "the largest network")
+    page.until(lambda: page.find("[data-cell-name=usual] .spinner").count() == 1, "a spinner")
+    page.set_size(50)
+    page.until(lambda: page.shows(exact(size=50)), "a small one, in the meantime", 10)
+
+
+def test_limits_are_explained(page: Page, server: Server, chromium: Any) -> None:
+    page.press("radius", "ArrowRight", 10)
+    page.until(lambda: "Move ρ below 1" in page.text("[role=alert]"), "why ρ = 1 has no curve")
+    page.press("radius", "ArrowLeft", 10)
+    page.until(lambda: page.shows(exact()), "back below 1")
+    assert page.find("[role=alert]").count() == 0
+    page.tab.goto(f"{server.address}?size=100000&seed=7&density=<b>")
+    page.until(lambda: page.shows(exact(seed=7)), "the rest of the address")
+    said = page.text("[role=alert]")
+    assert f"must be a whole number from 1 to {MOST_NODES}" in said
+    assert "density=<b>: must be a number" in said
+    page.tab.goto(server.address)
+
+
+def upload(page: Page, name: str, contents: bytes) -> None:
+    file = {"name": name, "mimeType": "application/octet-stream", "buffer": contents}
+    page.find(f"{CONTROLS} input[type=file]").set_input_files(file)
+
+
+def test_uploads(page: Page, tmp_path: Path) -> None:
+    upload(page, "bad<b>.npz", b"nonsense")
+    page.until(lambda: "cannot be read as .npz" in page.text("[role=alert]"), "the error")
+    assert "bad<b>.npz cannot be shown" in page.text("[role=alert]")
+    mine = memcurve.ensembles.normal(30, seed=4)
+    memcurve.save_network(mine, tmp_path / "mine.npz")
+    upload(page, "mine.npz", (tmp_path / "mine.npz").read_bytes())
+    page.until(lambda: page.shows(memcurve.memory_curve(mine)), "my network")
+    assert "mine" in page.text(SUMMARY)
+    big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1))
+    memcurve.save_network(big, tmp_path / "big.npz")
+    upload(page, "big.npz", (tmp_path / "big.npz").read_bytes())
+    page.until(lambda: f"up to {MOST_NODES} states" in page.text("[role=alert]"), "too large")
+    page.find("[data-cell-name=switch] button[role=switch]").click()
+    page.until(lambda: page.shows(exact()), "the ensemble again")
+
+
+def moved_eigenvalue(page: Page) -> tuple[complex, complex] | None:
+    """What the page says was moved where, from its own Python lines."""
+    found = re.search(r"move_eigenvalue\(network, (.*?j\)), (.*?j\))\)", page.text(".lines"))
+    return found and (complex(found.group(1)), complex(found.group(2)))
+
+
+def shows_moved(page: Page) -> bool:
+    moved = moved_eigenvalue(page)
+    if moved is None:
+        return False
+    network = memcurve.ensembles.sparse_normal(100, density=0.1, seed=1)
+    changed = memcurve.exploring.move_eigenvalue(network, *moved)
+    return page.shows(memcurve.memory_curve(changed))
+
+
+def test_an_eigenvalue_is_dragged_and_set(page: Page) -> None:
+    import memcurve.exploring  # noqa: F401 - for the helper above
+
+    svg = page.find(f"{SPECTRUM} svg")
+    svg.scroll_into_view_if_needed()
+    chosen = page.find(f"{SPECTRUM} .pole.chosen").first.bounding_box()
+    x, y = chosen["x"] + chosen["width"] / 2, chosen["y"] + chosen["height"] / 2
+    mouse = page.tab.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 40, y + 10, steps=4)
+    mouse.up()
+    page.until(lambda: shows_moved(page), "the curve of the dragged eigenvalue")
+    assert page.text(f"{SUMMARY} strong") == "100"
+    modulus = page.find(f"{SPECTRUM} input[type=range]").nth(1)
+    modulus.focus()
+    before = moved_eigenvalue(page)
+    for _ in range(5):
+        page.tab.keyboard.press("ArrowLeft")
+    page.until(lambda: shows_moved(page) and moved_eigenvalue(page) != before, "a smaller modulus")
+    page.find(f"{SPECTRUM} button").click()
+    page.until(lambda: page.shows(exact()), "the eigenvalue put back")
+    assert moved_eigenvalue(page) is None
+
+
+def test_theorem_follows_its_lag(page: Page) -> None:
+    box = page.find("[data-cell-name=theorem] input[type=text]")
+    for lag in (98, 103):
+        box.fill(str(lag))
+        box.press("Enter")
+        memory = exact().values[lag]
+        page.until(
+            lambda: f"{memory:.6f}, is still inside" in page.text("[data-cell-name=theorem]"),  # noqa: B023
+            f"MC_{lag}",
+        )
+    assert page.find("[data-cell-name=theorem] marimo-mime-renderer").count() == 2
+
+
+def test_downloads(page: Page, tmp_path: Path) -> None:
+    offers = page.find("[data-cell-name=home] marimo-download")
+    page.until(lambda: offers.count() == 5, "the buttons")
+    taken = {}
+    for label in ("Picture (PNG)", "Data (CSV)", "Data (JSON)", "Python"):
+        button = page.find("[data-cell-name=home]").get_by_text(label, exact=True)
+        with page.tab.expect_download() as download:
+            button.click()
+        taken[label] = tmp_path / download.value.suggested_filename
+        download.value.save_as(taken[label])
+    assert taken["Picture (PNG)"].read_bytes().startswith(b"\x89PNG")
+    table = np.loadtxt(taken["Data (CSV)"], delimiter=",", skiprows=1)
+    assert np.array_equal(table[:, 1], exact().values)
+    kept = memcurve.MemoryCurve.from_json(taken["Data (JSON)"].read_text(encoding="utf-8"))
+    assert np.array_equal(kept.values, exact().values)
+    names: dict[str, Any] = {}
+    lines = taken["Python"].read_text(encoding="utf-8")
+    assert lines.strip() == page.text(".lines").strip()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(tmp_path):
+        exec(lines, names)
+    assert np.array_equal(names["curve"].values, exact().values)
+
+
+def test_two_tabs_and_a_closed_one(page: Page, server: Server, chromium: Any) -> None:
+    other = Page(chromium, server.address + "?size=60&ensemble=normal")
+    normal = memcurve.memory_curve(memcurve.ensembles.normal(60, seed=1))
+    other.until(lambda: other.shows(normal), "another network in another tab")
+    page.press("radius", "ArrowLeft", 3)
+    other.set_size(MOST_NODES)  # its jobs are on their way when it closes
+    page.until(lambda: page.shows(exact(spectral_radius=0.87)), "the first tab by itself")
+    other.close()
+    page.press("radius", "ArrowLeft", 2)
+    page.until(lambda: page.shows(exact(spectral_radius=0.85)), "the first tab, alone again")
+    page.until(lambda: page.find(".spinner").count() == 0, "everything of the tab that is left")
+
+
+def test_phone(server: Server, chromium: Any) -> None:
+    phone = Page(chromium, server.address, width=390, height=844)
+    phone.until(lambda: phone.shows(exact()), "the curve")
+    phone.until(lambda: phone.find(".spinner").count() == 0, "everything")
+    assert phone.tab.evaluate("document.querySelector('#App').scrollWidth") <= 390
+    for cell in ("controls", "memory", "spectrum", "usable", "theorem", "usual", "home"):
+        box = phone.find(f"[data-cell-name={cell}]").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    places = [
+        phone.find(f"[data-cell-name={cell}]").bounding_box()["y"]
+        for cell in ("title", "summary", "memory", "controls", "spectrum")
+    ]
+    assert places == sorted(places)  # the curve is in sight of the controls
+    phone.press("radius", "ArrowLeft", 1)
+    phone.until(lambda: phone.shows(exact(spectral_radius=0.89)), "a moved slider")
+    phone.close()
+
+
+def test_keyboard_alone(page: Page) -> None:
+    """Tab reaches every control in order, and each has a name."""
+    names = []
+    page.tab.evaluate("document.activeElement && document.activeElement.blur()")
+    for _ in range(60):
+        page.tab.keyboard.press("Tab")
+        names.append(page.tab.evaluate(FOCUSED))
+    reached = " | ".join(names)
+    for name in ("ensemble", "nodes N", "spectral radius", "density", "input mask", "seed",
+                 "colour of the input", "noise on the states", "eigenvalue", "modulus", "angle",
+                 "lag τ", "Picture (PNG)", "Python"):  # fmt: skip
+        assert name in reached, reached
+
+
+#: The name of what has the focus, in whatever shadow it is.
+FOCUSED = """
+() => {
+  let at = document.activeElement;
+  while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
+  if (!at) return "";
+  const root = at.getRootNode();
+  const by = (at.getAttribute("aria-labelledby") || "").split(" ").filter(Boolean)
+    .map(id => root.getElementById(id)?.textContent || "");
+  const labels = [...(at.labels || [])].map(label => label.textContent);
+  return [...by, ...labels, at.getAttribute("aria-label"), at.textContent].find(Boolean) || "";
+}
+"""
+
+#: Text that stands out from what is behind it by less than 4.5, within shadows too.
+FAINT = """
+() => {
+  const channel = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const parse = text => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = text; canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const up = e => e.assignedSlot || e.parentElement || (e.getRootNode().host ?? null);
+  const behind = e => {
+    for (; e; e = up(e)) {
+      const colour = parse(getComputedStyle(e).backgroundColor);
+      if (colour[3] > 0.99) return colour;
+    }
+    return [255, 255, 255, 1];
+  };
+  const found = [];
+  const look = root => {
+    for (const e of root.querySelectorAll("*")) {
+      if (e.shadowRoot) look(e.shadowRoot);
+      const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+      if (!own || e.closest("style, script, svg, :disabled") || !e.checkVisibility?.()) continue;
+      if (!e.getClientRects().length) continue;
+      const front = parse(getComputedStyle(e).color), back = behind(e);
+      const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
+      const ratio = (a + 0.05) / (b + 0.05);
+      if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 40)}`);
+    }
+  };
+  look(document.querySelector("#App"));
+  return found;
+}
+"""
+
+
+def test_text_stands_out(page: Page) -> None:
+    page.until(lambda: page.find(".spinner").count() == 0, "everything")
+    assert page.tab.evaluate(FAINT) == []
+    upload(page, "bad.npz", b"nonsense")
+    page.until(lambda: page.find("[role=alert]").count() == 1, "the error")
+    assert page.tab.evaluate(FAINT) == []
+
+
+def test_other_sites_are_refused(server: Server) -> None:
+    for headers in ({"Origin": "https://example.org"}, {"Host": "example.org"}):
+        request = urllib.request.Request(server.address, headers=headers)
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(request, timeout=20)
+    assert urllib.request.urlopen(server.address, timeout=20).status == 200
+
+
+def test_a_file_to_begin_with_and_a_taken_port(
+    tmp_path: Path, server: Server, chromium: Any
+) -> None:
+    mine = memcurve.ensembles.cyclic(25, spectral_radius=0.8)
+    memcurve.save_network(mine, tmp_path / "ring.npz")
+    own = Server(str(tmp_path / "ring.npz"))
+    assert own.address != server.address
+    page = Page(chromium, own.address)
+    page.until(lambda: page.shows(memcurve.memory_curve(mine)), "the file")
+    page.close()
+    port = own.address.rstrip("/").rpartition(":")[2]
+    with pytest.raises(AssertionError, match=f"port {port} of 127.0.0.1 can.*--port"):
+        Server("--port", port)
+    assert "Traceback" not in own.stop()

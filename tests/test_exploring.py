@@ -1,0 +1,372 @@
+"""What the page of ``memcurve explore`` computes and says, without the page."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve.allpass import impulse_response
+from memcurve.exploring import figures, move_eigenvalue
+from memcurve.exploring.downloads import picture_of, table_of
+from memcurve.exploring.later import USUAL, Workshop, asked_curve, squeezing, usable, usual_estimate
+from memcurve.exploring.remarks import about_settings
+from memcurve.exploring.scene import Scene, TooLargeToWatchError, look
+from memcurve.exploring.script import python_lines
+from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, Settings, read_link
+from memcurve.exploring.stems import stems
+from memcurve.exploring.uploads import network_of
+from memcurve.report.vega import specification
+
+#: What :func:`impulse_response` promises, energy being at most one.
+PICTURE = 1e-9
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    return look(Settings().network())
+
+
+@pytest.mark.parametrize("name", sorted(memcurve.ensembles.ENSEMBLES))
+@pytest.mark.parametrize("mask", [OWN_MASK, "ones", "normal"])
+def test_every_ensemble_can_be_shown(name: str, mask: str) -> None:
+    settings = Settings(ensemble=name, size=12, mask=mask, seed=3)
+    seen = look(settings.network())
+    assert seen.curve.total == seen.curve.rank
+    assert seen.response is not None
+    assert set(settings.ignored()) <= {"spectral_radius", "density"}
+    figures.summary(seen)
+    figures.theorem_section(seen, figures.telling_lag(seen))
+
+
+def test_controls_reach_the_ensemble() -> None:
+    settings = Settings(ensemble="sparse_normal", size=40, spectral_radius=0.7, density=0.3, seed=5)
+    ours = settings.network()
+    same = memcurve.ensembles.sparse_normal(40, spectral_radius=0.7, density=0.3, seed=5)
+    assert np.array_equal(ours.A, same.A)
+    assert np.array_equal(ours.C, same.C)
+    masked = Settings(ensemble="cyclic", size=9, mask="uniform", seed=2).network()
+    assert np.array_equal(
+        masked.C, memcurve.ensembles.cyclic(9, mask="uniform", seed=2, spectral_radius=0.9).C
+    )
+    assert Settings(ensemble="hippo_legs").ignored() == ["spectral_radius", "density"]
+    assert Settings(ensemble="chain", spectral_radius=0.3).network().spectral_radius == 0.3
+    assert Settings(ensemble="lru_ring", spectral_radius=0.8).network().spectral_radius <= 0.8
+
+
+def test_a_link_keeps_the_settings() -> None:
+    from urllib.parse import parse_qsl
+
+    settings = Settings(ensemble="orthogonal", size=7, noise=NOISES[3], colour=-0.5, mask="ones")
+    read, wrong = read_link(dict(parse_qsl(settings.link().removeprefix("?"))))
+    assert (read, wrong) == (settings, [])
+    assert read_link({}) == (Settings(), [])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"size": "100000"},
+        {"size": "0"},
+        {"size": "2.5"},
+        {"ensemble": "nonsense"},
+        {"spectral_radius": "nan"},
+        {"spectral_radius": "inf"},
+        {"density": "-1"},
+        {"mask": "<script>"},
+        {"noise": "0.5"},
+        {"colour": "1"},
+        {"seed": "-1"},
+    ],
+)
+def test_a_bad_link_opens_all_the_same(query: dict[str, str]) -> None:
+    settings, wrong = read_link(query)
+    assert settings == Settings()
+    assert len(wrong) == 1
+    assert wrong[0].startswith(f"{next(iter(query))}=")
+    assert "must be" in wrong[0]
+
+
+@pytest.mark.parametrize("poles", [[0.5], [0.9, -0.3], [0.6 + 0.7j, 0.6 - 0.7j, 0.0], [0.99] * 2])
+def test_impulse_response_has_the_tail_energy_of_the_curve(poles: list[complex]) -> None:
+    """MC_τ = Σ_{j>τ} b_j² = 1 − Σ_{j≤τ} b_j², against the lattice."""
+    from memcurve.allpass import memory_of_poles
+
+    values = np.array(poles, dtype=complex)
+    b = impulse_response(values, 60)
+    memory, _ = memory_of_poles(values, 60)
+    assert np.abs(1 - np.cumsum(b**2) - memory).max() < PICTURE
+
+
+def test_response_of_a_network_makes_its_curve(scene: Scene) -> None:
+    assert scene.response is not None
+    tail = 1 - np.cumsum(scene.response**2)
+    assert np.abs(tail - scene.curve.values[: len(tail)]).max() < PICTURE
+
+
+def test_moved_eigenvalue_is_all_that_moves(scene: Scene) -> None:
+    before = np.linalg.eigvals(scene.network.A)
+    k = int(np.argmax(before.imag))
+    moved = move_eigenvalue(scene.network, before[k], 0.2 + 0.8j)
+    after = np.linalg.eigvals(moved.A)
+    kept = np.delete(before, [k, int(np.argmin(np.abs(before - before[k].conj())))])
+    for value in [*kept, 0.2 + 0.8j, 0.2 - 0.8j]:
+        assert np.abs(after - value).min() < 1e-9  # eigenvalues of condition number 1e6
+    assert not np.array_equal(look(moved).curve.values[:100], scene.curve.values[:100])
+    assert look(moved).curve.total == 100
+
+
+def test_moves_that_cannot_be() -> None:
+    network = memcurve.LinearNetwork([[0.9, 0.0], [0.0, 0.5]], [1.0, 1.0])
+    with pytest.raises(ValueError, match=r"`to` must be real for the real eigenvalue 0\.5"):
+        move_eigenvalue(network, 0.5, 0.5j)
+    jordan = memcurve.LinearNetwork([[0.5, 1.0], [0.0, 0.5]], [1.0, 1.0])
+    with pytest.raises(ValueError, match="simple"):
+        move_eigenvalue(jordan, 0.5, 0.1)
+    to_axis = memcurve.LinearNetwork([[0.5, 0.4], [-0.4, 0.5]], [1.0, 0.0])
+    assert np.allclose(move_eigenvalue(to_axis, 0.5 + 0.4j, 0.3).A, 0.3 * np.eye(2))
+    assert look(move_eigenvalue(to_axis, 0.5 + 0.4j, 0.3)).curve.total == 1  # twins count once
+
+
+def test_too_large_and_unstable_are_explained() -> None:
+    big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1), name="big")
+    with pytest.raises(TooLargeToWatchError, match=r"up to 400 states .* big has 401"):
+        look(big)
+    settings = Settings(spectral_radius=1.0)
+    with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
+        settings.network()
+    text = about_settings(settings, None, str(error.value))
+    assert "never forgets" in text
+    assert "role='alert'" in text
+
+
+def test_file_names_are_escaped() -> None:
+    text = about_settings(Settings(), "<img src=x>.npz", "it is <b>damaged</b>")
+    assert "<img" not in text
+    assert "<b>" not in text
+
+
+def test_asked_curve_and_sentences(scene: Scene) -> None:
+    settings = Settings(noise=1e-3, colour=0.5)
+    asked = asked_curve(scene.network, scene.end + 1, settings.arguments())
+    truth = memcurve.memory_curve(
+        scene.network, scene.end + 1, input=memcurve.inputs.ARMA(ar=[0.5]), noise=1e-3
+    )
+    assert np.array_equal(asked.values, truth.values)
+    section = figures.memory_section(scene, settings, asked)
+    assert section.chart is not None
+    assert [series.name for series in section.chart.series] == [
+        "white input, no noise",
+        "AR(0.5) input, noise 0.001",
+    ]
+    assert f"{asked.total:.4g}" in section.text
+    failed = figures.memory_section(scene, settings, ValueError("why"))
+    assert "there is no curve: why" in failed.text
+
+
+def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
+    lags = figures.compared_lags(scene)
+    way = "Gramian, pseudo-inverse"
+    row = usual_estimate(way, scene.network, lags, 1)
+    curve = memcurve.memory_curve(scene.network, lags, method="naive", inverse="pinv")
+    assert row.total == curve.values.sum()
+    found: dict[str, Any] = {way: row, "OSM": RuntimeError("it broke")}
+    section = figures.usual_section(scene, found)
+    assert section.chart is not None
+    assert section.table is not None
+    assert [series.name for series in section.chart.series] == ["exact", way]
+    rows = {cells[0]: cells[1:] for cells in section.table.rows}
+    assert rows["exact"][0] == "100"
+    assert rows[way][0] == f"{row.total:.4g}"
+    assert rows["OSM"] == ("—", "", "failed: it broke")
+    assert rows["OSM+ with 10 masks"] == ("…", "", "")
+    assert set(rows) == {"exact", *USUAL}
+
+
+def test_usable_and_squeezing(scene: Scene) -> None:
+    found = usable(scene.network, {"noise": 1e-3})
+    section = figures.usable_section(scene, Settings(noise=1e-3), found)
+    assert section.chart is not None
+    labels = [name for name, _ in section.chart.marks]
+    total = memcurve.memory_curve(scene.network, noise=1e-3).total
+    assert f"given: {total:.4g}" in labels
+    assert scene.curve.rank is not None
+    squeezed = figures.squeezed_section(squeezing(scene.network, scene.curve.rank))
+    assert squeezed.chart is not None
+    assert "condition number" in squeezed.text
+    assert "cannot be measured here: no" in figures.squeezed_section(ValueError("no")).text
+
+
+def test_several_inputs_complex_states_and_silence() -> None:
+    two = memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2))
+    seen = look(two)
+    assert seen.response is None
+    assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
+    rotating = look(memcurve.LinearNetwork(np.diag([0.9j, 0.5]), [1.0, 1.0]))
+    assert "cannot be moved" in figures.disc_section(rotating).text
+    silent = look(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
+    assert "no input reaches" in figures.summary(silent)
+    specification(figures.memory_section(silent, Settings()).chart)  # type: ignore[arg-type]
+
+
+def test_stems_split_at_the_lag(scene: Scene) -> None:
+    assert scene.response is not None
+    spec = stems(scene.response, 99)
+    energy = sum(row["y"] ** 2 for row in spec["data"]["values"] if row["x"] > 99)
+    assert abs(energy - scene.curve.values[99]) < 1e-4  # six digits a stem, all drawn
+    assert spec["transform"][0]["calculate"] == "datum.x > 99 ? 1 : 0"
+
+
+@pytest.mark.parametrize(
+    ("settings", "moved"),
+    [
+        (Settings(size=20), None),
+        (Settings(ensemble="delay_line", size=15), None),
+        (Settings(size=20, noise=1e-3, colour=0.5, mask="ones"), None),
+        (Settings(ensemble="orthogonal", size=20), (0.9, 0.5)),
+    ],
+)
+def test_python_lines_give_what_is_on_the_screen(
+    settings: Settings,
+    moved: tuple[complex, complex] | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    network = settings.network()
+    if moved is not None:
+        real = np.linalg.eigvals(network.A)
+        moved = (complex(real[np.argmin(np.abs(real.imag))].real), moved[1])
+        network = move_eigenvalue(network, *moved)
+    seen = look(network)
+    lags = figures.compared_lags(seen)
+    names: dict[str, Any] = {}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(python_lines(settings, lags=lags, moved=moved), names)
+    assert np.array_equal(names["curve"].values, seen.curve.values)
+    if not settings.is_plain:
+        asked = asked_curve(network, 5, settings.arguments())
+        assert np.array_equal(names["asked"].values[:5], asked.values)
+    numbers = printed.getvalue().split()
+    for way in USUAL:
+        assert str(usual_estimate(way, network, lags, settings.seed).total) in numbers
+    assert (tmp_path / "memory.png").stat().st_size > 10_000
+
+
+def test_python_lines_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    network = memcurve.ensembles.normal(10, seed=1)
+    memcurve.save_network(network, "mine.npz")
+    for settings in (Settings(), Settings(mask="ones")):
+        contents = Path("mine.npz").read_bytes()
+        uploaded = network_of("C:\\data\\mine.npz", contents, settings.mask, settings.seed)
+        assert uploaded.name == "mine"
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(python_lines(settings, lags=20, file="mine.npz"), names)
+        assert np.array_equal(names["network"].A, uploaded.A)
+        assert np.array_equal(names["network"].C, uploaded.C)
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "said"),
+    [
+        ("empty.npz", b"", "empty.npz: the file is empty"),
+        ("no.npz", b"nonsense", "^no.npz: cannot be read"),
+        ("a.txt", b"1 2\n3 4\n", "unknown kind of file '.txt'"),
+        ("noending", b"1", "unknown kind of file"),
+        ("../../etc/passwd.csv", b"a,b\n", "^passwd.csv: "),
+        ("square.csv", b"0.5,0\n0,0.5\n", "choose an input mask in the controls"),
+    ],
+)
+def test_bad_uploads_are_explained(name: str, contents: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as error:
+        network_of(name, contents, OWN_MASK, 1)
+    assert "/tmp" not in str(error.value)
+
+
+def test_downloads(scene: Scene) -> None:
+    short = memcurve.memory_curve(scene.network, 10, noise=1e-3)
+    assert picture_of([scene.curve], ["exact"], ".png").startswith(b"\x89PNG")
+    assert b"<svg" in picture_of([scene.curve, short], ["exact", "noise 0.001"], ".svg")
+    lines = table_of([scene.curve, short], ["exact", "noise 0.001"]).decode().splitlines()
+    assert lines[0] == "lag,exact,exact error,noise 0.001,noise 0.001 error"
+    assert len(lines) == len(scene.curve) + 1
+    fields = lines[8].split(",")
+    assert [float(field) for field in fields] == [
+        7,
+        scene.curve.values[7],
+        scene.curve.error[7],
+        short.values[7],
+        short.error[7],
+    ]
+    assert lines[12].endswith(",,")
+
+
+@pytest.fixture(scope="module")
+def workshop() -> Iterator[Workshop]:
+    made = Workshop()
+    made.open()
+    yield made
+    made.close()
+
+
+def always() -> bool:
+    return True
+
+
+def test_results_arrive_as_they_are_ready(workshop: Workshop) -> None:
+    jobs = {"one": (abs, (-1,)), "bad": (int, ("x",)), "two": (abs, (-2,))}
+    arrived = dict(workshop.arrivals(jobs, always))
+    assert arrived["one"] == 1
+    assert arrived["two"] == 2
+    assert isinstance(arrived["bad"], ValueError)
+
+
+def test_what_nobody_wants_is_dropped(workshop: Workshop) -> None:
+    assert list(workshop.arrivals({"never": (abs, (-1,))}, lambda: False)) == []
+    start = time.perf_counter()
+    looks = iter([True] + [False] * 100)
+    jobs = {str(k): (time.sleep, (0.3,)) for k in range(30)}
+    assert len(list(workshop.arrivals(jobs, lambda: next(looks)))) == 0
+    assert dict(workshop.arrivals({"next": (abs, (-3,))}, always)) == {"next": 3}
+    assert time.perf_counter() - start < 5  # of the nine seconds only what had begun
+
+
+def test_a_dead_process_is_replaced(workshop: Workshop) -> None:
+    arrived = dict(workshop.arrivals({"dies": (os._exit, (1,))}, always))
+    assert isinstance(arrived["dies"], Exception)
+    assert dict(workshop.arrivals({"next": (abs, (-4,))}, always)) == {"next": 4}
+
+
+def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
+    """At N = 200 the bare eigenvalues take about 12 ms, and 300 ms are allowed in all."""
+    from memcurve.exploring.showing import pictured
+
+    def update(radius: float) -> float:
+        start = time.perf_counter()
+        settings = Settings(size=200, spectral_radius=radius)
+        seen = look(settings.network())
+        picture = pictured(figures.memory_section(seen, settings))
+        assert picture is not None
+        picture._mime_()
+        return time.perf_counter() - start
+
+    A = Settings(size=200).network().A
+
+    def bare() -> float:
+        start = time.perf_counter()
+        np.linalg.eigvals(A)
+        return time.perf_counter() - start
+
+    rounds = [(update(0.9 - 0.01 * k), bare()) for k in range(5)]
+    assert min(ours for ours, _ in rounds) < 25 * min(theirs for _, theirs in rounds)
