@@ -57,6 +57,10 @@ def _cases() -> list[Case]:
     for cycles, rank in (([5, 7, 11, 13], 33), ([6, 6, 4], 8), ([12, 8, 6], 16)):
         A = ensembles.permutation(cycles=cycles, seed=1).A
         add(f"cycles {cycles}", A, normal(len(A)), rank)
+    # nodes by themselves, whose eigenvalues are exact and yet one digit from being twins
+    twins = np.diag([0.5, 0.5 + 2.0**-52, 0.3])
+    add("twins but for the last digit", twins, np.array([1.0, 2.0, 1.0]), 3, 2)
+    add("well apart", np.diag([0.5, 0.5 + 2.0**-40, 0.3]), np.array([1.0, 2.0, 1.0]), 3)
     # multiples of the identity, zero, delay lines
     add("0.9 I", 0.9 * np.eye(20), normal(20), 1)
     add("A = 0", np.zeros((20, 20)), normal(20), 1)

@@ -83,8 +83,20 @@ def test_every_question_is_refused_without_room(room, ask) -> None:
 
 
 def test_certified_has_a_limit_of_its_own(room) -> None:
+    network = ensembles.normal(5, seed=1)
     room(0)
-    assert memory_curve(ensembles.normal(5, seed=1), method="certified").total == 5
+    assert memory_curve(network, method="certified").total == 5
+
+
+def test_ensembles_that_cannot_fit_say_so(room) -> None:
+    room(1e6)
+    for make in (ensembles.cyclic, ensembles.delay_line, ensembles.hippo_legs):
+        with pytest.raises(TooLargeError, match="an ensemble of `size`=1000 is too large"):
+            make(1000)
+    with pytest.raises(TooLargeError, match="`size`=1000"):
+        ensembles.sparse_normal(1000, seed=1)
+    with pytest.raises(TooLargeError, match="`size`=1000"):
+        ensembles.permutation(cycles=[500, 500], seed=1)
 
 
 def test_only_reachable_states_count(room) -> None:

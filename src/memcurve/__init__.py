@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from memcurve.version import __version__
@@ -128,11 +129,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'memcurve' has no attribute {name!r}")
+    home = _HOMES.get(name, "memcurve")
     if home == "memcurve":
-        return importlib.import_module(f"memcurve.{name}")
+        if name.startswith("_") or importlib.util.find_spec(f"memcurve.{name}") is None:
+            raise AttributeError(f"module 'memcurve' has no attribute {name!r}")
+        return importlib.import_module(f"memcurve.{name}")  # also krylov, limits, methods, …
     return getattr(importlib.import_module(home), name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
+#: Width and height of new figures, in inches.
+SIZE = (7.0, 4.2)
 #: Okabe and Ito's colours, which most colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: If no curve has more lags than this, each one gets a marker.
@@ -247,11 +250,20 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
 
 
 def _new_axes() -> Axes:
+    """Axes of a new figure, which notebooks show; elsewhere it needs no display."""
     from matplotlib.figure import Figure
 
-    # not through pyplot: no global state, no display needed
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
-    return figure.add_subplot()
+    if _in_notebook():
+        import matplotlib.pyplot as plt
+
+        return plt.figure(figsize=SIZE, layout="constrained").add_subplot()
+    return Figure(figsize=SIZE, layout="constrained").add_subplot()
+
+
+def _in_notebook() -> bool:
+    """Whether figures made by pyplot are shown when a cell ends, and closed."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell is not None and hasattr(shell, "kernel")
 
 
 def _interval(result: MemoryCurve) -> str | None:

@@ -39,7 +39,7 @@ def paper(
     figure
         Only these figures, 1 to 6; all by default.
     quick
-        40 masks in place of 1000 and fewer sample sizes: about half a minute.
+        40 masks in place of 1000 and fewer sample sizes: less than half a minute.
     claims
         Check the paper's claims too, and add their table to the page.
     fresh

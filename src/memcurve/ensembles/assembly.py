@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memcurve import masks
-from memcurve.arguments import Seed, exact_array, generator, require_number
+from memcurve.arguments import Seed, exact_array, generator, require_number, require_size
+from memcurve.limits import require_room_for_array
 from memcurve.network import LinearNetwork
 
 Floats = NDArray[np.float64]
@@ -45,6 +46,14 @@ def assembled(
     if drawn and isinstance(seed, int | np.integer):
         label.append(f"seed {seed}")
     return LinearNetwork(A, C, name=", ".join(label))
+
+
+def require_nodes(size: Any, *, sparse: bool = False) -> int:
+    """Return ``size`` as an int if it is a number of nodes, and the weights between them fit."""
+    nodes = require_size(size)
+    if not sparse:
+        require_room_for_array((nodes, nodes), f"an ensemble of `size`={nodes}")
+    return nodes
 
 
 def require_radius(spectral_radius: Any) -> float:

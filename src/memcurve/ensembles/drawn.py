@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import Seed, require_density, require_number, require_size
-from memcurve.ensembles.assembly import Floats, Mask, assembled, require_radius, streams
+from memcurve.arguments import Seed, require_density, require_number
+from memcurve.ensembles.assembly import (
+    Floats,
+    Mask,
+    assembled,
+    require_nodes,
+    require_radius,
+    streams,
+)
 from memcurve.network import LinearNetwork
 from memcurve.scaling import require_scaling, rescale
 
@@ -33,7 +40,7 @@ def normal(
     >>> ensembles.normal(100, seed=1)
     LinearNetwork('normal, N=100, ρ=0.9, seed 1', size=100, inputs=1)
     """
-    size = require_size(size)
+    size = require_nodes(size)
     return _random(
         "normal",
         lambda rng: rng.standard_normal((size, size)),
@@ -55,7 +62,7 @@ def uniform(
     mask: Mask = None,
 ) -> LinearNetwork:
     """Independent entries uniform on [−1, 1] (variance 1/3), then scaled. Mask: normal."""
-    size = require_size(size)
+    size = require_nodes(size)
     return _random(
         "uniform",
         lambda rng: rng.uniform(-1, 1, (size, size)),
@@ -83,7 +90,7 @@ def sparse_normal(
     All entries are independent, so the number of non-zeros is binomial. A very sparse draw may
     have no cycle, and then no spectral radius to scale: an error says so.
     """
-    size, density = require_size(size), require_density(density)
+    size, density = require_nodes(size, sparse=sparse), require_density(density)
     return _random(
         "sparse normal",
         lambda rng: _scattered(size, density, rng, rng.standard_normal, sparse),
@@ -111,7 +118,7 @@ def sparse_uniform(
 
     Independent entries as in :func:`sparse_normal`. Mask: normal.
     """
-    size, density = require_size(size), require_density(density)
+    size, density = require_nodes(size, sparse=sparse), require_density(density)
     return _random(
         "sparse uniform",
         lambda rng: _scattered(size, density, rng, lambda n: rng.uniform(-1, 1, n), sparse),
@@ -147,7 +154,7 @@ def sp_c(
     circular law to scale by. Mask: normal.
     """
     require_scaling(scaling, ("spectral_radius", "spectral_norm"))
-    size, density = require_size(size), require_density(density)
+    size, density = require_nodes(size), require_density(density)
     rc = require_number(
         reciprocal_condition, "reciprocal_condition", "above 0 and at most 1", lambda r: 0 < r <= 1
     )
@@ -182,7 +189,7 @@ def symmetric(
 
     The eigenvalues are real; the circular law here is Wigner's semicircle, which ends at √(8N).
     """
-    size = require_size(size)
+    size = require_nodes(size)
 
     def draw(rng: np.random.Generator) -> Floats:
         B = rng.standard_normal((size, size))
@@ -199,7 +206,7 @@ def orthogonal(
     Q is the factor of a normal matrix's QR decomposition with diag(R) > 0 (Mezzadri, *Notices of
     the AMS* 54, 2007). All eigenvalues have modulus ρ, the ``spectral_radius``.
     """
-    size, radius = require_size(size), require_radius(spectral_radius)
+    size, radius = require_nodes(size), require_radius(spectral_radius)
     matrix_rng, mask_rng = streams(seed)
     Q, R = np.linalg.qr(matrix_rng.standard_normal((size, size)))
     A = radius * Q * np.sign(np.diag(R))

@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import Seed, require_number, require_size
-from memcurve.ensembles.assembly import Floats, Mask, assembled, mask_stream, streams
+from memcurve.arguments import Seed, require_number
+from memcurve.ensembles.assembly import (
+    Floats,
+    Mask,
+    assembled,
+    mask_stream,
+    require_nodes,
+    streams,
+)
 from memcurve.network import LinearNetwork
 
 
@@ -31,7 +38,7 @@ def hippo_legs(
     zero-order hold, gives ``exp(hA)`` and ``∫₀ʰ exp(sA)B ds``. The result is exactly triangular.
     The seed is for a random mask only.
     """
-    root = np.sqrt(2 * np.arange(require_size(size)) + 1.0)
+    root = np.sqrt(2 * np.arange(require_nodes(size)) + 1.0)
     A = -np.tril(np.outer(root, root), -1) - np.diag(np.arange(1.0, len(root) + 1))
     return _state_space("HiPPO-LegS", A, root, step, discretisation, mask, seed)
 
@@ -53,7 +60,7 @@ def hippo_legt(
 
     (Voelker, Kajić and Eliasmith 2019). Other keywords as in :func:`hippo_legs`.
     """
-    odd = 2 * np.arange(require_size(size)) + 1.0
+    odd = 2 * np.arange(require_nodes(size)) + 1.0
     sign = (-1.0) ** np.arange(len(odd))
     signs = np.tril(np.outer(sign, sign)) + np.triu(np.ones((len(odd), len(odd))), 1)
     return _state_space(
@@ -78,7 +85,7 @@ def lru_ring(
     sequences*, 2023). ``size`` counts the complex modes, each of which is two states. A is a scipy
     sparse array.
     """
-    size = require_size(size)
+    size = require_nodes(size)
     inner = require_number(radius_min, "radius_min", "from 0 to below 1", lambda r: 0 <= r < 1)
     outer = require_number(
         radius_max, "radius_max", "from `radius_min` to 1", lambda r: inner <= r <= 1

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed, exact_array, require_number, require_size
-from memcurve.ensembles.assembly import Mask, assembled, mask_stream, require_radius
+from memcurve.ensembles.assembly import (
+    Mask,
+    assembled,
+    mask_stream,
+    require_nodes,
+    require_radius,
+)
 from memcurve.network import LinearNetwork
 
 
@@ -38,7 +44,8 @@ def permutation(
         raise ValueError(
             f"`cycles` must add up to `size`, got {cycles} and {size!r}; leave out either one."
         )
-    A = np.zeros((sum(cycles), sum(cycles)))
+    nodes = require_nodes(sum(cycles))
+    A = np.zeros((nodes, nodes))
     for end, length in zip(np.cumsum(cycles), cycles, strict=True):
         A[end - length : end, end - length : end] = np.roll(np.eye(length), 1, axis=0)
     radius = require_radius(spectral_radius)
@@ -53,7 +60,7 @@ def cyclic(
 
     Aᴺ = ρᴺ I, and MC_τ = (1 − ρ^{2N}) ρ^{2N⌊τ/N⌋}. The seed is for a random mask only.
     """
-    size, radius = require_size(size), require_radius(spectral_radius)
+    size, radius = require_nodes(size), require_radius(spectral_radius)
     A = radius * np.roll(np.eye(size), 1, axis=0)
     return assembled(
         A, mask, "basis", mask_stream(seed), "cyclic", f"ρ={radius:g}", seed, drawn=False
@@ -69,7 +76,7 @@ def delay_line(
     random mask only.
     """
     gain = require_number(gain, "gain", "of any size")
-    A = gain * np.eye(require_size(size), k=-1)
+    A = gain * np.eye(require_nodes(size), k=-1)
     return assembled(
         A, mask, "basis", mask_stream(seed), "delay line", f"gain {gain:g}", seed, drawn=False
     )
@@ -88,7 +95,7 @@ def chain(
     ``loop`` is one weight for all nodes (a Jordan block for gain 1) or one a node; they are the
     eigenvalues. The seed is for a random mask only.
     """
-    size, gain = require_size(size), require_number(gain, "gain", "of any size")
+    size, gain = require_nodes(size), require_number(gain, "gain", "of any size")
     loops = exact_array(loop, "loop")
     if loops.shape not in ((), (size,)):
         raise ValueError(

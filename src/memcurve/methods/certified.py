@@ -69,8 +69,9 @@ def certified(
     nodes = problem.reachable
     if len(nodes) > max_size:
         raise UncertainResultError(
-            f"method 'certified' would take hours for {len(nodes)} reachable states; the limit is "
-            f"`max_size`={max_size}. Raise it if you mean it, or use method='exact'."
+            f"method 'certified' is limited to `max_size`={max_size} reachable states, since its "
+            f"time grows with their fourth power, got {len(nodes)}. Raise the limit if you can "
+            f"wait, or use method='exact'."
         )
     if not problem.is_plain:
         found = certified_answer(problem)

@@ -109,10 +109,12 @@ def rank_notes(spectrum: Spectrum) -> list[str]:
     """A note where the rank hangs on the last digits; the entry points make it a warning too."""
     if spectrum.rank_robust >= spectrum.rank:
         return []
+    lost = spectrum.rank - spectrum.rank_robust
+    modes, are = ("1 mode", "is") if lost == 1 else (f"{lost} modes", "are")
     return [
         f"rank {spectrum.rank} {HANGS_ON_DIGITS}, but up to rounding it is "
-        f"{spectrum.rank_robust}: {spectrum.rank - spectrum.rank_robust} modes would be lost by a "
-        f"change in the last digits and are of no practical use"
+        f"{spectrum.rank_robust}: {modes} would be lost by a change in the last digits and {are} "
+        f"of no practical use"
     ]
 
 

@@ -87,7 +87,8 @@ def screen(A: Any, C: Floats, *, keep_basis: bool = False) -> Screening:
     noise = blurred + EPS
     clear = excited > CLEAR * noise
     outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
-    room = room_between(lam, disc)
+    # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
+    room = room_between(lam, np.maximum(disc, DISC * np.abs(lam)))
     beyond_doubt = excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)
     return Screening(
         poles,
