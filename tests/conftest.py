@@ -2,4 +2,14 @@
 
 import os
 
+import pytest
+
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory):
+    """The documentation, built once for all tests that look at it."""
+    import documentation
+
+    return documentation.build(tmp_path_factory.mktemp("site"))
