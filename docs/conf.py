@@ -1,6 +1,6 @@
 """The documentation: executed pages, maths and search that work without a network.
 
-Build it with ``python3 -m uv run --group docs sphinx-build -W docs docs/_build``.
+Build it with ``python3 -m uv run --group docs sphinx-build -W docs docs/_build/html``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+exclude_patterns = ["_build", "jupyter_execute", "**.ipynb_checkpoints"]
 suppress_warnings = ["mystnb.unknown_mime_type"]  # notebooks have richer outputs than pages show
 
 # --- pages
@@ -104,6 +104,8 @@ html_css_files = ["memcurve.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_search_summary = False  # summaries are fetched, which pages opened from a disk may not
+# pages without others below them have nothing to list at the side
+html_sidebars = {page: [] for page in ("start", "choosing", "conventions", "performance")}
 html_theme_options = {
     "logo": {"text": "memcurve"},
     "navbar_align": "left",
