@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import pytest
 
 import memcurve
 from browser import browser
+from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, SUMMARY, Page, Server
 from memcurve.exploring.settings import MOST_NODES
 
 for package in ("marimo", "anywidget"):
@@ -25,116 +24,6 @@ for package in ("marimo", "anywidget"):
 
 #: Seconds in which the first curve has to be there, from an empty tab.
 FIRST_CURVE = 15
-#: Seconds to wait for anything on a machine that has other things to do.
-PATIENCE = 60
-#: Charts carry six digits of each value.
-SIX_DIGITS = 1e-5
-
-MEMORY = "[data-cell-name=memory]"
-SUMMARY = "[data-cell-name=summary]"
-CONTROLS = "[data-cell-name=controls]"
-SPECTRUM = "[data-cell-name=spectrum]"
-#: Finds the rows that the memory chart draws, series by series.
-ROWS = """
-() => {
-  const drawn = document.querySelector("[data-cell-name=memory] marimo-mime-renderer");
-  if (!drawn) return [];
-  const rows = JSON.parse(JSON.parse(drawn.dataset.data)).data.values;
-  return [0, 1].map(s => rows.filter(r => r.s === s).map(r => r.y));
-}
-"""
-
-
-class Server:
-    """The command, running, and the address it printed."""
-
-    def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "memcurve", "explore", "--no-browser", *arguments]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().split(" ")[0].strip()
-        if not self.address:
-            raise AssertionError(self.process.communicate(timeout=20)[1])
-
-    def stop(self) -> str:
-        """End it as Ctrl-C does, and return what it complained about."""
-        self.process.send_signal(2)
-        _, errors = self.process.communicate(timeout=20)
-        assert self.process.returncode in (0, 130)
-        return errors
-
-
-class Page:
-    """A tab, what it complained about and what it asked others for."""
-
-    def __init__(self, running: Any, address: str, width: int = 1280, height: int = 900) -> None:
-        self.context = running.new_context(
-            viewport={"width": width, "height": height}, accept_downloads=True
-        )
-        self.tab = self.context.new_page()
-        self.errors: list[str] = []
-        self.elsewhere: list[str] = []
-        self.tab.on("console", self._note)
-        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.tab.on("request", lambda request: self._count(request.url, address))
-        self.tab.set_default_timeout(1000 * PATIENCE)
-        self.tab.goto(address)
-
-    def _note(self, message: Any) -> None:
-        if message.type == "error":
-            self.errors.append(message.text)
-
-    def _count(self, url: str, address: str) -> None:
-        origin = address.split("?")[0]
-        if not url.startswith((origin, origin.replace("http", "ws"), "data:", "blob:")):
-            self.elsewhere.append(url)
-
-    def find(self, selector: str) -> Any:
-        return self.tab.locator(selector)
-
-    def curves(self) -> list[np.ndarray]:
-        return [np.array(values, dtype=float) for values in self.tab.evaluate(ROWS)]
-
-    def text(self, selector: str) -> str:
-        shown = self.find(selector)
-        return str(shown.first.inner_text()) if shown.count() else ""
-
-    def shows(self, curve: memcurve.MemoryCurve, series: int = 0) -> bool:
-        """Whether the chart has this curve, and so have the lags beyond it nothing to show."""
-        drawn = self.curves()
-        if len(drawn) <= series or not 10 < len(drawn[series]) <= len(curve):
-            return False
-        return bool(np.abs(drawn[series] - curve.values[: len(drawn[series])]).max() < SIX_DIGITS)
-
-    def until(self, holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> float:
-        """Wait, and return how long it took."""
-        start = time.perf_counter()
-        while not holds():
-            if time.perf_counter() - start > seconds:
-                raise AssertionError(f"not within {seconds} s: {what}; {self.text('#App')[:2000]}")
-            time.sleep(0.02)
-        return time.perf_counter() - start
-
-    def set_size(self, size: int) -> None:
-        box = self.find(f"{CONTROLS} input[type=text]").first
-        box.fill(str(size))
-        box.press("Enter")
-
-    def slider(self, name: str) -> Any:
-        names = ["nodes", "radius", "density", "colour", "noise"]
-        return self.find(f"{CONTROLS} [role=slider]").nth(names.index(name))
-
-    def press(self, name: str, key: str, times: int = 1) -> None:
-        self.slider(name).focus()
-        for _ in range(times):
-            self.tab.keyboard.press(key)
-
-    def close(self) -> None:
-        assert not self.errors
-        assert not self.elsewhere
-        self.context.close()
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ import marimo
 app = marimo.App(width="full", app_title="memcurve explore", css_file="page.css")
 
 with app.setup:
+    from dataclasses import replace
+
     import marimo as mo
 
     from memcurve import ensembles, masks
@@ -16,7 +18,6 @@ with app.setup:
     from memcurve.exploring.scene import look
     from memcurve.exploring.script import python_lines
     from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, Settings, read_link
-    from memcurve.exploring.stems import stems
     from memcurve.exploring.uploads import ENDINGS, MOST_BYTES, network_of
 
 
@@ -68,17 +69,17 @@ def switch(upload):
 
 
 @app.cell
-def network_now(contents, name, settings, use_file):
+def network_now(contents, name, draft, use_file):
     file = name if use_file.value else None
     base, _trouble = None, ""
     try:
         if file is None:
-            base = look(settings.network())
+            base = look(draft.network())
         else:
-            base = look(network_of(file, contents, settings.mask, settings.seed))
+            base = look(network_of(file, contents, draft.mask, draft.seed))
     except (ValueError, UncertainResultError, MemoryError) as _error:
         _trouble = str(_error)
-    mo.Html(remarks.about_settings(settings, file, _trouble))
+    mo.Html(remarks.about_settings(draft, file, _trouble))
     return base, file
 
 
@@ -116,26 +117,13 @@ def usable(scene, settings):
 
 @app.cell
 def theorem(lag, scene):
-    _section = figures.theorem_section(scene, int(lag.value))
-    mo.vstack(
-        [
-            mo.Html(showing.heading(_section)),
-            lag,
-            mo.hstack(
-                [
-                    showing.Picture(stems(scene.response, int(lag.value))),
-                    showing.pictured(_section, titled=True),
-                ],
-                widths="equal",
-            ),
-        ]
-    )
+    live.theorem(scene, lag)
     return
 
 
 @app.cell
-def usual(scene, settings):
-    live.usual(scene, settings)
+def usual(draft, scene):
+    live.usual(scene, draft)
     return
 
 
@@ -151,22 +139,28 @@ def home(curves, file, moved, scene, settings):
         curves,
         settings,
         python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved),
+        link=file is None and moved is None,
     )
     return
 
 
 @app.cell
-def settings_now(colour, density, ensemble, mask, noise, radius, seed, size):
-    settings = Settings(
+def draft_now(density, ensemble, mask, radius, seed, size):
+    # what the network is made of: input and noise leave it, and a moved eigenvalue, alone
+    draft = Settings(
         ensemble=ensemble.value,
         size=int(size.value),
         spectral_radius=round(float(radius.value), 6),
         density=round(float(density.value), 6),
         mask=mask.value,
-        noise=float(noise.value),
-        colour=round(float(colour.value), 6),
         seed=int(seed.value),
     )
+    return (draft,)
+
+
+@app.cell
+def settings_now(colour, draft, noise):
+    settings = replace(draft, noise=float(noise.value), colour=round(float(colour.value), 6))
     return (settings,)
 
 
@@ -190,7 +184,6 @@ def lag_memory():
 
 @app.cell
 def lag_control(chosen_lags, scene):
-    mo.stop(scene.response is None)
     lag = mo.ui.slider(
         0,
         scene.end,

@@ -46,7 +46,7 @@ def memory_section(scene: Scene, settings: Settings, asked: Any = None) -> Secti
     series = [Series(name, lags, scene.curve.values[: len(lags)])]
     text = (
         "The share of an input that is still in the states τ steps later. The area under the curve "
-        "is the total memory; it depends on the eigenvalues alone, not on the mask."
+        "is the total memory. Only the eigenvalues that the input excites matter for it."
     )
     if isinstance(asked, MemoryCurve):
         count = min(len(lags), len(asked))

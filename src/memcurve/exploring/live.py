@@ -13,6 +13,7 @@ from memcurve.exploring.downloads import picture_of, table_of
 from memcurve.exploring.remarks import about_lines
 from memcurve.exploring.scene import Scene
 from memcurve.exploring.settings import Settings
+from memcurve.exploring.stems import stems
 from memcurve.report import Section
 
 Jobs = Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]]
@@ -37,6 +38,17 @@ def memory(scene: Scene, settings: Settings) -> list[MemoryCurve]:
     given = (scene.network, scene.end + 1, settings.arguments())
     _arriving({} if settings.is_plain else {"asked": (later.asked_curve, given)}, draw)
     return curves
+
+
+def theorem(scene: Scene, lag: Any) -> None:
+    """Show the impulse response and the curve it makes, at the lag of a slider."""
+    section = figures.theorem_section(scene, int(lag.value))
+    parts: list[Any] = [mo.Html(showing.heading(section))]
+    if scene.response is not None:
+        response = showing.Picture(stems(scene.response, int(lag.value)))
+        both = [response, showing.pictured(section, titled=True)]
+        parts += [lag, mo.hstack(both, widths="equal")]
+    mo.output.replace(mo.vstack(parts))
 
 
 def usual(scene: Scene, settings: Settings) -> None:
@@ -91,8 +103,8 @@ def shown(section: Section, *, busy: bool = False) -> Any:
     return mo.vstack(parts)
 
 
-def home(curves: list[MemoryCurve], settings: Settings, lines: str) -> Any:
-    """Buttons to download picture, data and Python lines, and the lines to read."""
+def home(curves: list[MemoryCurve], settings: Settings, lines: str, *, link: bool) -> Any:
+    """Buttons to download picture, data and Python lines, the lines to read, and a link."""
 
     def names() -> list[str]:
         return ["exact", figures.asked_name(settings)][: len(curves)]
@@ -112,6 +124,6 @@ def home(curves: list[MemoryCurve], settings: Settings, lines: str) -> Any:
         [
             mo.Html("<h2>Take it home</h2>"),
             mo.hstack(buttons, wrap=True, justify="start"),
-            mo.Html(about_lines(lines)),
+            mo.Html(about_lines(lines, settings.link() if link else None)),
         ]
     )

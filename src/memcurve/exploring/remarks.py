@@ -58,9 +58,10 @@ def number_of(scene: Scene) -> str:
     return f"{scene.curve.total:.6g}"
 
 
-def about_lines(lines: str) -> str:
-    """The Python lines, to be read and copied."""
-    return f"<pre class='lines' tabindex='0'>{markup.text(lines)}</pre>"
+def about_lines(lines: str, link: str | None) -> str:
+    """The Python lines, to be read and copied, and the address of what is shown."""
+    address = f"<p><a href='{markup.text(link)}'>Link to these settings</a></p>" if link else ""
+    return f"<pre class='lines' tabindex='0'>{markup.text(lines)}</pre>{address}"
 
 
 def _remark(text: str) -> str:
