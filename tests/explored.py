@@ -114,9 +114,16 @@ class Page:
         return self.find(f"{CONTROLS} [role=slider]").nth(names.index(name))
 
     def press(self, name: str, key: str, times: int = 1) -> None:
-        self.slider(name).focus()
+        """Press a key on a slider, and again where a busy page has lost it."""
+        slider = self.slider(name)
+        slider.focus()
         for _ in range(times):
-            self.tab.keyboard.press(key)
+            before = slider.get_attribute("aria-valuenow")
+            for _ in range(20):
+                self.tab.keyboard.press(key)
+                if slider.get_attribute("aria-valuenow") != before:
+                    break
+                self.tab.wait_for_timeout(50)
 
     def close(self) -> None:
         assert not self.errors

@@ -16,10 +16,10 @@ import pytest
 import memcurve
 from memcurve.allpass import impulse_response
 from memcurve.exploring import figures, move_eigenvalue
-from memcurve.exploring.downloads import picture_of, table_of
+from memcurve.exploring.downloads import json_of, picture_of, table_of
 from memcurve.exploring.later import USUAL, Workshop, asked_curve, squeezing, usable, usual_estimate
 from memcurve.exploring.remarks import about_settings
-from memcurve.exploring.scene import Scene, TooLargeToWatchError, look
+from memcurve.exploring.scene import Scene, TooLargeToWatchError, look, look_moved
 from memcurve.exploring.script import python_lines
 from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, Settings, read_link
 from memcurve.exploring.stems import stems
@@ -37,14 +37,28 @@ def scene() -> Scene:
 
 @pytest.mark.parametrize("name", sorted(memcurve.ensembles.ENSEMBLES))
 @pytest.mark.parametrize("mask", [OWN_MASK, "ones", "normal"])
-def test_every_ensemble_can_be_shown(name: str, mask: str) -> None:
-    settings = Settings(ensemble=name, size=12, mask=mask, seed=3)
+@pytest.mark.parametrize("size", [1, 2, 12])
+def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
+    settings = Settings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
     seen = look(settings.network())
     assert seen.curve.total == seen.curve.rank
+    assert set(settings.ignored()) <= {"spectral_radius", "density", "seed"}
+    said = figures.summary(seen, settings)
+    assert ("as many as it has states" in said) == (
+        seen.curve.total == size and not seen.network.is_complex
+    )
+    assert said.startswith("past input remembered") == (seen.curve.total == 1)
     assert seen.response is not None
-    assert set(settings.ignored()) <= {"spectral_radius", "density"}
-    figures.summary(seen)
-    figures.theorem_section(seen, figures.telling_lag(seen))
+    lag = figures.telling_lag(seen)
+    assert f"{seen.curve.values[lag]:.6f}, is still" in figures.theorem_section(seen, lag).text
+
+
+def test_bounds_are_rounded_up() -> None:
+    for error in (2.46e-12, 2e-12, 1e-16, 9.5e-13, 9.999e-5, 1.0001e-9):
+        assert float(figures.at_most(error)) >= error * (1 - 1e-12)
+        assert float(figures.at_most(error)) <= 2 * error
+    assert figures.at_most(2.46e-12) == "3e-12"
+    assert figures.at_most(9.5e-13) == "1e-12"
 
 
 def test_controls_reach_the_ensemble() -> None:
@@ -57,7 +71,9 @@ def test_controls_reach_the_ensemble() -> None:
     assert np.array_equal(
         masked.C, memcurve.ensembles.cyclic(9, mask="uniform", seed=2, spectral_radius=0.9).C
     )
-    assert Settings(ensemble="hippo_legs").ignored() == ["spectral_radius", "density"]
+    assert Settings(ensemble="hippo_legs").ignored() == ["spectral_radius", "density", "seed"]
+    assert Settings(ensemble="cyclic").ignored() == ["density", "seed"]
+    assert Settings(ensemble="cyclic", mask="uniform").ignored() == ["density"]
     assert Settings(ensemble="chain", spectral_radius=0.3).network().spectral_radius == 0.3
     assert Settings(ensemble="lru_ring", spectral_radius=0.8).network().spectral_radius <= 0.8
 
@@ -85,6 +101,7 @@ def test_a_link_keeps_the_settings() -> None:
         {"noise": "0.5"},
         {"colour": "1"},
         {"seed": "-1"},
+        {"size": "9" * 3000},
     ],
 )
 def test_a_bad_link_opens_all_the_same(query: dict[str, str]) -> None:
@@ -93,6 +110,14 @@ def test_a_bad_link_opens_all_the_same(query: dict[str, str]) -> None:
     assert len(wrong) == 1
     assert wrong[0].startswith(f"{next(iter(query))}=")
     assert "must be" in wrong[0]
+    assert len(wrong[0]) < 250
+
+
+def test_a_misspelt_link_is_named() -> None:
+    assert read_link({"sizes": "5", "session_id": "x"}) == (
+        Settings(),
+        ["sizes: known are ensemble, size, spectral_radius, density, mask, noise, colour, seed."],
+    )
 
 
 @pytest.mark.parametrize("poles", [[0.5], [0.9, -0.3], [0.6 + 0.7j, 0.6 - 0.7j, 0.0], [0.99] * 2])
@@ -131,9 +156,27 @@ def test_moves_that_cannot_be() -> None:
     jordan = memcurve.LinearNetwork([[0.5, 1.0], [0.0, 0.5]], [1.0, 1.0])
     with pytest.raises(ValueError, match="simple"):
         move_eigenvalue(jordan, 0.5, 0.1)
-    to_axis = memcurve.LinearNetwork([[0.5, 0.4], [-0.4, 0.5]], [1.0, 0.0])
-    assert np.allclose(move_eigenvalue(to_axis, 0.5 + 0.4j, 0.3).A, 0.3 * np.eye(2))
-    assert look(move_eigenvalue(to_axis, 0.5 + 0.4j, 0.3)).curve.total == 1  # twins count once
+    pair = memcurve.LinearNetwork([[0.5, 0.4], [-0.4, 0.5]], [1.0, 0.0])
+    with pytest.raises(ValueError, match="`to` must not be real for the complex eigenvalue"):
+        move_eigenvalue(pair, 0.5 + 0.4j, 0.3)
+    with pytest.raises(ValueError, match="1 eigenvalues would count in place of 2"):
+        look_moved(look(network), 0.5, 0.9)  # onto the other
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(ensemble="permutation", mask="ones", size=30),
+        Settings(ensemble="cyclic", mask="ones", size=100),
+        Settings(ensemble="sparse_normal", size=30, seed=3),
+        Settings(ensemble="lru_ring", size=5),
+    ],
+)
+def test_only_eigenvalues_that_all_count_are_moved(settings: Settings) -> None:
+    """Rounding would excite those that the input leaves out."""
+    seen = look(settings.network())
+    assert not figures.is_movable(seen)
+    assert "cannot be moved here" in figures.disc_section(seen).text
 
 
 def test_too_large_and_unstable_are_explained() -> None:
@@ -172,6 +215,30 @@ def test_asked_curve_and_sentences(scene: Scene) -> None:
     assert "there is no curve: why" in failed.text
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (Settings(colour=0.95), "can be inferred from one another"),
+        (Settings(ensemble="hippo_legs", size=12, colour=-0.95), "the network holds less"),
+        (Settings(ensemble="delay_line", size=12, colour=0.05), ", as without"),
+        (Settings(noise=0.1), "the rest lies below the noise"),
+    ],
+)
+def test_why_the_total_changes(settings: Settings, said: str) -> None:
+    seen = look(settings.network())
+    asked = asked_curve(seen.network, seen.end + 1, settings.arguments())
+    assert said in figures.memory_section(seen, settings, asked).text
+    assert f"below with {figures.asked_name(settings)}" in figures.summary(seen, settings)
+
+
+def test_a_slow_network_says_what_is_drawn() -> None:
+    slow = look(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
+    text = figures.memory_section(slow, Settings()).text
+    assert "The lags drawn hold 1 of it" in text
+    with pytest.raises(ValueError, match="forgets its start only after ages"):
+        usual_estimate("simulation of 2,000 steps", slow.network, 10, 1)
+
+
 def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
     lags = figures.compared_lags(scene)
     way = "Gramian, pseudo-inverse"
@@ -189,15 +256,20 @@ def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
     assert rows["OSM"] == ("—", "", "failed: it broke")
     assert rows["OSM+ with 10 masks"] == ("…", "", "")
     assert set(rows) == {"exact", *USUAL}
+    assert f"up to {row.largest_error:.1g} at a lag" in section.text
+    broken = figures.usual_section(scene, {way: RuntimeError("x") for way in USUAL})
+    assert "at a lag" not in broken.text
 
 
 def test_usable_and_squeezing(scene: Scene) -> None:
-    found = usable(scene.network, {"noise": 1e-3})
-    section = figures.usable_section(scene, Settings(noise=1e-3), found)
+    settings = Settings(noise=1e-3, colour=0.95)
+    section = figures.usable_section(settings, usable(scene.network, settings.arguments()))
     assert section.chart is not None
-    labels = [name for name, _ in section.chart.marks]
-    total = memcurve.memory_curve(scene.network, noise=1e-3).total
-    assert f"given: {total:.4g}" in labels
+    coloured = memcurve.inputs.ARMA(ar=[0.95])
+    without = memcurve.memory_curve(scene.network, input=coloured).total
+    assert section.chart.levels[0] == (f"without noise: {without:.4g}", without)
+    total = memcurve.memory_curve(scene.network, input=coloured, noise=1e-3).total
+    assert f"given: {total:.4g}" in [name for name, _ in section.chart.marks]
     assert scene.curve.rank is not None
     squeezed = figures.squeezed_section(squeezing(scene.network, scene.curve.rank))
     assert squeezed.chart is not None
@@ -205,15 +277,40 @@ def test_usable_and_squeezing(scene: Scene) -> None:
     assert "cannot be measured here: no" in figures.squeezed_section(ValueError("no")).text
 
 
-def test_several_inputs_complex_states_and_silence() -> None:
-    two = memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2))
-    seen = look(two)
+def test_several_inputs() -> None:
+    seen = look(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
     assert seen.response is None
     assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
-    rotating = look(memcurve.LinearNetwork(np.diag([0.9j, 0.5]), [1.0, 1.0]))
-    assert "cannot be moved" in figures.disc_section(rotating).text
+    said = figures.summary(seen, Settings())
+    assert said.startswith("past inputs remembered in total, of 3 states, over 2 inputs. No value")
+    text = figures.memory_section(seen, Settings()).text
+    assert "each of the 2 inputs" in text
+    assert "eigenvalues" not in text  # the masks matter too
+
+
+def test_complex_states_count_twice() -> None:
+    seen = look(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
+    said = figures.summary(seen, Settings())
+    assert said.startswith("past inputs remembered in total, two for each of its 2 complex states")
+    assert "complex network" in figures.disc_section(seen).text
+
+
+def test_what_is_not_read_or_reached() -> None:
+    A = memcurve.ensembles.normal(8, seed=1).A
+    some = look(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
+    assert "of 2 states that are read" in figures.summary(some, Settings())
+    assert some.curve.rank == 2
+    found = squeezing(some.network, some.curve.rank)
+    whole = squeezing(some.network.replace(readout=None), 8)
+    assert found is not None
+    assert whole is not None
+    assert len(found.components) == 8
+    assert found.condition == whole.condition
+    unread = memcurve.LinearNetwork(np.diag([0.9, 0.5]), [1.0, 0.0], readout=[1])
+    assert "no input reaches what is read" in figures.summary(look(unread), Settings())
     silent = look(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
-    assert "no input reaches" in figures.summary(silent)
+    assert "no input reaches the states" in figures.summary(silent, Settings())
+    assert "it excites none" in figures.disc_section(silent).text
     specification(figures.memory_section(silent, Settings()).chart)  # type: ignore[arg-type]
 
 
@@ -232,6 +329,7 @@ def test_stems_split_at_the_lag(scene: Scene) -> None:
         (Settings(ensemble="delay_line", size=15), None),
         (Settings(size=20, noise=1e-3, colour=0.5, mask="ones"), None),
         (Settings(ensemble="orthogonal", size=20), (0.9, 0.5)),
+        (Settings(size=12, mask="basis"), None),  # where the Gramian is singular
     ],
 )
 def test_python_lines_give_what_is_on_the_screen(
@@ -258,7 +356,8 @@ def test_python_lines_give_what_is_on_the_screen(
         assert np.array_equal(names["asked"].values[:5], asked.values)
     numbers = printed.getvalue().split()
     for way in USUAL:
-        assert str(usual_estimate(way, network, lags, settings.seed).total) in numbers
+        row = usual_estimate(way, network, lags, settings.seed)
+        assert row.curve is None or str(row.total) in numbers
     assert (tmp_path / "memory.png").stat().st_size > 10_000
 
 
@@ -275,6 +374,15 @@ def test_python_lines_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             exec(python_lines(settings, lags=20, file="mine.npz"), names)
         assert np.array_equal(names["network"].A, uploaded.A)
         assert np.array_equal(names["network"].C, uploaded.C)
+
+
+def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
+    network = memcurve.ensembles.normal(8, seed=1).replace(readout=[0, 1], notes=("mind this",))
+    memcurve.save_network(network, tmp_path / "some.npz")
+    masked = network_of("some.npz", (tmp_path / "some.npz").read_bytes(), "ones", 1)
+    assert look(masked).curve.total == 2
+    assert masked.notes == ("mind this",)
+    assert np.array_equal(masked.C, memcurve.masks.ones(8))
 
 
 @pytest.mark.parametrize(
@@ -296,20 +404,18 @@ def test_bad_uploads_are_explained(name: str, contents: bytes, said: str) -> Non
 
 def test_downloads(scene: Scene) -> None:
     short = memcurve.memory_curve(scene.network, 10, noise=1e-3)
-    assert picture_of([scene.curve], ["exact"], ".png").startswith(b"\x89PNG")
-    assert b"<svg" in picture_of([scene.curve, short], ["exact", "noise 0.001"], ".svg")
-    lines = table_of([scene.curve, short], ["exact", "noise 0.001"]).decode().splitlines()
+    curves = {"exact": scene.curve, "noise 0.001": short}
+    assert picture_of({"exact": scene.curve}, ".png").startswith(b"\x89PNG")
+    assert b"<svg" in picture_of(curves, ".svg")
+    lines = table_of(curves).decode().splitlines()
     assert lines[0] == "lag,exact,exact error,noise 0.001,noise 0.001 error"
     assert len(lines) == len(scene.curve) + 1
-    fields = lines[8].split(",")
-    assert [float(field) for field in fields] == [
-        7,
-        scene.curve.values[7],
-        scene.curve.error[7],
-        short.values[7],
-        short.error[7],
-    ]
+    fields = [float(field) for field in lines[8].split(",")]
+    truth = [scene.curve.values[7], scene.curve.error[7], short.values[7], short.error[7]]
+    assert fields == [7, *truth]
     assert lines[12].endswith(",,")
+    kept = memcurve.MemoryCurve.from_json(json_of(curves).decode())
+    assert np.array_equal(kept.values, short.values)
 
 
 @pytest.fixture(scope="module")
@@ -343,9 +449,80 @@ def test_what_nobody_wants_is_dropped(workshop: Workshop) -> None:
 
 
 def test_a_dead_process_is_replaced(workshop: Workshop) -> None:
-    arrived = dict(workshop.arrivals({"dies": (os._exit, (1,))}, always))
+    jobs = {"dies": (os._exit, (1,)), "innocent": (abs, (-5,))}
+    arrived = dict(workshop.arrivals(jobs, always))
     assert isinstance(arrived["dies"], Exception)
+    assert arrived["innocent"] == 5  # it was in the same queue
     assert dict(workshop.arrivals({"next": (abs, (-4,))}, always)) == {"next": 4}
+
+
+def test_work_for_nobody_is_ended_when_somebody_comes(workshop: Workshop) -> None:
+    looks = iter([True] + [False] * 100)
+    assert not list(workshop.arrivals({"long": (time.sleep, (60,))}, lambda: next(looks)))
+    time.sleep(1.2)
+    start = time.perf_counter()
+    assert dict(workshop.arrivals({"next": (abs, (-6,))}, always)) == {"next": 6}
+    assert time.perf_counter() - start < 30
+
+
+def test_a_closed_workshop_computes_nothing() -> None:
+    closed = Workshop()
+    assert list(closed.arrivals({"never": (abs, (-1,))}, always)) == []
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "origin", "fine"),
+    [
+        ("127.0.0.1", "127.0.0.1:2718", None, True),
+        ("127.0.0.1", "localhost:2718", "http://localhost:2718", True),
+        ("127.0.0.1", "localhost:2718", "http://evil.example", False),
+        ("127.0.0.1", "evil.example:2718", "http://evil.example:2718", False),
+        ("127.0.0.1", "[", None, False),
+        ("127.0.0.1", "127.0.0.1:2718", "http://[", False),
+        ("::1", "[::1]:2718", None, True),
+        ("0.0.0.0", "192.168.1.7:2718", "http://192.168.1.7:2718", True),
+        ("0.0.0.0", "evil.example:2718", "http://evil.example:2718", False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_other_sites_are_refused(
+    kind: str, host: str, asked: str, origin: str | None, fine: bool
+) -> None:
+    """Neither by their own name for this machine, nor from their own pages."""
+    import asyncio
+
+    from memcurve.exploring.serving import same_site_only
+
+    served, sent = [], []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        served.append(scope)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", asked.encode())]
+    headers += [] if origin is None else [(b"origin", origin.encode())]
+    asyncio.run(same_site_only(app, host)({"type": kind, "headers": headers}, None, send))
+    assert bool(served) == fine
+    assert bool(sent) != fine
+
+
+def test_addresses_to_listen_on() -> None:
+    from memcurve.exploring.serving import is_loopback, listen
+
+    first, second = listen("127.0.0.1", None), listen("127.0.0.1", None)
+    with first, second:
+        ports = [one.getsockname()[1] for one in (first, second)]
+        assert ports[0] != ports[1]
+        with pytest.raises(ValueError, match=rf"port {ports[0]} of 127\.0\.0\.1 cannot be used"):
+            listen("127.0.0.1", ports[0])
+    with pytest.raises(ValueError, match="`host` must be an address or a name of this machine"):
+        listen("no.such.machine.invalid", None)
+    assert is_loopback("localhost")
+    assert is_loopback("::1")
+    assert not is_loopback("0.0.0.0")
+    assert not is_loopback("example.org")
 
 
 def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:

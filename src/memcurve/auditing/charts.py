@@ -59,7 +59,7 @@ def spectrum_section(found: Eigenvalues) -> Section:
         series = [_points("eigenvalues of A", found.all)]
     elif len(counting) == len(found.all):
         series = [_points("eigenvalues, all of which count", counting)]
-        text += f", here all {len(counting)}"
+        text += f", here all {len(counting)}" if len(counting) != 1 else ", here its only one"
     else:
         series = [_points("eigenvalues of A", found.all), _points("those that count", counting)]
         text += f", here {len(counting)} of {len(found.all)}"

@@ -82,9 +82,15 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     """Measure the squeezing of a network with one input; None where there is nothing to see.
 
     ``rank`` is the exact rank of its Krylov matrix: beyond it Arnoldi's steps are rounding noise.
+    It is the rank of a network that is read everywhere; of another one it is found here.
     """
     A, C = network.real_pair()
-    if C.shape[1] != 1 or rank == 0 or len(C) > MOST_STATES:
+    if C.shape[1] != 1 or len(C) > MOST_STATES:
+        return None
+    if network.readout is not None:  # what is read of the states does not change how they move
+        network = network.replace(readout=None)
+        rank = controllable_spectrum(network).rank
+    if rank == 0:
         return None
     mask = C[:, 0] / np.abs(C).max()
     with np.errstate(under="ignore"):

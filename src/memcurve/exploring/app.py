@@ -12,10 +12,10 @@ with app.setup:
 
     from memcurve import ensembles, masks
     from memcurve.errors import UncertainResultError
-    from memcurve.exploring import figures, live, move_eigenvalue, remarks, showing
+    from memcurve.exploring import figures, live, remarks, showing
     from memcurve.exploring.disc import disc_of, moved_of
     from memcurve.exploring.opening import OPENING
-    from memcurve.exploring.scene import look
+    from memcurve.exploring.scene import look, look_moved
     from memcurve.exploring.script import python_lines
     from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, Settings, read_link
     from memcurve.exploring.uploads import ENDINGS, MOST_BYTES, network_of
@@ -58,11 +58,9 @@ def controls(first):
 
 @app.cell
 def switch(upload):
-    name, contents = None, b""
+    name, contents = OPENING.name, OPENING.contents
     if upload.value:
         name, contents = upload.value[0].name, upload.value[0].contents
-    elif OPENING.file is not None:
-        name, contents = OPENING.file.name, OPENING.file.read_bytes()
     use_file = mo.ui.switch(value=name is not None, label="use the file")
     use_file if name is not None else None
     return contents, name, use_file
@@ -84,15 +82,15 @@ def network_now(contents, name, draft, use_file):
 
 
 @app.cell
-def summary(scene):
-    mo.Html(remarks.about_result(scene, figures.summary(scene)))
+def summary(scene, settings):
+    mo.Html(remarks.about_result(scene, figures.summary(scene, settings)))
     return
 
 
 @app.cell
 def memory(scene, settings):
-    curves = live.memory(scene, settings)
-    return (curves,)
+    shown = live.memory(scene, settings)
+    return (shown,)
 
 
 @app.cell
@@ -102,7 +100,7 @@ def spectrum(base):
         disc_of(
             base.eigenvalues.counting,
             base.eigenvalues.all,
-            movable=not base.network.is_complex,
+            movable=figures.is_movable(base),
         )
     )
     mo.vstack([mo.Html(showing.heading(figures.disc_section(base))), disc])
@@ -134,10 +132,9 @@ def squeezing(scene):
 
 
 @app.cell
-def home(curves, file, moved, scene, settings):
+def home(file, moved, scene, settings, shown):
     live.home(
-        curves,
-        settings,
+        shown,
         python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved),
         link=file is None and moved is None,
     )
@@ -145,15 +142,15 @@ def home(curves, file, moved, scene, settings):
 
 
 @app.cell
-def draft_now(density, ensemble, mask, radius, seed, size):
+def draft_now(density, ensemble, first, mask, radius, seed, size):
     # what the network is made of: input and noise leave it, and a moved eigenvalue, alone
     draft = Settings(
         ensemble=ensemble.value,
-        size=int(size.value),
+        size=round(size.value),
         spectral_radius=round(float(radius.value), 6),
         density=round(float(density.value), 6),
         mask=mask.value,
-        seed=int(seed.value),
+        seed=first.seed if seed.value is None else round(seed.value),
     )
     return (draft,)
 
@@ -169,7 +166,7 @@ def moving(base, disc):
     moved, scene, _trouble = moved_of(disc.value), base, ""
     if moved is not None:
         try:
-            scene = look(move_eigenvalue(base.network, *moved))
+            scene = look_moved(base, *moved)
         except (ValueError, UncertainResultError) as _error:
             moved, _trouble = None, str(_error)
     mo.Html(remarks.about_move(_trouble))

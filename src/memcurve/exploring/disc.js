@@ -1,6 +1,7 @@
 // The unit disc. Poles above the axis can be dragged; their conjugates follow.
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_MODULUS = 0.9995; // on the circle nothing is forgotten, and there is no curve
+const LEAST_HEIGHT = 0.002; // a pair stays a pair: on the axis its two would meet
 const GRASP = 0.09; // how far from a pole a finger may be
 const PAUSE = 60; // milliseconds between two messages of one drag
 
@@ -78,7 +79,7 @@ function render({ model, el }) {
     which.input.value = chosen + 1;
     modulus.input.value = size;
     angle.input.value = turn;
-    which.output.textContent = `${chosen + 1} of ${places.length}`;
+    which.output.textContent = places.length ? `${chosen + 1} of ${places.length}` : "none";
     modulus.output.textContent = size.toFixed(4);
     angle.output.textContent = `${turn.toFixed(1)}°`;
     const away = re !== at[0] || im !== at[1];
@@ -105,13 +106,13 @@ function render({ model, el }) {
   }
 
   function take(k) {
-    const before = chosen;
+    if (k === chosen || !places[k]) return;
     chosen = k;
-    if (before !== k) at = [...places[k]];
+    at = [...places[k]];
   }
   function move(re, im) {
     const real = places[chosen][1] === 0;
-    let x = re, y = real ? 0 : Math.max(0, im);
+    let x = re, y = real ? 0 : Math.max(LEAST_HEIGHT, im);
     const size = Math.hypot(x, y);
     if (size > MOST_MODULUS) [x, y] = [(x * MOST_MODULUS) / size, (y * MOST_MODULUS) / size];
     at = [x, y];
@@ -144,22 +145,29 @@ function render({ model, el }) {
     move(x, Math.abs(y));
     changed(false);
   });
-  svg.addEventListener("pointerup", (event) => {
-    if (svg.hasPointerCapture(event.pointerId)) changed(true);
-  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    svg.addEventListener(end, (event) => {
+      if (svg.hasPointerCapture(event.pointerId)) changed(true);
+    });
+  }
   which.input.addEventListener("input", () => {
     take(Number(which.input.value) - 1);
     changed(true);
   });
-  for (const { input } of [modulus, angle]) {
-    input.addEventListener("input", () => {
-      const size = Number(modulus.input.value);
-      const turn = (Number(angle.input.value) * Math.PI) / 180;
-      move(size * Math.cos(turn), places[chosen][1] === 0 ? 0 : size * Math.sin(turn));
-      changed(false);
-    });
-    input.addEventListener("change", () => changed(true));
-  }
+  // the one that is not touched stays as it is, whatever the steps of its control are
+  modulus.input.addEventListener("input", () => {
+    const size = Number(modulus.input.value);
+    const turn = Math.atan2(at[1], at[0]);
+    move(size * Math.cos(turn), size * Math.sin(turn));
+    changed(false);
+  });
+  angle.input.addEventListener("input", () => {
+    const size = Math.hypot(...at);
+    const turn = (Number(angle.input.value) * Math.PI) / 180;
+    move(size * Math.cos(turn), size * Math.sin(turn));
+    changed(false);
+  });
+  for (const { input } of [modulus, angle]) input.addEventListener("change", () => changed(true));
   back.addEventListener("click", () => {
     at = [...places[chosen]];
     changed(true);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from memcurve.auditing.charts import spectrum_section, squeezing_section, usable_chart
 from memcurve.auditing.structure import Squeezing
-from memcurve.auditing.usable import UsableMemory
 from memcurve.auditing.verdict import counted, number
 from memcurve.comparison import Row
 from memcurve.curve import MemoryCurve
@@ -20,34 +20,74 @@ from memcurve.report import Chart, Section, Series, Table
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
+#: Totals that differ by less are the same to the eye.
+SAME = 5e-3
+#: Where the lags drawn hold less than this share of the memory, it is said.
+NEARLY_ALL = 0.998
+
+SQUEEZING_SOON = Section("Squeezing", "How fast the powers of A run out of new directions …")
 
 
-def summary(scene: Scene) -> str:
+def summary(scene: Scene, settings: Settings) -> str:
     """What the total says, to stand after it, and the main numbers beside it."""
-    curve, states = scene.curve, scene.network.read_states
-    all_of = "as many as it has states" if curve.total == states else f"of {states} states"
-    remembers = f"past inputs remembered in total, {all_of}."
+    said = _remembered(scene)
+    if settings.is_plain or not scene.curve.total:
+        return said
+    return f"{said} All this for white input without noise; below with {asked_name(settings)}."
+
+
+def _remembered(scene: Scene) -> str:
+    curve, network = scene.curve, scene.network
     if not curve.total:
-        return "past inputs remembered: no input reaches the states."
+        reach = "the states" if network.readout is None else "what is read of the states"
+        return f"past inputs remembered: no input reaches {reach}."
+    remembered = "past input" if curve.total == 1 else "past inputs"
+    text = f"{remembered} remembered in total, {_of_states(scene)}"
+    if network.inputs > 1:
+        text += f", over {network.inputs} inputs"
     lag = curve.horizon(0.5)
-    half = "Half of an input is left beyond the lags listed"
-    if lag == 0:
-        half = "Less than half of the latest input is left"
-    elif lag is not None:
-        half = f"Less than half of an input is left from lag {lag} on"
-    return f"{remembers} {half}; no value is further than {curve.error.max():.0e} from the truth."
+    if network.inputs > 1:
+        half = ""
+    elif lag is None:
+        half = " At the last lag listed more than half of an input is left."
+    elif lag == 0:
+        half = " Less than half of the latest input is left."
+    else:
+        half = f" Less than half of an input is left from lag {lag} on."
+    return f"{text}.{half} {_accuracy(curve)}"
+
+
+def _of_states(scene: Scene) -> str:
+    network, states = scene.network, scene.network.read_states
+    if network.readout is not None:
+        return f"of {states} states that are read"
+    if scene.curve.total != states:
+        return f"of {states} states"
+    if network.is_complex:
+        return f"two for each of its {counted(network.size, 'complex state')}"
+    return "as many as it has states"
+
+
+def _accuracy(curve: MemoryCurve) -> str:
+    error = float(curve.error.max())
+    if error == 0:
+        return "The values are exact."
+    return f"No value is further than {at_most(error)} from the truth."
+
+
+def at_most(error: float) -> str:
+    """A bound in one digit, rounded up."""
+    power = math.floor(math.log10(error))
+    digit = math.ceil(error / 10.0**power * (1 - 1e-12))
+    return f"{digit}e{power:+03d}" if digit < 10 else f"1e{power + 1:+03d}"
 
 
 def memory_section(scene: Scene, settings: Settings, asked: Any = None) -> Section:
     """The exact curve, and the one under the input and the noise that are set, once it is there."""
     lags = _lags(scene)
-    white = settings.is_plain or asked is None
-    name = "exact" if white else "white input, no noise"
+    name = "exact" if settings.is_plain or asked is None else "white input, no noise"
     series = [Series(name, lags, scene.curve.values[: len(lags)])]
-    text = (
-        "The share of an input that is still in the states τ steps later. The area under the curve "
-        "is the total memory. Only the eigenvalues that the input excites matter for it."
-    )
+    text = f"{_what_memory_is(scene)}{_held(scene)}"
     if isinstance(asked, MemoryCurve):
         count = min(len(lags), len(asked))
         series.append(Series(asked_name(settings), lags[:count], asked.values[:count]))
@@ -56,6 +96,27 @@ def memory_section(scene: Scene, settings: Settings, asked: Any = None) -> Secti
         text = f"{text} With {asked_name(settings)} there is no curve: {asked}"
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
     return Section("How much is remembered", text, chart=chart)
+
+
+def _what_memory_is(scene: Scene) -> str:
+    total = "The area under the curve is the total memory."
+    if scene.network.inputs > 1:
+        inputs = f"each of the {scene.network.inputs} inputs"
+        return f"The share of {inputs} that is still in the states τ steps later, added up. {total}"
+    return (
+        f"The share of an input that is still in the states τ steps later. {total} For white input "
+        f"without noise only the eigenvalues that the input excites matter."
+    )
+
+
+def _held(scene: Scene) -> str:
+    held = float(scene.curve.values[: scene.end + 1].sum())
+    if held >= NEARLY_ALL * scene.curve.total:
+        return ""
+    return (
+        f" The lags drawn hold {number(held)} of it; the rest is spread thinly over very many "
+        f"later ones."
+    )
 
 
 def asked_name(settings: Settings) -> str:
@@ -67,41 +128,48 @@ def asked_name(settings: Settings) -> str:
 
 def _what_changed(settings: Settings, without: float, total: float) -> str:
     change = f"With {asked_name(settings)} the total is {number(total)} in place of {without:g}"
+    if abs(total - without) < SAME:
+        return f"With {asked_name(settings)} the total is {number(total)}, as without."
     if settings.noise and settings.colour:
-        return (
-            f"{change}: colour adds what can be inferred from other inputs, noise hides the rest."
-        )
+        return f"{change}: the colour changes what can be inferred, the noise what can be read."
     if settings.noise:
         return f"{change}: the rest lies below the noise."
-    return f"{change}: inputs that resemble each other can be inferred from one another."
+    if total > without:
+        return f"{change}: inputs that resemble each other can be inferred from one another."
+    return f"{change}: of an input of this colour the network holds less."
 
 
 def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
     """What the usual ways report; ``found`` has a Row or an error for those that have arrived."""
     lags = _lags(scene)
     series = [Series("exact", lags, scene.curve.values[: len(lags)])]
-    rows = []
-    largest = 0.0
+    truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
+    rows = [("exact", truth, at_most(float(scene.curve.error.max()) or 1e-16), "")]
+    errors = []
     for way in USUAL:
         outcome = found.get(way)
         if isinstance(outcome, Row) and outcome.curve is not None:
             values = outcome.curve.values[: len(lags)]
-            series.append(Series(way, lags[: len(values)], np.clip(values, LOWEST, HIGHEST)))
+            drawn = np.clip(values, LOWEST, HIGHEST)
+            # of a colour that is close to that of the exact curve
+            dashed = way == "OSM+ with 10 masks"
+            series.append(Series(way, lags[: len(values)], drawn, dashed=dashed))
             rows.append((way, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
-            largest = max(largest, outcome.largest_error)
+            errors.append(outcome.largest_error)
+        elif outcome is None:
+            rows.append((way, "…", "", ""))
         else:
             why = outcome.note if isinstance(outcome, Row) else f"failed: {outcome}"
-            rows.append((way, "…" if outcome is None else "—", "", "" if outcome is None else why))
-    truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
-    rows.insert(0, ("exact", truth, f"{scene.curve.error.max():.1e}", ""))
+            rows.append((way, "—", "", why))
+    known = [error for error in errors if math.isfinite(error)]
     text = (
         f"Each is a way in use, for white input and without noise, over the same "
         f"{compared_lags(scene)} lags. What differs from the exact curve is an artefact of the "
         f"computation, not a property of the network"
     )
-    text += f"; here up to {largest:.1g} at a lag." if len(found) == len(USUAL) else "."
-    chart = Chart("What the usual ways say", "lag τ", "memory MC_τ (cut at −0.25 and 1.5)",
-                  tuple(series))  # fmt: skip
+    text += f"; here up to {max(known):.1g} at a lag." if known else "."
+    up = "memory MC_τ (cut at −0.25 and 1.5)"
+    chart = Chart("What the usual ways say", "lag τ", up, tuple(series))
     table = Table(("way", "total", "off by up to", "why"), tuple(rows), frozenset({1, 2}))
     return Section("What the usual ways report", text, table, chart)
 
@@ -111,37 +179,50 @@ def compared_lags(scene: Scene) -> int:
     return max(2 * scene.network.states, scene.end + 1)
 
 
-def usable_section(scene: Scene, settings: Settings, found: Any) -> Section:
-    """Usable memory against noise, once it is there."""
+def usable_section(settings: Settings, found: Any) -> Section:
+    """Usable memory against noise, and without any; once it is there."""
     title = "How much of it can be used"
     if isinstance(found, Exception):
         return Section(title, f"It cannot be told here: {found}")
-    if not isinstance(found, UsableMemory):
+    if found is None:
         return Section(title, "How much is left if the states are read with noise …")
-    if found.reason:
-        return Section(title, found.reason)
-    coloured = f" Input: AR({settings.colour:g})." if settings.colour else ""
-    single = found.at("float32")
+    usable, without = found
+    if usable.reason:
+        return Section(title, usable.reason)
     text = (
         "Memory in directions in which the states hardly vary drowns in noise first, and so does "
         "what simulations can see of it."
     )
+    single = usable.at("float32")
     if single is not None:
         text += f" States stored in single precision keep {number(single.total)}."
-    without = scene.curve.total if not settings.colour else float(found.totals.max())
-    return Section(title, text + coloured, chart=usable_chart(found, without))
-
-
-SQUEEZING_SOON = Section("Squeezing", "How fast the powers of A run out of new directions …")
+    if settings.colour:
+        text += f" The input is AR({settings.colour:g})."
+    return Section(title, text, chart=usable_chart(usable, without))
 
 
 def disc_section(scene: Scene) -> Section:
     """What to see, and to do, in the unit disc."""
     found = spectrum_section(scene.eigenvalues)
-    do = "Drag one, or set its modulus and angle, and watch the curve; its eigenvectors stay."
-    if scene.network.is_complex:
+    if is_movable(scene):
+        do = (
+            "Drag one, or set its modulus and angle, and watch the curve: its eigenvectors and all "
+            "others stay, its conjugate goes along. One is moved at a time."
+        )
+    elif scene.network.is_complex:
         do = "Those of a complex network, and their conjugates, cannot be moved here."
-    return Section(found.chart.title if found.chart else found.title, f"{found.text} {do}")
+    elif not len(scene.eigenvalues.all) or not scene.curve.total:
+        do = "Here it excites none."
+    else:
+        do = "They cannot be moved here: rounding would excite those that the input leaves out."
+    return Section("Eigenvalues in the unit disc", f"{found.text} {do}")
+
+
+def is_movable(scene: Scene) -> bool:
+    """Whether an eigenvalue can be moved: where all of them count, rounding wakes none."""
+    counting = scene.eigenvalues.counting
+    all_count = counting is None or len(counting) == len(scene.eigenvalues.all)
+    return all_count and not scene.network.is_complex and scene.curve.total > 0
 
 
 def squeezed_section(found: Any) -> Section:
@@ -155,10 +236,11 @@ def squeezed_section(found: Any) -> Section:
 
 def theorem_section(scene: Scene, lag: int) -> Section:
     """The tail-energy theorem at one lag: the curve that the impulse response makes."""
+    title = "Why: the tail-energy theorem"
     poles = scene.eigenvalues.counting
     if scene.response is None or poles is None:
         return Section(
-            "Why: the tail-energy theorem",
+            title,
             "With several inputs or a readout there is no single all-pass filter; the curve is "
             "computed from the states in coordinates in which they are white.",
         )
@@ -173,20 +255,24 @@ def theorem_section(scene: Scene, lag: int) -> Section:
         levels=((f"MC_{lag} = {values[lag]:.6f}", float(values[lag])),),
     )
     gone = float((scene.response[: lag + 1] ** 2).sum())
+    count = len(poles)
+    make = "eigenvalue that counts makes" if count == 1 else "eigenvalues that count make"
     text = (
-        f"The {counted(len(poles), 'eigenvalue')} that count make a filter that changes no energy, "
-        f"an all-pass. Send it one pulse: up to step τ = {lag} the energy that has come out is "
-        f"{gone:.6f}; what has not, {1 - gone:.6f}, is still inside, and that is the memory "
-        f"MC_{lag}. In a formula, MC_τ = Σ_(j>τ) b_j², the tail energy. Summed over all lags it is "
-        f"the number of eigenvalues."
+        f"The {count} {make} a filter that changes no energy, an all-pass. Send it one pulse: up "
+        f"to step τ = {lag} the energy that has come out is {gone:.6f}; what has not, "
+        f"{max(0.0, 1 - gone):.6f}, is still inside, and that is the memory MC_{lag}. In a "
+        f"formula, MC_τ = Σ_(j>τ) b_j², the tail energy. Summed over all lags it is the number of "
+        f"eigenvalues that count."
     )
-    return Section("Why: the tail-energy theorem", text, chart=chart)
+    return Section(title, text, chart=chart)
 
 
 def telling_lag(scene: Scene) -> int:
-    """A lag at which some of the energy is out and some is not."""
-    horizon = scene.curve.horizon(0.5)
-    return min(scene.end, scene.end if horizon is None else horizon)
+    """A lag at which some of the energy is out and some is not, or else the last one before."""
+    values = scene.curve.values[: scene.end + 1]
+    between = np.flatnonzero((values > 0.02) & (values < 0.98))
+    near = between[np.argmin(np.abs(values[between] - 0.5))] if len(between) else None
+    return int(near) if near is not None else max(0, int((values >= 0.5).sum()) - 1)
 
 
 def _lags(scene: Scene) -> Any:

@@ -1,18 +1,22 @@
 """What takes longer than an eye's blink: computed in a process of its own, and shown as it arrives.
 
-The page asks with :meth:`Workshop.order` and reads with :meth:`Workshop.arrivals`; whatever is no
-longer wanted is dropped before it starts.
+The page orders and reads with :meth:`Workshop.arrivals`; what is no longer wanted is dropped before
+it starts, or ended when something else is wanted.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from concurrent.futures.process import BrokenProcessPool
-from threading import Lock
+from concurrent.futures import BrokenExecutor, wait
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Any
 
+from memcurve.auditing.estimates import SLOWEST
 from memcurve.auditing.structure import Squeezing, squeezing_of
 from memcurve.auditing.usable import UsableMemory, usable_memory
 from memcurve.comparison import Row, compare
@@ -32,6 +36,8 @@ USUAL: dict[str, tuple[str, dict[str, Any]]] = {
 }
 #: Seconds to wait before something is ordered: a slider that moves on makes it pointless.
 PATIENCE = 0.15
+#: Seconds that a job nobody wants any more may go on before it is ended.
+TOLERATED = 1.0
 #: Seconds between looks at whether the results are still wanted.
 _PULSE = 0.1
 
@@ -46,13 +52,18 @@ def asked_curve(network: LinearNetwork, lags: int, arguments: dict[str, Any]) ->
 def usual_estimate(way: str, network: LinearNetwork, lags: int, seed: int) -> Row:
     """What one of the usual ways reports for white input, measured against the exact curve."""
     method, options = USUAL[way]
+    if method == "montecarlo" and network.spectral_radius > SLOWEST:
+        raise ValueError("a simulation of this network forgets its start only after ages")
     outcome = compare(network, [method], lags=lags, seed=seed, options={method: options})
     return outcome.rows[1]
 
 
-def usable(network: LinearNetwork, arguments: dict[str, Any]) -> UsableMemory:
-    """Usable memory in number formats and at the noise that is set, and against its level."""
-    return usable_memory(network, arguments.get("input"), arguments.get("noise"))
+def usable(network: LinearNetwork, arguments: dict[str, Any]) -> tuple[UsableMemory, float]:
+    """Usable memory in number formats, at the noise that is set and against it; and without it."""
+    process = arguments.get("input")
+    found = usable_memory(network, process, arguments.get("noise"))
+    with rank_among_notes():
+        return found, memory_curve(network, 1, input=process).total
 
 
 def squeezing(network: LinearNetwork, rank: int) -> Squeezing | None:
@@ -68,33 +79,41 @@ def _warm_up() -> None:
     usable(tiny, {})
 
 
+@dataclass(frozen=True)
+class _Order:
+    """A job, whether anybody waits for it, and whom to tell."""
+
+    function: Callable[..., Any]
+    given: tuple[Any, ...]
+    wanted: Callable[[], bool]
+    deliver: Callable[[Any], None]
+
+
 class Workshop:
-    """One process that computes, one job after the other."""
+    """One process that computes, one job after the other.
+
+    It is given one job at a time, so that the end of it is nobody else's loss: what nobody wants
+    any more is ended when somebody waits, and a job that kills the process fails alone.
+    """
 
     def __init__(self) -> None:
         self._pool = ProcessPool(1)
-        self._lock = Lock()
+        self._orders: SimpleQueue[_Order] = SimpleQueue()
+        self._is_open = False
 
     def open(self) -> None:
         """Start the process and let it load its libraries meanwhile."""
-        with self._lock:
-            self._pool.start()
-            self._pool.submit(_warm_up)
+        self._is_open = True
+        self._pool.start()
+        self._pool.submit(_warm_up)
+        threading.Thread(target=self._work, name="workshop", daemon=True).start()
 
     def close(self) -> None:
         """End it, whatever it does."""
-        with self._lock:
-            self._pool.stop()
-
-    def order(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have something computed; a process that died is replaced."""
-        with self._lock:
-            self._pool.start()
-            try:
-                return self._pool.submit(function, *arguments)
-            except BrokenProcessPool:
-                self._pool.renew()
-                return self._pool.submit(function, *arguments)
+        self._is_open = False
+        self._pool.stop()
+        time.sleep(_PULSE)  # its thread lets go, and then its semaphores can be collected
+        gc.collect()
 
     def arrivals(
         self,
@@ -103,32 +122,58 @@ class Workshop:
     ) -> Iterator[tuple[str, Any]]:
         """Order all jobs, and yield each one's name and result, or error, as it arrives.
 
-        Ends early, and drops what has not begun, once it is no longer ``wanted``.
+        Ends early once it is no longer ``wanted``, or the workshop is closed.
         """
         time.sleep(PATIENCE)
-        if not wanted():
-            return
-        names = {self.order(function, *given): name for name, (function, given) in jobs.items()}
-        waiting = set(names)
+        arrived: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        listening = True
+
+        def still_wanted() -> bool:
+            return listening and wanted()
+
+        def deliver(name: str) -> Callable[[Any], None]:
+            return lambda outcome: arrived.put((name, outcome))
+
         try:
-            while waiting:
-                done, waiting = wait(waiting, _PULSE, FIRST_COMPLETED)
-                if not wanted():
-                    return
-                for future in sorted(done, key=list(names).index):
-                    yield names[future], _outcome(future)
+            if wanted():
+                for name, (function, given) in jobs.items():
+                    self._orders.put(_Order(function, given, still_wanted, deliver(name)))
+            left = len(jobs)
+            while left and self._is_open and wanted():
+                with contextlib.suppress(Empty):
+                    yield arrived.get(timeout=_PULSE)
+                    left -= 1
         finally:
-            for future in waiting:
-                future.cancel()
+            listening = False
 
+    def _work(self) -> None:
+        """Compute what is ordered, as long as the workshop is open."""
+        while self._is_open:
+            try:
+                order = self._orders.get(timeout=_PULSE)
+            except Empty:
+                continue
+            if order.wanted():
+                order.deliver(self._outcome(order))
 
-def _outcome(future: Future[Any]) -> Any:
-    try:
-        return future.result()
-    except CancelledError as error:
-        return RuntimeError(f"it was dropped: {error}")
-    except Exception as error:  # every failure is shown in place of its figure
-        return error
+    def _outcome(self, order: _Order) -> Any:
+        """The result of a job, or the error it ended in."""
+        try:
+            future = self._pool.submit(order.function, *order.given)
+            unwanted_since = None
+            while not wait([future], _PULSE).done:
+                now = time.monotonic()
+                unwanted_since = None if order.wanted() else unwanted_since or now
+                if not self._is_open:
+                    return None
+                if unwanted_since and now - unwanted_since > TOLERATED and self._orders.qsize():
+                    self._pool.renew()
+                    return None
+            return future.result()
+        except Exception as error:  # every failure is shown in place of its figure
+            if isinstance(error, BrokenExecutor) and self._is_open:
+                self._pool.renew()
+            return error
 
 
 #: The process of this server, shared by all pages that are open.

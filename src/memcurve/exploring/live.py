@@ -3,49 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import marimo as mo
 
 from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures, later, showing
-from memcurve.exploring.downloads import picture_of, table_of
+from memcurve.exploring.downloads import json_of, picture_of, table_of
 from memcurve.exploring.remarks import about_lines
 from memcurve.exploring.scene import Scene
 from memcurve.exploring.settings import Settings
 from memcurve.exploring.stems import stems
 from memcurve.report import Section
 
-Jobs = Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]]
+Job = tuple[Callable[..., Any], tuple[Any, ...]]
+Jobs = Mapping[str, Job]
 
 
-def memory(scene: Scene, settings: Settings) -> list[MemoryCurve]:
-    """Show the exact curve at once, and the one under input and noise when it is there.
+@dataclass
+class Shown:
+    """The curves of the memory figure; the one asked for is None until it is there."""
 
-    Returns
-    -------
-    list of MemoryCurve
-        The curves that are shown: the second one is added when it arrives.
-    """
-    curves = [scene.curve]
+    scene: Scene
+    settings: Settings
+    asked: MemoryCurve | None = None
+
+    def order(self) -> Job:
+        """What computes the one asked for."""
+        given = (self.scene.network, self.scene.end + 1, self.settings.arguments())
+        return later.asked_curve, given
+
+    def complete(self) -> dict[str, MemoryCurve]:
+        """All curves by name; the one asked for is waited for, if there is one."""
+        curves = {"exact": self.scene.curve}
+        if not self.settings.is_plain:
+            if self.asked is None:
+                compute, given = self.order()
+                self.asked = compute(*given)
+            curves[figures.asked_name(self.settings)] = self.asked
+        return curves
+
+
+def memory(scene: Scene, settings: Settings) -> Shown:
+    """Show the exact curve at once, and the one under input and noise when it is there."""
+    shown = Shown(scene, settings)
 
     def draw(found: Mapping[str, Any]) -> Section:
         asked = found.get("asked")
         if isinstance(asked, MemoryCurve):
-            curves[1:] = [asked]
+            shown.asked = asked
         return figures.memory_section(scene, settings, asked)
 
-    given = (scene.network, scene.end + 1, settings.arguments())
-    _arriving({} if settings.is_plain else {"asked": (later.asked_curve, given)}, draw)
-    return curves
+    _arriving({} if settings.is_plain else {"asked": shown.order()}, draw)
+    return shown
 
 
 def theorem(scene: Scene, lag: Any) -> None:
     """Show the impulse response and the curve it makes, at the lag of a slider."""
-    section = figures.theorem_section(scene, int(lag.value))
+    at = round(lag.value)
+    section = figures.theorem_section(scene, at)
     parts: list[Any] = [mo.Html(showing.heading(section))]
     if scene.response is not None:
-        response = showing.Picture(stems(scene.response, int(lag.value)))
+        response = showing.Picture(stems(scene.response, at))
         both = [response, showing.pictured(section, titled=True)]
         parts += [lag, mo.hstack(both, widths="equal")]
     mo.output.replace(mo.vstack(parts))
@@ -61,7 +81,7 @@ def usual(scene: Scene, settings: Settings) -> None:
 def usable(scene: Scene, settings: Settings) -> None:
     """Show usable memory when it is there."""
     jobs = {"usable": (later.usable, (scene.network, settings.arguments()))}
-    _arriving(jobs, lambda found: figures.usable_section(scene, settings, found.get("usable")))
+    _arriving(jobs, lambda found: figures.usable_section(settings, found.get("usable")))
 
 
 def squeezing(scene: Scene) -> None:
@@ -80,7 +100,7 @@ def _arriving(jobs: Jobs, draw: Callable[[Mapping[str, Any]], Section]) -> None:
     found: dict[str, Any] = {}
 
     def show() -> None:
-        mo.output.replace(shown(draw(found), busy=len(found) < len(jobs)))
+        mo.output.replace(_laid_out(draw(found), busy=len(found) < len(jobs)))
 
     def wait() -> None:
         thread = mo.current_thread()
@@ -93,7 +113,7 @@ def _arriving(jobs: Jobs, draw: Callable[[Mapping[str, Any]], Section]) -> None:
         mo.Thread(target=wait).start()
 
 
-def shown(section: Section, *, busy: bool = False) -> Any:
+def _laid_out(section: Section, *, busy: bool = False) -> Any:
     """A section as it stands on the page: heading, sentence, chart, table."""
     parts: list[Any] = [mo.Html(showing.heading(section, busy=busy))]
     if section.chart is not None:
@@ -103,20 +123,17 @@ def shown(section: Section, *, busy: bool = False) -> Any:
     return mo.vstack(parts)
 
 
-def home(curves: list[MemoryCurve], settings: Settings, lines: str, *, link: bool) -> Any:
+def home(shown: Shown, lines: str, *, link: bool) -> Any:
     """Buttons to download picture, data and Python lines, the lines to read, and a link."""
 
-    def names() -> list[str]:
-        return ["exact", figures.asked_name(settings)][: len(curves)]
-
     def picture(ending: str) -> Callable[[], bytes]:
-        return lambda: picture_of(curves, names(), ending)
+        return lambda: picture_of(shown.complete(), ending)
 
     offers: dict[str, tuple[str, Any]] = {
         "Picture (PNG)": ("memory.png", picture(".png")),
         "Picture (SVG)": ("memory.svg", picture(".svg")),
-        "Data (CSV)": ("memory.csv", lambda: table_of(curves, names())),
-        "Data (JSON)": ("memory.json", lambda: curves[0].to_json().encode()),
+        "Data (CSV)": ("memory.csv", lambda: table_of(shown.complete())),
+        "Data (JSON)": ("memory.json", lambda: json_of(shown.complete())),
         "Python": ("memory.py", lines.encode()),
     }
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
@@ -124,6 +141,6 @@ def home(curves: list[MemoryCurve], settings: Settings, lines: str, *, link: boo
         [
             mo.Html("<h2>Take it home</h2>"),
             mo.hstack(buttons, wrap=True, justify="start"),
-            mo.Html(about_lines(lines, settings.link() if link else None)),
+            mo.Html(about_lines(lines, shown.settings.link() if link else None)),
         ]
     )

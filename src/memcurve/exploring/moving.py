@@ -26,13 +26,19 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
     eigenvalue : complex
         The eigenvalue of A nearest to this one is moved.
     to : complex
-        Where it goes. A real eigenvalue of a real network stays real.
+        Where it goes. In a real network real eigenvalues stay real, and those of a pair do not
+        become real: there they would meet, and count once or twice as rounding falls.
 
     Raises
     ------
     ValueError
-        ``to`` is complex for a real eigenvalue of a real network, or the eigenvalue is not simple
-        (its eigenvectors are not defined).
+        One of these rules is broken, or the eigenvalue is not simple (its eigenvectors are not
+        defined).
+
+    Notes
+    -----
+    The sum is rounded. Where the mask leaves some modes out, that alone excites them a little: the
+    exact rank of the numbers stored is then larger than that of ``network``.
 
     Examples
     --------
@@ -58,10 +64,11 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
         )
     step = (to - value) * np.outer(v, w.conj()) / overlap
     if not network.is_complex:
-        if value.imag == 0 and complex(to).imag != 0:
+        if (value.imag == 0) != (complex(to).imag == 0):
+            kind, rule = ("real", "be real") if value.imag == 0 else ("complex", "not be real")
             raise ValueError(
-                f"`to` must be real for the real eigenvalue {value.real:.6g} of a real network, "
-                f"got {to:.6g}; complex ones come in pairs."
+                f"`to` must {rule} for the {kind} eigenvalue {value:.6g} of a real network, got "
+                f"{to:.6g}; complex ones come in pairs."
             )
         step = step.real if value.imag == 0 else 2 * step.real
     return network.replace(A=A + step, name=f"{network.name}, {value:.4g} → {to:.4g}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass
 class Opening:
-    """The file that ``memcurve explore FILE`` was given, if any."""
+    """Name and contents of the file that ``memcurve explore FILE`` was given, if any."""
 
-    file: Path | None = None
+    name: str | None = None
+    contents: bytes = b""
 
 
 OPENING = Opening()

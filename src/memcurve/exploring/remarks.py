@@ -29,7 +29,10 @@ def about_settings(settings: Settings, file: str | None, trouble: str) -> str:
     if trouble:
         return explained("These settings have no memory curve.", trouble)
     if file is not None:
-        return _remark(f"This is {file}: size, ensemble, radius and density have no effect.")
+        return _remark(
+            f"This is {file}: size, ensemble, radius and density have no effect, and the seed only "
+            f"on a random mask."
+        )
     ignored = [name.replace("_", " ") for name in settings.ignored()]
     if ignored:
         have = "has" if len(ignored) == 1 else "have"
@@ -39,17 +42,19 @@ def about_settings(settings: Settings, file: str | None, trouble: str) -> str:
 
 def about_move(trouble: str) -> str:
     """Why an eigenvalue could not be moved there."""
-    return explained("The eigenvalue cannot be moved there.", trouble) if trouble else ""
+    said = "What is shown is the network without the move."
+    return (
+        explained("The eigenvalue cannot be moved there.", f"{trouble} {said}") if trouble else ""
+    )
 
 
 def about_result(scene: Scene, summary: str) -> str:
     """The main numbers, how long they took, and the notes."""
     notes = markup.points(scene.curve.notes)
-    more = f"<details><summary>Notes</summary>{notes}</details>" if notes else ""
     return (
         f"<div class='summary' aria-live='polite'><p><strong>{number_of(scene)}</strong> "
         f"{markup.text(summary)}</p><p class='remark'>{markup.text(scene.network.name or '')}, "
-        f"computed in {1e3 * scene.seconds:.0f} ms.</p>{more}</div>"
+        f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
     )
 
 

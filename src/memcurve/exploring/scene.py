@@ -12,7 +12,8 @@ from memcurve.allpass import impulse_response
 from memcurve.auditing.charts import visible_end
 from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
-from memcurve.errors import rank_among_notes
+from memcurve.errors import UncertainResultError, rank_among_notes
+from memcurve.exploring.moving import move_eigenvalue
 from memcurve.exploring.settings import MOST_NODES
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
@@ -71,15 +72,43 @@ def look(network: LinearNetwork) -> Scene:
     if network.states > MOST_NODES:
         raise TooLargeToWatchError(
             f"this page computes networks of up to {MOST_NODES} states while you watch, and "
-            f"{network.name or 'this one'} has {network.states:,}. `memcurve curve FILE` and "
-            f"memcurve.memory_curve take it; memcurve.limits.estimated_cost tells how long."
+            f"{network.name or 'this one'} has {network.states:,}{_twice(network)}. `memcurve "
+            f"curve FILE` and memcurve.memory_curve take it; memcurve.limits.estimated_cost tells "
+            f"how long."
         )
     start = time.perf_counter()
-    with rank_among_notes():
-        curve = memory_curve(network, certify_up_to=MOST_IN_BALLS)
+    try:
+        with rank_among_notes():
+            curve = memory_curve(network, certify_up_to=MOST_IN_BALLS)
+    except UncertainResultError as error:
+        raise UncertainResultError(
+            f"{error} This page goes on in ball arithmetic for up to {MOST_IN_BALLS} states only; "
+            f"`memcurve curve` and memcurve.memory_curve take more time."
+        ) from error
     eigenvalues = eigenvalues_of(network)
     seconds = time.perf_counter() - start
     end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0
     poles = eigenvalues.counting
     response = None if poles is None else impulse_response(poles, end + 2)
     return Scene(network, curve, eigenvalues, end, response, seconds)
+
+
+def look_moved(base: Scene, eigenvalue: complex, to: complex) -> Scene:
+    """The same network with one eigenvalue moved.
+
+    Raises
+    ------
+    ValueError
+        It cannot be moved there; among others, where rounding changed which eigenvalues count.
+    """
+    moved = look(move_eigenvalue(base.network, eigenvalue, to))
+    if moved.curve.rank != base.curve.rank:
+        raise ValueError(
+            f"there it meets another, up to rounding, and {moved.curve.rank} eigenvalues would "
+            f"count in place of {base.curve.rank}."
+        )
+    return moved
+
+
+def _twice(network: LinearNetwork) -> str:
+    return ", two for each complex node" if network.is_complex else ""

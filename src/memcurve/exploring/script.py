@@ -44,22 +44,33 @@ def python_lines(
     profile = ", ".join(["network", *arguments])
     if settings.noise:
         arguments.append(f"noise={settings.noise!r}")
+    curves = "curve, asked" if arguments else "curve"
     if arguments:
         lines += [
             "",
             f"asked = memcurve.memory_curve(network, {', '.join(arguments)})",
             "print(asked.total)",
         ]
-    lines += ["", "# what the usual ways report"]
+    lines += ["", "# what the usual ways report", "ways = ["]
     for method, options in USUAL.values():
         given = dict(options)
         if method in ("osm_plus", "montecarlo"):
             given["seed"] = settings.seed
-        asked = "".join(f", {name}={value!r}" for name, value in given.items())
-        estimate = f'memcurve.memory_curve(network, {lags}, method="{method}"{asked})'
-        lines.append(f"print({estimate}.values.sum())")
-    lines += ["", "# usable memory against noise", f"print(memcurve.noise_profile({profile}))"]
-    lines += ["", 'memcurve.plot.save(memcurve.plot.curves(curve), "memory.png")']
+        lines.append(f'    ("{method}", {given!r}),')
+    lines += [
+        "]",
+        "for method, options in ways:",
+        "    try:",
+        f"        way = memcurve.memory_curve(network, {lags}, method=method, **options)",
+        "        print(method, options, way.values.sum())",
+        "    except (ValueError, ArithmeticError, MemoryError) as problem:",
+        "        print(method, options, problem)",
+        "",
+        "# usable memory against noise",
+        f"print(memcurve.noise_profile({profile}))",
+        "",
+        f'memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")',
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import os
+import signal
 import socket
 import threading
 import webbrowser
@@ -34,7 +36,7 @@ def serve(
     open_browser: bool = True,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve the page until Ctrl-C.
+    """Serve the page until Ctrl-C or a request to end (SIGTERM); for the main thread of a process.
 
     Pages that were open keep threads in this process that never end: leave it by ``os._exit``.
 
@@ -51,7 +53,7 @@ def serve(
 
     Raises
     ------
-    OSError
+    ValueError
         The port is taken, or the host is not one of this machine.
     ModuleNotFoundError
         marimo or anywidget are not installed.
@@ -62,8 +64,7 @@ def serve(
     uvicorn = optional("uvicorn", "the page", "explore")
     listening = listen(host, port)
     try:
-        number = listening.getsockname()[1]
-        address = f"http://{_in_address(host)}:{number}/"
+        address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
         app = marimo.create_asgi_app(quiet=True, session_ttl=_REMEMBERED).with_app(
             path="/",
             root=str(Path(__file__).with_name("app.py")),
@@ -76,9 +77,13 @@ def serve(
         server = uvicorn.Server(config)
         WORKSHOP.open()
         say(address)
+        if not is_loopback(host):
+            say(f"whoever can reach {host} can use this page")
         if open_browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
         with contextlib.suppress(KeyboardInterrupt):
+            # a request to end comes again after the server has ended, and must not kill us then
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
             server.run(sockets=[listening])
     finally:
         WORKSHOP.close()
@@ -87,48 +92,73 @@ def serve(
 
 def listen(host: str, port: int | None) -> socket.socket:
     """A socket on the port asked for, or on the first free one."""
-    family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
-    ports = [port] if port is not None else range(FIRST_PORT, LAST_PORT + 1)
-    problem = OSError()
-    for number in ports:
+    try:
+        family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
+    except OSError as error:
+        raise ValueError(
+            f"`host` must be an address or a name of this machine, got {host!r} "
+            f"({error.strerror or error}); leave it out for {LOOPBACK}."
+        ) from error
+    problem = ""
+    for number in [port] if port is not None else range(FIRST_PORT, LAST_PORT + 1):
         listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name == "posix":  # elsewhere it would let two servers share a port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, number))
             listening.listen(128)  # whoever comes before the server is ready waits
         except OSError as error:
             listening.close()
-            problem = error
+            problem = str(error.strerror or error)
         else:
             return listening
-    asked = f"port {port}" if port is not None else f"no port from {FIRST_PORT} to {LAST_PORT}"
-    raise OSError(
-        problem.errno,
-        f"{asked} of {host} can be used ({problem.strerror or problem}); give another with --port",
-    ) from problem
+    asked = f"port {port}" if port is not None else f"none of the ports {FIRST_PORT} … {LAST_PORT}"
+    cannot = "cannot" if port is not None else "can"
+    raise ValueError(
+        f"{asked} of {host} {cannot} be used ({problem}); give another with --port, or --host."
+    )
 
 
 def same_site_only(app: Asgi, host: str) -> Asgi:
     """Refuse what other pages in the same browser ask for.
 
     A page of any site could otherwise connect to this server, or have its own name resolve to this
-    machine. A request must name this host, and come from a page of this server if from a page.
+    machine. A request must name this machine, by its address or a name that is its own, and come
+    from a page of this server if from a page.
     """
-    known = {"localhost", LOOPBACK, "::1", host}
 
     async def guarded(scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] in ("http", "websocket"):
-            headers = {name.decode("latin-1"): text.decode("latin-1")
-                       for name, text in scope["headers"]}  # fmt: skip
-            asked = headers.get("host", "")
-            origin = headers.get("origin")
-            named = is_loopback(host) is False or urlsplit(f"//{asked}").hostname in known
-            if not named or (origin is not None and urlsplit(origin).netloc != asked):
+            headers = {
+                name.decode("latin-1"): text.decode("latin-1") for name, text in scope["headers"]
+            }
+            asked, origin = headers.get("host", ""), headers.get("origin")
+            if not _names_this_machine(asked, host) or not _same_site(origin, asked):
                 await _refuse(scope, send)
                 return
         await app(scope, receive, send)
 
     return guarded
+
+
+def _names_this_machine(asked: str, host: str) -> bool:
+    try:
+        name = urlsplit(f"//{asked}").hostname or ""
+    except ValueError:
+        return False
+    if is_loopback(host):
+        return is_loopback(name) or name == host
+    own = {host.lower(), "localhost", socket.gethostname().lower(), socket.getfqdn().lower()}
+    return name in own or _is_address(name)
+
+
+def _same_site(origin: str | None, asked: str) -> bool:
+    if origin is None:
+        return True
+    try:
+        return urlsplit(origin).netloc == asked
+    except ValueError:
+        return False
 
 
 async def _refuse(scope: Scope, send: Any) -> None:
@@ -143,13 +173,19 @@ async def _refuse(scope: Scope, send: Any) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches the address."""
-    if host == "localhost":
-        return True
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(name: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        ipaddress.ip_address(name)
     except ValueError:
         return False
+    return True
 
 
-def _in_address(host: str) -> str:
+def _to_open(host: str) -> str:
+    """The host as it stands in an address that this machine can open."""
+    if _is_address(host) and ipaddress.ip_address(host).is_unspecified:
+        return LOOPBACK
     return f"[{host}]" if ":" in host else host

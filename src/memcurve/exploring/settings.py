@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from memcurve.ensembles import ENSEMBLES, make
 from memcurve.errors import UnstableNetworkError
 from memcurve.inputs import ARMA
-from memcurve.masks import MASKS
+from memcurve.masks import MASKS, is_random
 from memcurve.network import LinearNetwork
 
 #: The mask that an ensemble brings along, or that stands in a file.
@@ -49,8 +49,13 @@ class Settings:
     def ignored(self) -> list[str]:
         """Controls that do nothing for this ensemble."""
         takes = _OPTIONS[self.ensemble]
-        names = {"spectral_radius": not takes.keys() & _RADII, "density": "density" not in takes}
-        return [name for name, ignored in names.items() if ignored]
+        drawn_mask = self.mask != OWN_MASK and is_random(self.mask)
+        has_effect = {
+            "spectral_radius": bool(takes.keys() & _RADII),
+            "density": "density" in takes,
+            "seed": "seed" in takes or drawn_mask,
+        }
+        return [name for name, matters in has_effect.items() if not matters]
 
     def network(self) -> LinearNetwork:
         """Draw the network.
@@ -110,14 +115,16 @@ def read_link(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     wrong = []
     for name, text in query.items():
         if name not in known:
-            continue  # the server has parameters of its own
+            if name not in _OF_THE_SERVER:
+                wrong.append(f"{name[:40]}: known are {', '.join(known)}.")
+            continue
         rule, allowed = _RULES[name]
         try:
             value = _KINDS[known[name].type](text)
             if not allowed(value):
                 raise ValueError
         except ValueError:
-            wrong.append(f"{name}={text}: {rule}.")
+            wrong.append(f"{name}={text[:40]}: {rule}.")
         else:
             given[name] = value
     return Settings(**given), wrong
@@ -155,6 +162,8 @@ def _options_of(ensemble: Callable[..., LinearNetwork]) -> _Options:
 _OPTIONS = {name: _options_of(ensemble) for name, ensemble in ENSEMBLES.items()}
 _OPTIONS["permutation"]["seed"] = lambda settings: settings.seed
 
+#: Parameters of an address that are marimo's.
+_OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
 _KINDS: dict[Any, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "ensemble": (f"must be one of {', '.join(ENSEMBLES)}", ENSEMBLES.__contains__),

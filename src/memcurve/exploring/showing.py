@@ -55,7 +55,7 @@ def tabled(section: Section) -> str:
     if section.table is None:
         return ""
     table = markup.table(section.table, number="class='number'")
-    return f"<div class='table' tabindex='0' role='region' aria-label='table'>{table}</div>"
+    return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{table}</div>"
 
 
 def explained(title: str, text: str) -> str:

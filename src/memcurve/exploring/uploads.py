@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from memcurve.exploring.settings import OWN_MASK
 from memcurve.files import NetworkFileError, load_masked
 from memcurve.files.archives import ARCHIVES
+from memcurve.files.reading import readable
 from memcurve.files.single import SINGLE
 from memcurve.network import LinearNetwork
 
@@ -15,6 +16,17 @@ from memcurve.network import LinearNetwork
 ENDINGS = [*ARCHIVES, *SINGLE]
 #: Bytes of the largest file that is taken: a dense network of 2,500 nodes.
 MOST_BYTES = 50_000_000
+
+
+def contents_of(file: Path) -> bytes:
+    """What is in a file that the page is to open with."""
+    size = readable(file).stat().st_size
+    if size > MOST_BYTES:
+        raise NetworkFileError(
+            f"{file}: the page takes files of up to {MOST_BYTES:,} bytes, got {size:,}; "
+            f"`memcurve curve` and `memcurve audit` take larger ones."
+        )
+    return file.read_bytes()
 
 
 def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwork:

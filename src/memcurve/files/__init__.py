@@ -142,13 +142,17 @@ def load_masked(
 ) -> LinearNetwork:
     """Read a network whose mask is one of :data:`memcurve.masks.MASKS`, or stands in a file.
 
-    ``mask`` is the name of one of those, drawn with ``seed`` where it is random; or else what
-    :func:`memcurve.load_network` takes.
+    ``mask`` is the name of one of those, drawn with ``seed`` where it is random, and takes the
+    place of one that stands in the file; or else it is what :func:`memcurve.load_network` takes.
     """
     if mask not in MASKS:
         return load_network(path, matrix=matrix, mask=mask)
-    A = load_matrix(path, matrix=matrix)
-    return LinearNetwork(A, make(mask, A.shape[0], seed=seed), name=Path(path).stem)
+    try:
+        network = load_network(path, matrix=matrix)
+    except NetworkFileError:  # there is no mask in it, or all of it is wrong
+        A = load_matrix(path, matrix=matrix)
+        network = LinearNetwork(A, np.zeros(A.shape[:1]), name=Path(path).stem)
+    return network.replace(C=make(mask, network.size, seed=seed))
 
 
 def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
