@@ -100,7 +100,7 @@ def test_xarray() -> None:
 def test_text_and_html() -> None:
     curve = memory_curve(LinearNetwork(np.diag([0.5, 0.4]), [1, 0], name="<one & two>"))
     assert "total memory: 1 (all lags)" in repr(curve)
-    assert "1 of 2 states are never reached" in repr(curve)
+    assert "1 of 2 states is never reached" in repr(curve)
     html = curve._repr_html_()
     assert "&lt;one &amp; two&gt;" in html
     assert "<li>" in html

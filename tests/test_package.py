@@ -59,8 +59,7 @@ def test_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
                 value = eval(expression, names)
                 shown = str(value if isinstance(value, bool | str) else np.round(value, 12))
                 assert shown.startswith(said.partition(":")[0]), line
-        if library is not None:
-            names["network"] = own  # blocks of other libraries have networks of their own
+    assert names["network"] is own  # followed from top to bottom, a reader keeps it
     if missing:
         pytest.skip(f"blocks left out, since these are not installed: {', '.join(missing)}")
 
@@ -87,3 +86,4 @@ def test_a_matlab_file_in_one_command(tmp_path: Path) -> None:
 
 def test_versions_agree() -> None:
     assert f"version: {memcurve.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"{{Version {memcurve.__version__}}}" in README

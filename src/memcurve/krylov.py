@@ -21,7 +21,7 @@ Complexes = NDArray[np.complex128]
 
 
 def krylov_matrix(A: Any, C: Floats, columns: int) -> Floats:
-    """Return [C, AC, …, A^{columns−1}C], one power a column."""
+    """Return [C, AC, …, A^{columns−1}C], one power per column."""
     K = np.empty((len(C), columns), order="F")
     v = C
     for k in range(columns):
@@ -100,11 +100,17 @@ def eigenvalue_products(network: LinearNetwork, count: int) -> Floats:
 
 
 def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool = False) -> Floats:
-    """κ_j, j = 1 … count: ‖θ_j‖ as the circular law predicts it.
+    """κ_j, j = 1 … count: the root mean square of ‖θ_j‖ over Gaussian networks.
 
-    With ``|λ|²`` uniform on (0, ρ²) and a grid of N knots for them,
-    κ_{j+1} = ρ^j √(N!/(N^j (N−j)!)). The paper prints a single factor √ρ in place
-    of ρ^j (and ``|λ|²`` uniform on (0, ρ)).
+    κ_{j+1} = ρ^j √((N−1)!/(N^j (N−1−j)!)), and κ_{N+1} = 0. It is exact under one assumption: the
+    entries of A are independent Gaussians of variance ρ²/N, C of length one is independent of A.
+    Rotations do not change such a matrix, so each step of Arnoldi's method applies it afresh: the
+    k-th length has the law of √(ρ²/N · χ²) with N − k degrees of freedom, whatever the ones before.
+    Scaling A by its own largest eigenvalue, which for finite N mostly exceeds ρ, makes the entries,
+    and with them every ‖θ_j‖, smaller than that.
+
+    The paper prints √(ρ N!/(N^j (N−j)!)) (``as_printed``): a single factor √ρ in place of ρ^j,
+    and N where N − 1 belongs.
     """
     from scipy.special import gammaln
 
@@ -113,9 +119,10 @@ def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool
     if require_size(count, "count") > size + 1:
         raise ValueError(f"`count` must be at most N + 1 = {size + 1}, got {count}.")
     j = np.arange(count)
-    log_knots = 0.5 * (gammaln(size + 1) - j * np.log(size) - gammaln(size - j + 1))
+    top = size + 1 if as_printed else size  # gammaln of it is ln (top − 1)!
+    log_shares = 0.5 * (gammaln(top) - j * np.log(size) - gammaln(top - j))
     powers = np.where(j > 0, 0.5, 0.0) if as_printed else j
-    return np.asarray(np.exp(powers * np.log(radius) + log_knots))
+    return np.asarray(np.exp(powers * np.log(radius) + log_shares))
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,7 +98,8 @@ def reach_notes(problem: Problem) -> list[str]:
     notes = []
     unreached = network.states - len(problem.reachable)
     if unreached:
-        notes.append(f"{unreached} of {network.states} states are never reached from the input")
+        are = "is" if unreached == 1 else "are"
+        notes.append(f"{unreached} of {network.states} states {are} never reached from the input")
     if network.readout is not None:
         seen = len(network.readout)
         notes.append(f"read from {seen} of {network.size} nodes")

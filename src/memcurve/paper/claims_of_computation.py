@@ -92,7 +92,7 @@ def squeezing_law() -> Verdict:
         for printed in off:
             law = np.log10(krylov.decay_law(100, 0.9, 100, as_printed=printed))
             off[printed] += float(np.abs(law - truth).mean()) / 5
-    text = f"mean |log10| error of κ_j: {off[True]:.2f} as printed, {off[False]:.2f} with ρ^j"
+    text = f"mean |log10| error of κ_j: {off[True]:.2f} as printed, {off[False]:.2f} corrected"
     return decide(off[False] < 1.5 < off[True], text, corrected=True)
 
 

@@ -44,7 +44,7 @@ def draw(settings: Settings) -> Drawn:
         svd = krylov.orthogonal_components(network, size, by="svd")
         ax.semilogy(j, svd, color=COLOURS[1], marker="x", ms=3, lw=1, label="SVD projection")
         ax.semilogy(j, product, "k--", lw=1, label=r"$\prod_{i \leq j} |\lambda_i|$")
-        if kind != "orthogonal":  # the circular law is about independent entries
+        if kind != "orthogonal":  # the law is about independent entries
             law = krylov.decay_law(size, 0.9, size)
             ax.semilogy(j, law, color=COLOURS[2], lw=1.2, label=r"$\kappa_{j+1}$, corrected")
         ax.semilogy(j, 0.9**j, "k:", lw=1, label=r"$\rho^j$")
