@@ -205,8 +205,8 @@ def _simulated(
         spread=float(np.std(totals, ddof=1)),
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
         why=(
-            f"lag 0 is left out; its ridge is a noise of {floor / deviation:.1g} on states driven "
-            f"by unit input; correlations of {protocol.tested} test rows never vanish"
+            f"lag 0 is left out; its ridge chooses the readout as for a noise of "
+            f"{floor / deviation:.1g} on states driven by unit input; correlations of {protocol.tested} test rows never vanish"
         ),
         seconds=seconds,
     )
