@@ -206,7 +206,8 @@ def _simulated(
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
         why=(
             f"lag 0 is left out; its ridge chooses the readout as for a noise of "
-            f"{floor / deviation:.1g} on states driven by unit input; correlations of {protocol.tested} test rows never vanish"
+            f"{floor / deviation:.1g} on states driven by unit input; correlations of "
+            f"{protocol.tested} test rows never vanish"
         ),
         seconds=seconds,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
 import ipaddress
 import os
 import signal
@@ -75,6 +77,7 @@ def serve(
             timeout_graceful_shutdown=_FAREWELL,
         )
         server = uvicorn.Server(config)
+        _parse_one_at_a_time()
         WORKSHOP.open()
         say(address)
         if not is_loopback(host):
@@ -88,6 +91,23 @@ def serve(
     finally:
         WORKSHOP.close()
         listening.close()
+
+
+def _parse_one_at_a_time() -> None:
+    """Let no two threads of this process make a syntax tree at the same time.
+
+    marimo parses the page in a thread for each session. CPython up to 3.12 counts the depth of all
+    trees that are being made in one place, and fails now and then with "AST constructor recursion
+    depth mismatch" where two threads do so; the page would stay empty.
+    """
+    parse, lock = ast.parse, threading.RLock()
+
+    @functools.wraps(parse)
+    def parse_alone(*given: Any, **options: Any) -> Any:
+        with lock:
+            return parse(*given, **options)
+
+    ast.parse = parse_alone
 
 
 def listen(host: str, port: int | None) -> socket.socket:
