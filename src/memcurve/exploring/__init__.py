@@ -1,8 +1,8 @@
 """A page in the browser where networks can be played with: ``memcurve explore``.
 
 ``settings`` (where the controls stand) → network → ``scene`` (what is computed at once) and
-``later`` (what arrives when it is there) → ``figures`` → ``app``, the page itself, which marimo
-runs; ``serving`` serves it. All but ``app``, ``disc`` and ``serving`` work without marimo.
+``later`` (what arrives when it is there) → ``figures`` → ``live`` and ``app``, the page itself,
+which marimo runs; ``serving`` serves it. The others work without marimo.
 """
 
 from __future__ import annotations

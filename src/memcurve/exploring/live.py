@@ -99,16 +99,19 @@ def _arriving(jobs: Jobs, draw: Callable[[Mapping[str, Any]], Section]) -> None:
     """Make ``draw`` of what is there the output of the cell, now and whenever more arrives."""
     found: dict[str, Any] = {}
 
-    def show() -> None:
-        mo.output.replace(_laid_out(draw(found), busy=len(found) < len(jobs)))
+    def laid_out() -> Any:
+        return _laid_out(draw(found), busy=len(found) < len(jobs))
 
     def wait() -> None:
         thread = mo.current_thread()
         for name, outcome in later.WORKSHOP.arrivals(jobs, lambda: not thread.should_exit):
             found[name] = outcome
-            show()
+            more = laid_out()
+            if thread.should_exit:  # the settings have changed: this is no longer theirs
+                return
+            mo.output.replace(more)
 
-    show()
+    mo.output.replace(laid_out())
     if jobs:
         mo.Thread(target=wait).start()
 
