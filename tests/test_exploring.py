@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +15,7 @@ import memcurve
 from memcurve.allpass import impulse_response
 from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.downloads import json_of, picture_of, table_of
-from memcurve.exploring.later import USUAL, Workshop, asked_curve, squeezing, usable, usual_estimate
+from memcurve.exploring.later import USUAL, asked_curve, squeezing, usable, usual_estimate
 from memcurve.exploring.remarks import about_settings
 from memcurve.exploring.scene import Scene, TooLargeToWatchError, look, look_moved
 from memcurve.exploring.script import python_lines
@@ -418,153 +414,6 @@ def test_downloads(scene: Scene) -> None:
     assert lines[12].endswith(",,")
     kept = memcurve.MemoryCurve.from_json(json_of(curves).decode())
     assert np.array_equal(kept.values, short.values)
-
-
-@pytest.fixture(scope="module")
-def workshop() -> Iterator[Workshop]:
-    made = Workshop()
-    made.open()
-    yield made
-    made.close()
-
-
-def always() -> bool:
-    return True
-
-
-def test_results_arrive_as_they_are_ready(workshop: Workshop) -> None:
-    jobs = {"one": (abs, (-1,)), "bad": (int, ("x",)), "two": (abs, (-2,))}
-    arrived = dict(workshop.arrivals(jobs, always))
-    assert arrived["one"] == 1
-    assert arrived["two"] == 2
-    assert isinstance(arrived["bad"], ValueError)
-
-
-def test_what_nobody_wants_is_dropped(workshop: Workshop) -> None:
-    assert list(workshop.arrivals({"never": (abs, (-1,))}, lambda: False)) == []
-    start = time.perf_counter()
-    looks = iter([True] + [False] * 100)
-    jobs = {str(k): (time.sleep, (0.3,)) for k in range(30)}
-    assert len(list(workshop.arrivals(jobs, lambda: next(looks)))) == 0
-    assert dict(workshop.arrivals({"next": (abs, (-3,))}, always)) == {"next": 3}
-    assert time.perf_counter() - start < 5  # of the nine seconds only what had begun
-
-
-def test_a_dead_process_is_replaced(workshop: Workshop) -> None:
-    jobs = {"dies": (os._exit, (1,)), "innocent": (abs, (-5,))}
-    arrived = dict(workshop.arrivals(jobs, always))
-    assert isinstance(arrived["dies"], Exception)
-    assert arrived["innocent"] == 5  # it was in the same queue
-    assert dict(workshop.arrivals({"next": (abs, (-4,))}, always)) == {"next": 4}
-
-
-def test_work_for_nobody_is_ended_when_somebody_comes(workshop: Workshop) -> None:
-    looks = iter([True] + [False] * 100)
-    assert not list(workshop.arrivals({"long": (time.sleep, (60,))}, lambda: next(looks)))
-    time.sleep(1.2)
-    start = time.perf_counter()
-    assert dict(workshop.arrivals({"next": (abs, (-6,))}, always)) == {"next": 6}
-    assert time.perf_counter() - start < 30
-
-
-def test_a_closed_workshop_computes_nothing() -> None:
-    closed = Workshop()
-    assert list(closed.arrivals({"never": (abs, (-1,))}, always)) == []
-
-
-@pytest.mark.parametrize(
-    ("host", "asked", "origin", "fine"),
-    [
-        ("127.0.0.1", "127.0.0.1:2718", None, True),
-        ("127.0.0.1", "localhost:2718", "http://localhost:2718", True),
-        ("127.0.0.1", "localhost:2718", "http://evil.example", False),
-        ("127.0.0.1", "evil.example:2718", "http://evil.example:2718", False),
-        ("127.0.0.1", "[", None, False),
-        ("127.0.0.1", "127.0.0.1:2718", "http://[", False),
-        ("::1", "[::1]:2718", None, True),
-        ("0.0.0.0", "192.168.1.7:2718", "http://192.168.1.7:2718", True),
-        ("0.0.0.0", "evil.example:2718", "http://evil.example:2718", False),
-    ],
-)
-@pytest.mark.parametrize("kind", ["http", "websocket"])
-def test_other_sites_are_refused(
-    kind: str, host: str, asked: str, origin: str | None, fine: bool
-) -> None:
-    """Neither by their own name for this machine, nor from their own pages."""
-    import asyncio
-
-    from memcurve.exploring.serving import same_site_only
-
-    served, sent = [], []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        served.append(scope)
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    headers = [(b"host", asked.encode())]
-    headers += [] if origin is None else [(b"origin", origin.encode())]
-    asyncio.run(same_site_only(app, host)({"type": kind, "headers": headers}, None, send))
-    assert bool(served) == fine
-    assert bool(sent) != fine
-
-
-#: Threads that make syntax trees while the collector runs code of its own among them.
-PARSING = """
-import ast, gc, sys, threading
-from memcurve.exploring.serving import _parse_one_at_a_time
-
-_parse_one_at_a_time()
-sys.setswitchinterval(1e-6)
-gc.set_threshold(20)
-
-class Litter:
-    def __del__(self):
-        sum(range(50))
-
-def parse(source=open(sys.argv[1], encoding="utf-8").read()):
-    for _ in range(60):
-        litter = Litter()
-        litter.own = litter
-        try:
-            ast.parse(source)
-        except SystemError as error:
-            print(error)
-
-threads = [threading.Thread(target=parse) for _ in range(6)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-"""
-
-
-def test_pages_are_parsed_one_at_a_time() -> None:
-    """Without the lock CPython 3.11 fails some thirty times here, and a page stays empty."""
-    import memcurve.exploring
-
-    app = Path(memcurve.exploring.__file__).with_name("app.py")
-    command = [sys.executable, "-c", PARSING, str(app)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_addresses_to_listen_on() -> None:
-    from memcurve.exploring.serving import is_loopback, listen
-
-    first, second = listen("127.0.0.1", None), listen("127.0.0.1", None)
-    with first, second:
-        ports = [one.getsockname()[1] for one in (first, second)]
-        assert ports[0] != ports[1]
-        with pytest.raises(ValueError, match=rf"port {ports[0]} of 127\.0\.0\.1 cannot be used"):
-            listen("127.0.0.1", ports[0])
-    with pytest.raises(ValueError, match="`host` must be an address or a name of this machine"):
-        listen("no.such.machine.invalid", None)
-    assert is_loopback("localhost")
-    assert is_loopback("::1")
-    assert not is_loopback("0.0.0.0")
-    assert not is_loopback("example.org")
 
 
 def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
