@@ -13,9 +13,10 @@ import pytest
 
 import memcurve
 from memcurve.allpass import impulse_response
+from memcurve.auditing.structure import squeezing_of
 from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.downloads import json_of, picture_of, table_of
-from memcurve.exploring.later import USUAL, asked_curve, squeezing, usable, usual_estimate
+from memcurve.exploring.later import USUAL, asked_curve, usable, usual_estimate
 from memcurve.exploring.remarks import about_settings
 from memcurve.exploring.scene import Scene, TooLargeToWatchError, look, look_moved
 from memcurve.exploring.script import python_lines
@@ -57,6 +58,7 @@ def test_bounds_are_rounded_up() -> None:
         assert float(figures.at_most(error)) <= 2 * error
     assert figures.at_most(2.46e-12) == "3e-12"
     assert figures.at_most(9.5e-13) == "1e-12"
+    assert figures.at_most(0.0) == "0"
 
 
 def test_controls_reach_the_ensemble() -> None:
@@ -269,7 +271,7 @@ def test_usable_and_squeezing(scene: Scene) -> None:
     total = memcurve.memory_curve(scene.network, input=coloured, noise=1e-3).total
     assert f"given: {total:.4g}" in [name for name, _ in section.chart.marks]
     assert scene.curve.rank is not None
-    squeezed = figures.squeezed_section(squeezing(scene.network, scene.curve.rank))
+    squeezed = figures.squeezed_section(squeezing_of(scene.network, scene.curve.rank))
     assert squeezed.chart is not None
     assert "condition number" in squeezed.text
     assert "cannot be measured here: no" in figures.squeezed_section(ValueError("no")).text
@@ -298,8 +300,8 @@ def test_what_is_not_read_or_reached() -> None:
     some = look(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
     assert "of 2 states that are read" in figures.summary(some, Settings())
     assert some.curve.rank == 2
-    found = squeezing(some.network, some.curve.rank)
-    whole = squeezing(some.network.replace(readout=None), 8)
+    found = squeezing_of(some.network, some.curve.rank)
+    whole = squeezing_of(some.network.replace(readout=None), 8)
     assert found is not None
     assert whole is not None
     assert len(found.components) == 8

@@ -57,7 +57,7 @@ def spectrum_section(found: Eigenvalues) -> Section:
     text = "The memory curve is made of the eigenvalues that the input excites"
     if counting is None:
         series = [_points("eigenvalues of A", found.all)]
-    elif len(counting) == len(found.all):
+    elif found.all_count:
         series = [_points("eigenvalues, all of which count", counting)]
         text += f", here all {len(counting)}" if len(counting) != 1 else ", here its only one"
     else:

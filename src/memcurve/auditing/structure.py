@@ -37,6 +37,11 @@ class Eigenvalues:
     counting: Complexes | None
 
     @property
+    def all_count(self) -> bool:
+        """Whether every eigenvalue counts, as far as it is known."""
+        return self.counting is None or len(self.counting) == len(self.all)
+
+    @property
     def radius(self) -> float:
         """Largest modulus among those that count, or of all where these are not known."""
         counted = self.all if self.counting is None else self.counting

@@ -96,13 +96,7 @@ def memory(scene, settings):
 @app.cell
 def spectrum(base):
     mo.stop(base is None)
-    disc = mo.ui.anywidget(
-        disc_of(
-            base.eigenvalues.counting,
-            base.eigenvalues.all,
-            movable=figures.is_movable(base),
-        )
-    )
+    disc = mo.ui.anywidget(disc_of(base.eigenvalues, movable=figures.is_movable(base)))
     mo.vstack([mo.Html(showing.heading(figures.disc_section(base))), disc])
     return (disc,)
 

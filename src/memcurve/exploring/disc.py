@@ -10,6 +10,8 @@ import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
+from memcurve.auditing.structure import Eigenvalues
+
 _HERE = Path(__file__).parent
 
 
@@ -30,15 +32,12 @@ class Disc(anywidget.AnyWidget):  # type: ignore[misc]
     moved = traitlets.List().tag(sync=True)
 
 
-def disc_of(
-    counting: NDArray[np.complex128] | None, everything: NDArray[np.complex128], *, movable: bool
-) -> Disc:
+def disc_of(found: Eigenvalues, *, movable: bool) -> Disc:
     """A disc with the eigenvalues that count, and the others in the background."""
-    shown = everything if counting is None else counting
+    shown = found.all if found.counting is None else found.counting
     upper = shown[shown.imag >= 0]
     upper = upper[np.argsort(-np.abs(upper), kind="stable")]
-    all_count = counting is None or len(counting) == len(everything)
-    silent = [] if all_count else _pairs(everything)
+    silent = [] if found.all_count else _pairs(found.all)
     return Disc(eigenvalues=_pairs(upper), silent=silent, movable=movable and len(upper) > 0)
 
 

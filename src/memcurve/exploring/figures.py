@@ -77,6 +77,8 @@ def _accuracy(curve: MemoryCurve) -> str:
 
 def at_most(error: float) -> str:
     """A bound in one digit, rounded up."""
+    if error == 0:
+        return "0"
     power = math.floor(math.log10(error))
     digit = math.ceil(error / 10.0**power * (1 - 1e-12))
     return f"{digit}e{power:+03d}" if digit < 10 else f"1e{power + 1:+03d}"
@@ -91,7 +93,7 @@ def memory_section(scene: Scene, settings: Settings, asked: Any = None) -> Secti
     if isinstance(asked, MemoryCurve):
         count = min(len(lags), len(asked))
         series.append(Series(asked_name(settings), lags[:count], asked.values[:count]))
-        text = f"{text} {_what_changed(settings, scene.curve.total, asked.total)}"
+        text = f"{text} {_what_changed(settings, scene.curve.total, asked)}"
     elif isinstance(asked, Exception):
         text = f"{text} With {asked_name(settings)} there is no curve: {asked}"
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
@@ -126,10 +128,12 @@ def asked_name(settings: Settings) -> str:
     return ", ".join(parts)
 
 
-def _what_changed(settings: Settings, without: float, total: float) -> str:
-    change = f"With {asked_name(settings)} the total is {number(total)} in place of {without:g}"
+def _what_changed(settings: Settings, without: float, asked: MemoryCurve) -> str:
+    total = asked.total
+    said = f"With {asked_name(settings)} the total is {_known(total, asked.total_error)}"
+    change = f"{said} in place of {without:g}"
     if abs(total - without) < SAME:
-        return f"With {asked_name(settings)} the total is {number(total)}, as without."
+        return f"{said}, as without."
     if settings.noise and settings.colour:
         return f"{change}: the colour changes what can be inferred, the noise what can be read."
     if settings.noise:
@@ -139,12 +143,18 @@ def _what_changed(settings: Settings, without: float, total: float) -> str:
     return f"{change}: of an input of this colour the network holds less."
 
 
+def _known(total: float, error: float) -> str:
+    """A total, with its error where that reaches the digits that are written."""
+    hidden = error < 10.0 ** (math.floor(math.log10(total)) - 4) if total > 0 else error == 0
+    return number(total) if hidden else f"{number(total)} ± {at_most(error)}"
+
+
 def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
     """What the usual ways report; ``found`` has a Row or an error for those that have arrived."""
     lags = _lags(scene)
     series = [Series("exact", lags, scene.curve.values[: len(lags)])]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
-    rows = [("exact", truth, at_most(float(scene.curve.error.max()) or 1e-16), "")]
+    rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
     errors = []
     for way in USUAL:
         outcome = found.get(way)
@@ -152,7 +162,7 @@ def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
             values = outcome.curve.values[: len(lags)]
             drawn = np.clip(values, LOWEST, HIGHEST)
             # of a colour that is close to that of the exact curve
-            dashed = way == "OSM+ with 10 masks"
+            dashed = USUAL[way][0] == "osm_plus"
             series.append(Series(way, lags[: len(values)], drawn, dashed=dashed))
             rows.append((way, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
             errors.append(outcome.largest_error)
@@ -195,7 +205,8 @@ def usable_section(settings: Settings, found: Any) -> Section:
     )
     single = usable.at("float32")
     if single is not None:
-        text += f" States stored in single precision keep {number(single.total)}."
+        kept = _known(single.total, single.error)
+        text += f" States stored in single precision keep {kept}."
     if settings.colour:
         text += f" The input is AR({settings.colour:g})."
     return Section(title, text, chart=usable_chart(usable, without))
@@ -211,7 +222,7 @@ def disc_section(scene: Scene) -> Section:
         )
     elif scene.network.is_complex:
         do = "Those of a complex network, and their conjugates, cannot be moved here."
-    elif not len(scene.eigenvalues.all) or not scene.curve.total:
+    elif not scene.curve.total:
         do = "Here it excites none."
     else:
         do = "They cannot be moved here: rounding would excite those that the input leaves out."
@@ -220,9 +231,7 @@ def disc_section(scene: Scene) -> Section:
 
 def is_movable(scene: Scene) -> bool:
     """Whether an eigenvalue can be moved: where all of them count, rounding wakes none."""
-    counting = scene.eigenvalues.counting
-    all_count = counting is None or len(counting) == len(scene.eigenvalues.all)
-    return all_count and not scene.network.is_complex and scene.curve.total > 0
+    return scene.eigenvalues.all_count and not scene.network.is_complex and scene.curve.total > 0
 
 
 def squeezed_section(found: Any) -> Section:

@@ -17,7 +17,6 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from memcurve.auditing.estimates import SLOWEST
-from memcurve.auditing.structure import Squeezing, squeezing_of
 from memcurve.auditing.usable import UsableMemory, usable_memory
 from memcurve.comparison import Row, compare
 from memcurve.curve import MemoryCurve
@@ -64,11 +63,6 @@ def usable(network: LinearNetwork, arguments: dict[str, Any]) -> tuple[UsableMem
     found = usable_memory(network, process, arguments.get("noise"))
     with rank_among_notes():
         return found, memory_curve(network, 1, input=process).total
-
-
-def squeezing(network: LinearNetwork, rank: int) -> Squeezing | None:
-    """How fast the Krylov vectors run out of new directions."""
-    return squeezing_of(network, rank)
 
 
 def _warm_up() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import marimo as mo
 
+from memcurve.auditing.structure import squeezing_of
 from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures, later, showing
 from memcurve.exploring.downloads import json_of, picture_of, table_of
@@ -86,7 +87,7 @@ def usable(scene: Scene, settings: Settings) -> None:
 
 def squeezing(scene: Scene) -> None:
     """Show Krylov squeezing when it is there."""
-    jobs = {"squeezing": (later.squeezing, (scene.network, scene.curve.rank))}
+    jobs = {"squeezing": (squeezing_of, (scene.network, scene.curve.rank))}
     _arriving(
         jobs,
         lambda found: (

@@ -52,15 +52,10 @@ def about_result(scene: Scene, summary: str) -> str:
     """The main numbers, how long they took, and the notes."""
     notes = markup.points(scene.curve.notes)
     return (
-        f"<div class='summary' aria-live='polite'><p><strong>{number_of(scene)}</strong> "
+        f"<div class='summary' aria-live='polite'><p><strong>{scene.curve.total:.6g}</strong> "
         f"{markup.text(summary)}</p><p class='remark'>{markup.text(scene.network.name or '')}, "
         f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
     )
-
-
-def number_of(scene: Scene) -> str:
-    """The total, large."""
-    return f"{scene.curve.total:.6g}"
 
 
 def about_lines(lines: str, link: str | None) -> str:

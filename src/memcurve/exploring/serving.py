@@ -80,8 +80,6 @@ def serve(
         _parse_one_at_a_time()
         WORKSHOP.open()
         say(address)
-        if not is_loopback(host):
-            say(f"whoever can reach {host} can use this page")
         if open_browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
         with contextlib.suppress(KeyboardInterrupt):

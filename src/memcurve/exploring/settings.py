@@ -1,4 +1,4 @@
-"""Settings: what the controls of the page say, as a network, as a link and as Python lines."""
+"""Settings: what the controls of the page say, as a network and as a link."""
 
 from __future__ import annotations
 
@@ -160,6 +160,7 @@ def _options_of(ensemble: Callable[..., LinearNetwork]) -> _Options:
 
 
 _OPTIONS = {name: _options_of(ensemble) for name, ensemble in ENSEMBLES.items()}
+# its weights are not drawn, but its own mask is
 _OPTIONS["permutation"]["seed"] = lambda settings: settings.seed
 
 #: Parameters of an address that are marimo's.

@@ -155,16 +155,10 @@ def _range(name: str, given: Mapping[str, Any]) -> range:
 
 def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
     _require_keys(given, ("from", "to", "count"), ("log",))
-    first, last = (_value(name, given[key]) or 0.0 for key in ("from", "to"))
-    count, log = given["count"], given.get("log", False)
+    count = given["count"]
     if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 100_000:
         raise ValueError(f"`count` must be a whole number from 2 to 100,000, got {count!r}.")
-    if not isinstance(log, bool):
-        raise ValueError(f"`log` must be true or false, got {log!r}.")
-    if isinstance(first, str) or isinstance(last, str) or not first < last:
-        raise ValueError(f"`from` must be a number below `to`, got {first!r} and {last!r}.")
-    if log and first <= 0:
-        raise ValueError(f"`from` must be above 0 with log = true, got {first!r}.")
+    first, last, log = _ends(name, given, "from", "to")
     # to 12 digits: 0.3 and not 0.30000000000000004
     span = Span(first, last, log, whole=False)
     values = [float(f"{span.at(k / (count - 1)):.12g}") for k in range(count)]
@@ -175,15 +169,20 @@ def _span(name: str, given: Mapping[str, Any]) -> Span:
     if name not in (*WHOLE, *_NUMBERS):
         raise ValueError(f"must be a value or a list of values, {_forms(name)}; got {given!r}.")
     _require_keys(given, ("low", "high"), ("log",))
-    low, high = (_value(name, given[key]) or 0 for key in ("low", "high"))
+    return Span(*_ends(name, given, "low", "high"), whole=name in WHOLE)
+
+
+def _ends(name: str, given: Mapping[str, Any], low: str, high: str) -> tuple[Any, Any, bool]:
+    """The numbers under the keys ``low`` and ``high``, and whether their steps are ratios."""
+    first, last = (_value(name, given[key]) or 0 for key in (low, high))
     log = given.get("log", False)
     if not isinstance(log, bool):
         raise ValueError(f"`log` must be true or false, got {log!r}.")
-    if isinstance(low, str) or isinstance(high, str) or not low < high:
-        raise ValueError(f"`low` must be a number below `high`, got {low!r} and {high!r}.")
-    if log and low <= 0:
-        raise ValueError(f"`low` must be above 0 with log = true, got {low!r}.")
-    return Span(low, high, log, whole=name in WHOLE)
+    if isinstance(first, str) or isinstance(last, str) or not first < last:
+        raise ValueError(f"`{low}` must be a number below `{high}`, got {first!r} and {last!r}.")
+    if log and first <= 0:
+        raise ValueError(f"`{low}` must be above 0 with log = true, got {first!r}.")
+    return first, last, log
 
 
 def _require_keys(given: Mapping[str, Any], needed: Sequence[str], extra: Sequence[str]) -> None:
