@@ -1,18 +1,50 @@
-"""A progress bar on stderr."""
+"""Progress of long work: one keyword, ``progress=``, everywhere.
+
+``False`` says nothing, ``True`` shows a bar on stderr, and a function is called as
+``progress(label, done, total)``, with ``total=None`` where the end is not known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+Listener = Callable[[str, int, int | None], None]
+Progress = bool | Listener
 
 
-def watched(items: Iterable[T], label: str, total: int, *, show: bool = True) -> Iterable[T]:
-    """Go through ``items``, with a bar of ``total`` steps if ``show``."""
-    if not show:
-        return items
-    from rich.console import Console
-    from rich.progress import track
+@contextlib.contextmanager
+def listening(progress: Progress) -> Iterator[Listener]:
+    """The function to call with (label, done, total) as the work goes on."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield _silent
+    else:
+        from rich.console import Console
+        from rich.progress import Progress as Bars
 
-    return track(items, label, total=total, console=Console(stderr=True))
+        with Bars(console=Console(stderr=True), transient=True) as bars:
+            tasks: dict[str, Any] = {}
+
+            def show(label: str, done: int, total: int | None) -> None:
+                if label not in tasks:
+                    tasks[label] = bars.add_task(label, total=total)
+                bars.update(tasks[label], completed=done, total=total)
+
+            yield show
+
+
+def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:
+    """Go through ``items`` and tell ``progress`` after each."""
+    with listening(progress) as tell:
+        tell(label, 0, total)
+        for done, item in enumerate(items, 1):
+            yield item
+            tell(label, done, total)
+
+
+def _silent(label: str, done: int, total: int | None) -> None:
+    """Say nothing."""

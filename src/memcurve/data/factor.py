@@ -69,7 +69,7 @@ def triangular_factor(source: Source, lags: int, start: int, *, show: bool = Fal
     R, count = np.zeros((0, width)), 0
     total = -(-(source.length - start + lags - 1) // size)
     chunks = lagged_chunks(source, lags, start, size)
-    for Z, X in watched(chunks, "reading", total, show=show):
+    for Z, X in watched(chunks, "reading", total, show):
         block = np.concatenate([R, np.hstack([np.ones((len(Z), 1)), Z, X])])
         R = np.asarray(np.linalg.qr(block, mode="r"))
         count += len(Z)

@@ -19,7 +19,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.methods.osm import TOTAL_NOTE, subspace_memory
 from memcurve.methods.result import dense_single_input, estimated_curve, truncation_for
 from memcurve.network import LinearNetwork
-from memcurve.progress import watched
+from memcurve.progress import Progress, watched
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def osm_plus(
     mask_options: Mapping[str, Any] | None = None,
     truncation: int | None = None,
     mapper: Callable[..., Iterable[Any]] = map,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> MemoryCurve:
     """Average the subspace method over random masks of unit norm.
 
@@ -58,8 +58,8 @@ def osm_plus(
         Number of columns of the Krylov matrix, at least N; 5N by default.
     mapper : callable
         Anything like ``map``, e.g. that of a ``concurrent.futures`` executor.
-    progress : bool
-        Show a progress bar on stderr.
+    progress : bool or callable
+        Show a bar on stderr, or call a function of (label, done, total).
     """
     from threadpoolctl import threadpool_limits
 
@@ -79,7 +79,7 @@ def osm_plus(
     # many small decompositions: BLAS threads of their own only get in each other's way
     with threadpool_limits(1, user_api="blas"):
         found = mapper(partial(_one_mask, A, truncation), drawn)
-        curves = np.array(list(watched(found, "OSM+ masks", count, show=progress)))
+        curves = np.array(list(watched(found, "OSM+ masks", count, progress)))
     values = curves.mean(axis=0)
     return estimated_curve(
         network,

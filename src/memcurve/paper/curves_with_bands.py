@@ -37,7 +37,7 @@ def draw_panel(
     naive = np.array(
         [
             memory_curve(one, shown, method="naive", inverse="projector").values
-            for one in watched(ones, "naive masks", len(ones), show=settings.progress)
+            for one in watched(ones, "naive masks", len(ones), settings.progress)
         ]
     )
     osm = memory_curve(ones[0], shown, method="osm")

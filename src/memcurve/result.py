@@ -1,0 +1,229 @@
+"""What every result has in common: JSON and its schema, files, frames, a picture, notes."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.notes import Note
+from memcurve.version import __version__
+
+
+class Result(ABC):
+    """A frozen dataclass that tells what was computed.
+
+    Its fields are its JSON, read and written by pydantic from their annotations (:data:`Floats`,
+    :data:`Integers`, :data:`Complexes` for arrays, :data:`Free` for whatever JSON can hold).
+    A subclass gives a ``FORMAT`` and how it is shown: ``to_pandas``, ``to_xarray``, ``plot``.
+    """
+
+    #: ``memcurve.<class>/<version>``, the first entry of its JSON.
+    FORMAT: ClassVar[str]
+    #: Versions that are read as well.
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ()
+    #: Entries of the JSON that are no fields: :meth:`_derived` makes them, nothing reads them.
+    DERIVED: ClassVar[tuple[str, ...]] = ()
+    __pydantic_config__: ClassVar[dict[str, Any]] = {
+        "arbitrary_types_allowed": True,
+        "extra": "forbid",
+    }
+
+    notes: tuple[Note, ...]
+
+    @abstractmethod
+    def to_pandas(self) -> Any:
+        """The numbers as a pandas DataFrame."""
+
+    @abstractmethod
+    def to_xarray(self) -> Any:
+        """The numbers as an xarray Dataset, everything else among its attributes."""
+
+    @abstractmethod
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result and return matplotlib's axes."""
+
+    def _derived(self) -> dict[str, Any]:
+        """What the JSON tells besides the fields, for readers other than memcurve."""
+        return {}
+
+    @classmethod
+    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """The entries of a file of an earlier format as the fields of today."""
+        return content
+
+    def to_json(self) -> str:
+        """The whole result as JSON; floats keep every digit, NaN and infinity are strings."""
+        fields = _adapter(type(self)).dump_python(self, mode="python")
+        content = {"format": self.FORMAT, **self._derived(), **fields}
+        return json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what :meth:`to_json` wrote."""
+        try:
+            content = json.loads(text)
+            if content.pop("format") not in (cls.FORMAT, *cls.EARLIER_FORMATS):
+                raise ValueError(f"the `format` entry is not {cls.FORMAT!r}")
+            fields = {name: v for name, v in content.items() if name not in cls.DERIVED}
+            result: Self = _adapter(cls).validate_python(cls._upgraded(fields))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"`text` must be the JSON of a result written by {cls.__name__}.save: "
+                f"{_reason(error)}."
+            ) from error
+        return result
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema (draft 2020-12) of :meth:`to_json`."""
+        found = _with_special_floats(_adapter(cls).json_schema())
+        derived: dict[str, Any] = {name: {} for name in cls.DERIVED}
+        found["properties"] = {
+            "format": {"const": cls.FORMAT}, **derived, **found["properties"],
+        }  # fmt: skip
+        found["required"] = list(found["properties"])
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a JSON file; :meth:`load` gives it back to the last bit.
+
+        A file of that name is replaced in one step, so that no half-written one is ever seen.
+        """
+        with replacing(path) as stream:
+            stream.write(self.to_json().encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a result written by :meth:`save`."""
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{os.fspath(path)} is not a saved {cls.__name__}: {error}."
+            ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The first thing that is wrong, in a line."""
+    if not hasattr(error, "errors"):
+        return str(error)
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
+
+
+def _with_special_floats(schema: Any) -> Any:
+    """A schema in which numbers may be the strings that stand for NaN and infinity."""
+    if isinstance(schema, Mapping):
+        if schema.get("type") == "number":
+            rest = {k: v for k, v in schema.items() if k not in ("type", "default")}
+            return rest | {"anyOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}]}
+        return {k: _with_special_floats(v) for k, v in schema.items() if k != "default"}
+    return [_with_special_floats(v) for v in schema] if isinstance(schema, list) else schema
+
+
+@functools.cache
+def _adapter(kind: type) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+@functools.cache
+def installed_versions() -> Mapping[str, str]:
+    """Versions of what the numbers depend on."""
+    import platform
+
+    import flint
+    import scipy
+
+    return {
+        "memcurve": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "python-flint": flint.__version__,
+    }
+
+
+class _Codec:
+    """How pydantic reads and writes arrays and free content, without being imported for it."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema as cs
+
+        write = cs.plain_serializer_function_ser_schema(self.written)
+        if self.dtype is None:
+            return cs.any_schema(serialization=write)
+        return cs.no_info_after_validator_function(self.read, cs.list_schema(), serialization=write)
+
+    def read(self, values: Any) -> NDArray[Any]:
+        if self.dtype is complex:
+            pairs = np.array(values, dtype=float).reshape(-1, 2)
+            return np.asarray(pairs[:, 0] + 1j * pairs[:, 1])
+        return np.array(values, dtype=self.dtype)
+
+    def written(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+            return [[z.real, z.imag] for z in value.tolist()]
+        return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+Floats = Annotated[NDArray[np.float64], _Codec(float)]
+Integers = Annotated[NDArray[np.int64], _Codec(np.int64)]
+Complexes = Annotated[NDArray[np.complex128], _Codec(complex)]
+#: Whatever JSON can hold: options, diagnostics.
+Free = Annotated[Mapping[str, Any], _Codec(None)]
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a draft that takes the place of ``path``, in one step, once it is complete.
+
+    A link is followed; whatever is there and is no file (a folder, a device) is left alone.
+    """
+    name = os.fspath(path)
+    file = Path(path).resolve()
+    if file.exists() and not file.is_file():
+        raise ValueError(f"`path` must be a file, got {name!r}, which is none; name another.")
+    draft = file.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(file)
+    except OSError as error:
+        raise type(error)(
+            f"{name}: cannot be written ({error.strerror}); check that its folder exists, may be "
+            f"written to and has room."
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def plain(value: Any) -> Any:
+    """JSON has no NaN or infinity: they become strings that ``float`` reads."""
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(v) for v in value]
+    return value
