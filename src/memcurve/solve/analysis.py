@@ -62,6 +62,8 @@ class Analysis:
         self.network = network
         self._spectrum: Spectrum | None = None
         self._deviations: dict[Any, tuple[Any, Floats]] = {}
+        #: Small networks that stand for this one under noise, by the shape of the noise.
+        self.reductions: dict[Any, Any] = {}
 
     @classmethod
     def of(cls, network: LinearNetwork) -> Analysis:

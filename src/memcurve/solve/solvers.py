@@ -6,8 +6,9 @@ UncertainResultError with the reason. They are tried in order until every error 
 1. *nothing*: no input reaches what is read;
 2. *lattice*: one white input without noise, all states read: poles are all it takes;
 3. *Fisher*: linear algebra with a covariance that is never ill-conditioned;
-4. *white*: any other question about memory and forecasts, in coordinates where states are white;
-5. *balls*: what is left, noise level by noise level, for up to ``certify_up_to`` states.
+4. *direct*: white input and errors of reading: few directions of the Krylov space suffice;
+5. *white*: any other question about memory and forecasts, in coordinates where states are white;
+6. *balls*: what is left, noise level by noise level, for up to ``certify_up_to`` states.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from memcurve.solve.allpass import memory_of_poles, memory_of_ring
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
+from memcurve.solve.direct import is_direct, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.sensitivity import curve_error
@@ -88,6 +90,7 @@ SOLVERS = (
     Solver("nothing", lambda task: not task.is_driven, solve_nothing),
     Solver("lattice", lambda task: task.question.is_plain, solve_lattice),
     Solver("Fisher", lambda task: task.question.kind == "Fisher", solve_fisher),
+    Solver("direct", is_direct, solve_direct),
     Solver("white", lambda task: not task.question.is_plain, solve_white),
 )
 
