@@ -39,8 +39,9 @@ SMALL = 1e-11
 SAFETY = 10.0
 #: Changes at random that are tried.
 TRIALS = 2
-#: Steps of Arnoldi's method between two looks at whether they are enough, relative to their number.
-LOOK_AGAIN = 1.15
+#: A look at whether the basis is large enough is taken where the next power of A has less than this
+#: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their number.
+PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
 #: How far powers of A may exceed what they do to random vectors (three of those are looked at).
@@ -113,12 +114,16 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
         c[:, j] = basis.add(np.array(column))
     H = np.zeros((basis.capacity, basis.capacity))
     powers = _power_norms(A, size)
-    look, k = 24, 0
+    # the lengths of the steps multiply to what the next power has outside of the space: as long
+    # as that is not small, a closer look is not worth its time
+    look, k = 0, 0
+    log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
     while k < basis.count:
-        step = A @ basis.Q[:, k]
-        H[:, k] = basis.add(step)
+        before = basis.count
+        H[:, k] = basis.add(A @ basis.Q[:, k])
+        log_new += np.log(H[before, k]) / C.shape[1] if basis.count > before else 0.0
         k += 1
-        if k == basis.count or k >= look:
+        if k == basis.count or (k >= look and log_new <= log_enough):
             whole = k == basis.count  # the space is closed: nothing leaves it
             left_out = 0.0 if whole else _left_out(H[: basis.count, :k], c[:k], powers)
             if left_out <= SMALL * level:
