@@ -249,7 +249,7 @@ def test_inexact_matrix_products_are_found_out() -> None:
 
 
 def test_scaling_leaves_nothing_to_balance() -> None:
-    from memcurve.graph import balanced
+    from memcurve.network.graph import balanced
 
     rng = np.random.default_rng(5)
     A = normal_stack(20, 15) * np.exp(4 * rng.standard_normal((20, 15, 1)))

@@ -18,8 +18,8 @@ from memcurve import (
     ensembles,
     memory_curve,
 )
-from memcurve.graph import balanced, eigenvalues, single_walk, strong_components
 from memcurve.limits import TooLargeError
+from memcurve.network.graph import balanced, eigenvalues, single_walk, strong_components
 from memcurve.spectrum import controllable, modes
 from memcurve.spectrum.circulant import circulant_column
 from memcurve.spectrum.schur import schur_modes

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 import tolerances
 from memcurve import LinearNetwork, UnstableNetworkError, ensembles, masks
-from memcurve.nonlinear import NonlinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
 
 LINEAR = ensembles.normal(12, spectral_radius=0.8, seed=1)
 A, C = LINEAR.A, LINEAR.C

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from memcurve.fisher import fisher_curve
     from memcurve.memory import forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
+    from memcurve.network.nonlinear import NonlinearNetwork
     from memcurve.noise import Float32, Float64, ObservationNoise, Quantised, StateNoise
-    from memcurve.nonlinear import NonlinearNetwork
     from memcurve.profile import NoiseProfile
     from memcurve.spectrum import controllable_spectrum
     from memcurve.standardisation import InputNormal, input_normal
@@ -47,7 +47,7 @@ _HOMES = {
     "MemoryCurve": "memcurve.curve",
     "MemoryCurves": "memcurve.batch",
     "NoiseProfile": "memcurve.profile",
-    "NonlinearNetwork": "memcurve.nonlinear",
+    "NonlinearNetwork": "memcurve.network.nonlinear",
     "ObservationNoise": "memcurve.noise",
     "Quantised": "memcurve.noise",
     "RankWarning": "memcurve.errors",

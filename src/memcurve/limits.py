@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from memcurve.graph import Indices, separate_parts, single_walk
+from memcurve.network.graph import Indices, separate_parts, single_walk
 
 _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.

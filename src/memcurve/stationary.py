@@ -22,7 +22,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.driven import BLOCK, Driven
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
 from memcurve.kernels import (
@@ -32,6 +31,7 @@ from memcurve.kernels import (
     forwards,
     kernel_of,
 )
+from memcurve.network.recursion import BLOCK, Driven
 from memcurve.stein import stein
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.graph import reachable_nodes, submatrix
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import reachable_nodes, submatrix
 from memcurve.spectrum.clusters import Cluster, judged_clusters
 from memcurve.spectrum.modular import (
     centred,

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
 from memcurve.general import Problem
-from memcurve.graph import eigenvalues
 from memcurve.krylov import arnoldi_basis, krylov_matrix
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import eigenvalues
 from memcurve.spectrum import controllable_spectrum
 from memcurve.stein import stein
 

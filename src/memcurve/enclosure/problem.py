@@ -11,8 +11,8 @@ from memcurve.enclosure.balls import Floats, block, diagonal, krylov, power_of_t
 from memcurve.enclosure.pivots import Pivots, find_pivots, has_reciprocal_eigenvalues
 from memcurve.enclosure.stein import UNSTABLE
 from memcurve.errors import UncertainResultError, UnstableNetworkError
-from memcurve.graph import balanced, eigenvalues
 from memcurve.inputs import InputProcess
+from memcurve.network.graph import balanced, eigenvalues
 
 #: Noise from this on, relative to the input's effect, makes the covariance well-conditioned.
 VISIBLE_NOISE = 1e-20

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import Indices, balanced, reachable_nodes, submatrix
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.kernels import kernel_of
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import Indices, balanced, reachable_nodes, submatrix
 from memcurve.noise import Noise, noise_of
 from memcurve.stein import stein
 

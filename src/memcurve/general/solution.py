@@ -27,7 +27,7 @@ from memcurve.general.evaluation import Doubt, evaluate
 from memcurve.general.modes import Modes
 from memcurve.general.problem import Outcome, Problem
 from memcurve.general.projection import project
-from memcurve.graph import eigenvalues
+from memcurve.network.graph import eigenvalues
 from memcurve.realization import (
     StateMap,
     eigen_state_map,

@@ -28,7 +28,6 @@ from memcurve.arguments import require_limit
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
 from memcurve.general import Problem
-from memcurve.graph import submatrix
 from memcurve.methods.certified import enclose
 from memcurve.methods.general import (
     LARGEST_ERROR,
@@ -40,6 +39,7 @@ from memcurve.methods.general import (
 )
 from memcurve.methods.result import problem_options, single_channel_curve
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import submatrix
 from memcurve.spectrum import Spectrum, controllable_spectrum, curve_error
 
 if TYPE_CHECKING:

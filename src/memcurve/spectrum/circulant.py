@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UnstableNetworkError
-from memcurve.graph import Indices, in_units
+from memcurve.network.graph import Indices, in_units
 from memcurve.spectrum.modes import LEAST_EXCITATION, WIDE, room_between
 from memcurve.spectrum.result import Spectrum
 from memcurve.spectrum.sensitivity import EPS, normal_sensitivity

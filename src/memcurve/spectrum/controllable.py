@@ -24,7 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UnstableNetworkError
-from memcurve.graph import (
+from memcurve.limits import require_room_for_states
+from memcurve.network import LinearNetwork
+from memcurve.network.graph import (
     Indices,
     balanced,
     eigenvalues,
@@ -35,8 +37,6 @@ from memcurve.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.limits import require_room_for_states
-from memcurve.network import LinearNetwork
 from memcurve.spectrum.circulant import circulant_column, circulant_spectrum
 from memcurve.spectrum.clusters import RobustModes, robust_modes
 from memcurve.spectrum.modes import screen

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import Indices
+from memcurve.network.graph import Indices
 from memcurve.spectrum.modes import EigenBasis
 
 Complexes = NDArray[np.complex128]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UnstableNetworkError
-from memcurve.graph import Walk
+from memcurve.network.graph import Walk
 from memcurve.spectrum.modes import LEAST_EXCITATION
 from memcurve.spectrum.modular import dyadic
 from memcurve.spectrum.result import Ring, Spectrum

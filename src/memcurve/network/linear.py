@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import exact_array
-from memcurve.display import network_table
-from memcurve.graph import eigenvalues
-from memcurve.validation import (
-    validated_mask,
-    validated_matrix,
-    validated_name,
-    validated_notes,
-    validated_readout,
-    validated_shift,
-)
+from memcurve.arguments import exact_array, require_finite
+from memcurve.display import table
+from memcurve.network.graph import eigenvalues
+from memcurve.notes import Note, notes_of
+
+#: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
+RADIUS_UP_TO = 500
 
 
 class Connected:
@@ -29,6 +25,8 @@ class Connected:
 
     A: Any
     C: NDArray[Any]
+    name: str | None
+    notes: tuple[Note, ...] = ()
 
     @property
     def size(self) -> int:
@@ -46,7 +44,18 @@ class Connected:
         return not isinstance(self.A, np.ndarray)
 
     def _repr_html_(self) -> str:
-        return network_table(self)
+        return table(self._rows(), self.notes)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """The main figures, as notebooks show them."""
+        filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
+        return [
+            (type(self).__name__, self.name or ""),
+            ("nodes", f"{self.size:,}"),
+            ("inputs", f"{self.inputs:,}"),
+            ("storage", f"{'sparse' if self.is_sparse else 'dense'}, {self.A.dtype}"),
+            ("non-zeros", f"{100 * filled / self.size**2:.3g} %"),
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,10 +69,10 @@ class LinearNetwork(Connected):
         are kept as stored: single precision, integers and booleans convert exactly to float64.
     C : (N,) or (N, d) array
         Input mask, one column an input.
-    shift : (N,) array, optional
-        Constant added at each step. It moves the mean of the states only, never the memory.
     readout : sequence of int or boolean mask, optional
         The nodes that can be read (default all). It restricts the states, not A.
+    shift : (N,) array, optional
+        Constant added at each step. It moves the mean of the states only, never the memory.
     name : str, optional
         A label for tables and plots.
     notes : sequence of str, optional
@@ -87,31 +96,33 @@ class LinearNetwork(Connected):
 
     A: Any
     C: NDArray[Any]
+    readout: NDArray[np.intp] | None = None
     _: dataclasses.KW_ONLY
     shift: NDArray[Any] | None = None
-    readout: NDArray[np.intp] | None = None
     name: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __init__(
         self,
         A: Any,
         C: ArrayLike,
+        readout: ArrayLike | None = None,
         *,
         shift: ArrayLike | None = None,
-        readout: ArrayLike | None = None,
         name: str | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         matrix = validated_matrix(A)
         size = matrix.shape[0]
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"`name` must be a string, got {name!r}.")
         fields = {
             "A": matrix,
             "C": validated_mask(C, size),
-            "shift": None if shift is None else validated_shift(shift, size),
-            "readout": None if readout is None else validated_readout(readout, size),
-            "name": validated_name(name),
-            "notes": validated_notes(notes),
+            "readout": None if readout is None else _validated_readout(readout, size),
+            "shift": None if shift is None else _validated_shift(shift, size),
+            "name": name,
+            "notes": _validated_notes(notes),
         }
         for field, value in fields.items():
             if isinstance(value, np.ndarray):
@@ -143,6 +154,14 @@ class LinearNetwork(Connected):
         stability more carefully.
         """
         return float(np.abs(eigenvalues(self.A)).max())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        read = "all nodes" if self.readout is None else f"{len(self.readout):,} nodes"
+        rows = super()._rows()
+        rows.insert(3, ("readout", read))
+        if "spectral_radius" in vars(self) or self.size <= RADIUS_UP_TO:
+            rows.append(("spectral radius", f"{self.spectral_radius:.6g}"))
+        return rows
 
     def real_pair(self) -> tuple[Any, NDArray[np.float64]]:
         """Return the real (A, C) whose states are the ones read; C has shape (states, d).
@@ -241,3 +260,83 @@ def require_network(network: Any) -> None:
             f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
             f"matrices as LinearNetwork(A, C)."
         )
+
+
+def validated_matrix(A: Any, argument: str = "A") -> Any:
+    """A new float64 or complex128 array, dense or csr, square and finite."""
+    from scipy import sparse
+
+    if sparse.issparse(A):
+        given: Any = A
+        try:
+            given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
+        except ValueError as error:
+            raise ValueError(
+                f"`{argument}` is a damaged sparse array: {error}; build it anew."
+            ) from None
+        matrix: Any = sparse.csr_array(given)
+        entries = exact_array(matrix.data, argument)
+        # copies: sorting in place below must not reach the caller's arrays
+        places = (matrix.indices.copy(), matrix.indptr.copy())
+        matrix = sparse.csr_array((entries, *places), shape=matrix.shape)
+        matrix.sum_duplicates()
+        require_finite(matrix.data, argument)
+        matrix.eliminate_zeros()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+    else:
+        matrix = exact_array(A, argument)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
+            f"{argument}[i, j] is the weight from node j to node i."
+        )
+    if matrix.shape[0] == 0:
+        raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")
+    return matrix
+
+
+def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") -> NDArray[Any]:
+    """The mask, dense, with a row for each of the nodes of ``matrix``."""
+    mask = exact_array(C.toarray() if hasattr(C, "toarray") else C, argument)
+    if mask.ndim not in (1, 2) or mask.shape[0] != size or mask.size == 0:
+        hint = "; transpose it" if mask.ndim == 2 and mask.shape[1] == size else ""
+        raise ValueError(
+            f"`{argument}` must have shape ({size},) or ({size}, d) to fit `{matrix}` of {size} "
+            f"nodes, got {mask.shape}{hint}."
+        )
+    return mask
+
+
+def _validated_shift(shift: Any, size: int) -> NDArray[Any]:
+    vector = exact_array(shift, "shift")
+    if vector.shape != (size,):
+        raise ValueError(f"`shift` must have shape ({size},), got {vector.shape}.")
+    return vector
+
+
+def _validated_readout(readout: Any, size: int) -> NDArray[np.intp]:
+    """Indices of the nodes that are read, each named once."""
+    nodes = np.asarray(readout)
+    if nodes.dtype == bool and nodes.shape == (size,):
+        nodes = np.flatnonzero(nodes)
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or len(nodes) == 0:
+        raise ValueError(
+            f"`readout` must list at least one node by its index, or be a boolean mask of length "
+            f"{size}; got {readout!r}."
+        )
+    outside = nodes[(nodes < 0) | (nodes >= size)]
+    if len(outside):
+        raise ValueError(
+            f"`readout` must hold indices from 0 to {size - 1}, got {int(outside[0])}."
+        )
+    if len(np.unique(nodes)) < len(nodes):
+        raise ValueError(f"`readout` must name each node once, got {nodes.tolist()}.")
+    return nodes.astype(np.intp)
+
+
+def _validated_notes(notes: Any) -> tuple[Note, ...]:
+    listed = () if isinstance(notes, str) or not isinstance(notes, Sequence) else tuple(notes)
+    if not all(isinstance(note, str) for note in listed) or (notes and not listed):
+        raise TypeError(f"`notes` must be a sequence of strings, got {notes!r}; give e.g. ['…'].")
+    return notes_of(listed, "network")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, table_entry
-from memcurve.network import LinearNetwork
+from memcurve.network.linear import LinearNetwork
 
 Numbers = NDArray[Any]
 
