@@ -195,11 +195,11 @@ def test_bad_networks(options: dict, message: str) -> None:
 def test_bad_inputs() -> None:
     network = NonlinearNetwork(A, C)
     for shape in ((3, 4, 5), (), (10, 2)):
-        with pytest.raises(ValueError, match=r"`inputs` must be real of shape \(T,\) or \(T, 1\)"):
+        with pytest.raises(ValueError, match=r"`inputs` must have shape \(T,\) or \(T, 1\)"):
             network.simulate(np.zeros(shape))
-    with pytest.raises(ValueError, match=r"\(T, 2\) for this network of 2 input\(s\)"):
+    with pytest.raises(ValueError, match=r"\(R, T\) or \(R, T, 2\) for this network of 2"):
         NonlinearNetwork(A, np.ones((12, 2))).simulate_replicas(np.zeros((4, 10)))
-    with pytest.raises(ValueError, match="`inputs` must be real"):
+    with pytest.raises(ValueError, match=r"got \(10,\); .*one series a replica"):
         network.simulate_replicas(np.zeros(10))
     with pytest.raises(ValueError, match="`inputs` must be real"):
         network.simulate(1j * Z)
@@ -207,7 +207,7 @@ def test_bad_inputs() -> None:
         network.simulate([1.0, np.nan])
     with pytest.raises(ValueError, match="`washout` must be an integer from 0 to T - 1 = 199"):
         network.simulate(Z, 200)
-    with pytest.raises(ValueError, match="`washout` must be a positive integer"):
+    with pytest.raises(ValueError, match="`washout` must be an integer from 0"):
         network.simulate(Z, -1)
     with pytest.raises(ValueError, match=r"one series for each of the `replicas`=3, got shape \(2"):
         network.simulate(np.zeros((2, 10)), replicas=3)

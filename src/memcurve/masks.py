@@ -29,6 +29,7 @@ from memcurve.arguments import (
 )
 
 Floats = NDArray[np.float64]
+Draw = Callable[[int], Floats]
 
 
 def normal(size: int, *, seed: Seed, inputs: int = 1, norm: float | None = 1.0) -> Floats:
@@ -123,12 +124,7 @@ def basis(size: int, node: int = 0, *, norm: float | None = 1.0) -> Floats:
 
 
 MASKS: dict[str, Callable[..., Floats]] = {
-    "normal": normal,
-    "uniform": uniform,
-    "sparse_normal": sparse_normal,
-    "sparse_uniform": sparse_uniform,
-    "ones": ones,
-    "basis": basis,
+    mask.__name__: mask for mask in (normal, uniform, sparse_normal, sparse_uniform, ones, basis)
 }
 
 
@@ -161,12 +157,7 @@ def _require_low(low: float) -> float:
 
 
 def _sparse(
-    size: int,
-    rng: np.random.Generator,
-    density: float,
-    inputs: int,
-    norm: float | None,
-    draw: Callable[[int], Floats],
+    size: int, rng: np.random.Generator, density: float, inputs: int, norm: float | None, draw: Draw
 ) -> Floats:
     mask = np.zeros((require_size(size), require_size(inputs, "inputs")))
     count = max(1, round(require_density(density) * len(mask)))

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,11 @@ FLOAT64_DIGITS = 52
 class Noise(ABC):
     """Independent errors of the states, as standard deviations at unit level, times ``levels``."""
 
+    #: Whether the level is a standard deviation; otherwise the kind says it all.
+    is_scaled: ClassVar[bool] = False
+    #: Whether the errors depend on the size of the states.
+    is_relative: ClassVar[bool] = False
+
     @property
     @abstractmethod
     def label(self) -> str:
@@ -44,16 +49,6 @@ class Noise(ABC):
         """Whether several levels were asked for, so that the answer is a family of curves."""
         return False
 
-    @property
-    def is_scaled(self) -> bool:
-        """Whether the level is a standard deviation; otherwise the kind says it all."""
-        return False
-
-    @property
-    def is_relative(self) -> bool:
-        """Whether the errors depend on the size of the states."""
-        return False
-
     def observation(self, state_deviations: Floats) -> Floats:
         """Standard deviations of the errors of reading, for states of these deviations."""
         return np.zeros(len(state_deviations))
@@ -67,6 +62,7 @@ class Noise(ABC):
 class _Levels(Noise):
     """Equal standard deviations for all states: a number, or a vector of levels."""
 
+    is_scaled = True
     deviation: Any
 
     def __post_init__(self) -> None:
@@ -98,10 +94,6 @@ class _Levels(Noise):
     def is_family(self) -> bool:
         return np.ndim(self.deviation) > 0
 
-    @property
-    def is_scaled(self) -> bool:
-        return True
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.deviation!r})"
 
@@ -109,9 +101,7 @@ class _Levels(Noise):
 class ObservationNoise(_Levels):
     """Errors of standard deviation s in every state as it is read; ``noise=s`` means the same."""
 
-    @property
-    def label(self) -> str:
-        return "observation noise"
+    label = "observation noise"
 
     def observation(self, state_deviations: Floats) -> Floats:
         return np.ones(len(state_deviations))
@@ -120,9 +110,7 @@ class ObservationNoise(_Levels):
 class StateNoise(_Levels):
     """Errors of standard deviation s that enter every state at every step of the recursion."""
 
-    @property
-    def label(self) -> str:
-        return "state noise"
+    label = "state noise"
 
     def state(self, state_deviations: Floats) -> Floats:
         return np.ones(len(state_deviations))
@@ -182,13 +170,8 @@ class Float32(Noise):
     about 0.54σ²·2⁻⁴⁶/12.
     """
 
-    @property
-    def label(self) -> str:
-        return "float32"
-
-    @property
-    def is_relative(self) -> bool:
-        return True
+    label = "float32"
+    is_relative = True
 
     def observation(self, state_deviations: Floats) -> Floats:
         return floating_point_deviations(state_deviations, FLOAT32_DIGITS)
@@ -201,13 +184,8 @@ class Float64(Noise):
     About 0.54σ²·2⁻¹⁰⁴/12 of variance for a Gaussian state of standard deviation σ.
     """
 
-    @property
-    def label(self) -> str:
-        return "float64"
-
-    @property
-    def is_relative(self) -> bool:
-        return True
+    label = "float64"
+    is_relative = True
 
     def observation(self, state_deviations: Floats) -> Floats:
         return floating_point_deviations(state_deviations, FLOAT64_DIGITS)
@@ -286,21 +264,19 @@ def parse_noise(texts: Sequence[str]) -> Any:
 
 def _parse_one(text: str) -> Any:
     kind, colon, value = text.strip().lower().partition(":")
+    if kind in ("float32", "float64") and not colon:
+        return Float32() if kind == "float32" else Float64()
+    known = kind in ("state", "step") or kind.endswith("bit")
     try:
-        if kind in ("float32", "float64") and not colon:
-            return Float32() if kind == "float32" else Float64()
-        if kind == "state":
-            return StateNoise(float(value))
-        if kind == "step":
-            return Quantised(float(value))
-        if kind.endswith("bit"):
-            reach = float(value)
-            return Quantised(bits=int(kind.removesuffix("bit")), low=-reach, high=reach)
-        return float(text)
-    except ValueError as error:
-        if "`" in str(error):  # from the noise itself, which says what is wrong
-            raise
+        number = float(value if known and colon else text)
+        bits = int(kind.removesuffix("bit")) if kind.endswith("bit") else None
+    except ValueError:
         raise ValueError(
             f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, float64, "
             f"step:0.01 or 12bit:4 (12 bits over -4 … 4); got {text!r}."
         ) from None
+    if kind == "state":
+        return StateNoise(number)
+    if kind == "step":
+        return Quantised(number)
+    return number if bits is None else Quantised(bits=bits, low=-number, high=number)

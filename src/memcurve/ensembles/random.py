@@ -201,11 +201,7 @@ class _Draw:
 
 
 def _scattered(
-    size: int,
-    density: float,
-    rng: np.random.Generator,
-    draw: Callable[[int], Floats],
-    sparse: bool,
+    size: int, density: float, rng: np.random.Generator, draw: Callable[[int], Floats], sparse: bool
 ) -> Any:
     from scipy.sparse import csr_array
 

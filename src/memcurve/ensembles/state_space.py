@@ -98,13 +98,7 @@ def lru_ring(
 
 
 def _state_space(
-    kind: str,
-    A: Floats,
-    B: Floats,
-    step: float,
-    discretisation: str,
-    mask: Mask,
-    seed: Seed | None,
+    kind: str, A: Floats, B: Floats, step: float, discretisation: str, mask: Mask, seed: Seed | None
 ) -> LinearNetwork:
     step = require_number(step, "step", "above 0", lambda h: h > 0)
     rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")

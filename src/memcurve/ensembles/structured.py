@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed, exact_array, require_number, require_size
 from memcurve.ensembles.assembly import Mask, assembled, require_nodes, require_radius
@@ -151,39 +151,25 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
     own = [slice(a, b) for a, b in itertools.pairwise(ends.tolist())]
     A = np.zeros((ends[-1], ends[-1]), dtype=dtype)
     C = np.zeros((ends[-1], layers[0].inputs), dtype=dtype)
-    C[own[0]] = layers[0].C.reshape(layers[0].size, -1)
+    shift = np.zeros(ends[-1], dtype=dtype)
     for k, layer in enumerate(layers):
-        below = layer.C.reshape(layer.size, -1)
-        if k > 0 and delayed:
-            A[own[k], own[k - 1]] = below
-        elif k > 0:
-            A[own[k]] = below @ A[own[k - 1]]
-            C[own[k]] = below @ C[own[k - 1]]
-        A[own[k], own[k]] = _dense(layer)
+        weights = layer.C.reshape(layer.size, -1)
+        if layer.shift is not None:
+            shift[own[k]] = layer.shift
+        if k == 0:
+            C[own[0]] = weights
+        elif delayed:
+            A[own[k], own[k - 1]] = weights
+        else:  # within the step
+            A[own[k]] = weights @ A[own[k - 1]]
+            C[own[k]] = weights @ C[own[k - 1]]
+            shift[own[k]] += weights @ shift[own[k - 1]]
+        A[own[k], own[k]] = layer.A.toarray() if layer.is_sparse else layer.A
     names = [layer.name or f"N={layer.size}" for layer in layers]
     return LinearNetwork(
         A,
         C[:, 0] if C.shape[1] == 1 else C,
-        shift=_shift(layers, own, dtype, delayed),
+        shift=None if all(layer.shift is None for layer in layers) else shift,
         name=f"{len(layers)} layers: {'; '.join(names)}",
         notes=tuple(dict.fromkeys(note for layer in layers for note in layer.notes)),
     )
-
-
-def _dense(layer: LinearNetwork) -> NDArray[np.generic]:
-    return np.asarray(layer.A.toarray() if layer.is_sparse else layer.A)
-
-
-def _shift(
-    layers: Sequence[LinearNetwork], own: Sequence[slice], dtype: type, delayed: bool
-) -> NDArray[np.generic] | None:
-    """Constants: a layer's own, and what those below pass on within a step."""
-    if all(layer.shift is None for layer in layers):
-        return None
-    shift = np.zeros(own[-1].stop, dtype=dtype)
-    for k, layer in enumerate(layers):
-        if layer.shift is not None:
-            shift[own[k]] = layer.shift
-        if k > 0 and not delayed:
-            shift[own[k]] += layer.C.reshape(layer.size, -1) @ shift[own[k - 1]]
-    return shift

@@ -7,8 +7,6 @@ the integer polynomial B'A − BA', isolated by FLINT however close together the
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -212,10 +210,11 @@ def _require_stationary(ar: Floats) -> None:
     if levinson.is_stationary(ar):
         return
     gaps = np.sort(_roots(-ar).gaps)
-    moduli = (_modulus(gap) for gap in gaps[gaps <= EPS].tolist())
+    weights = [str(weight) for weight in ar.tolist()]
+    moduli = [_modulus(gap) for gap in gaps[gaps <= EPS].tolist()]
     raise ValueError(
         f"`ar` must be stationary: all roots of z^p − ar_1 z^(p−1) − … − ar_p strictly inside the "
-        f"unit circle. Got ar = {_listed(map(str, ar.tolist()))} with roots of modulus "
+        f"unit circle. Got ar = {_listed(weights)} with roots of modulus "
         f"{_listed(moduli)}; multiply ar_i by c^i, e.g. with c = {0.99 / (1 - gaps[0]):.3g}, which "
         f"shrinks every root by c."
     )
@@ -225,9 +224,8 @@ def _modulus(gap: float) -> str:
     return f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
 
 
-def _listed(words: Iterable[str]) -> str:
-    first = list(itertools.islice(words, SHOWN + 1))
-    return ", ".join([*first[:SHOWN], *("…" for _ in first[SHOWN:])])
+def _listed(words: list[str]) -> str:
+    return ", ".join([*words[:SHOWN], *["…"] * (len(words) > SHOWN)])
 
 
 def _roots(coefficients: Floats) -> _Roots:
@@ -259,13 +257,12 @@ def _density_extrema(ar: Floats, ma: Floats) -> tuple[float, float]:
     top, bottom = _in_cosine(_correlation(b)), _in_cosine(_correlation(a))
     shift = 2 * (a_shift - b_shift)
     stationary = top.derivative() * bottom - top * bottom.derivative()
-    precision = FIRST_PRECISION + 4 * (len(a) + len(b))
-    while precision <= LAST_PRECISION:
+    first = FIRST_PRECISION + 4 * (len(a) + len(b))
+    for precision in levinson.doubled(first, LAST_PRECISION):
         with ctx.workprec(precision):
             bounds = _bounds(top, bottom, stationary, shift)
         if bounds is not None:
             return bounds
-        precision *= 2
     raise ArithmeticError(f"f did not settle with {LAST_PRECISION} bits.")  # pragma: no cover
 
 

@@ -69,10 +69,8 @@ class FiniteLags(InputProcess):
         return max(0.0, least), most
 
     def _autocovariance(self, count: int) -> Floats:
-        gamma = np.zeros(count)
         known = self.values[:count]
-        gamma[: len(known)] = known
-        return gamma
+        return np.pad(known, (0, count - len(known)))
 
     def _density(self, omega: Floats) -> Floats:
         sums: Floats = 2 * _sums(self.values[:, None], omega)[:, 0].real
@@ -155,13 +153,13 @@ class Autocovariance(FiniteLags):
         _require_bounded(gamma)
         if taper is not None:
             table_entry(TAPERS, taper, "taper")
-        flaw = _flaw(_finished(gamma, taper))
-        if flaw:
+        finished = _finished(gamma, taper)
+        if flaw := _flaw(finished):
             raise ValueError(
                 f"`values` must be the autocovariance of a stationary process, but {flaw}; "
                 f"{_remedy(gamma, taper)}."
             )
-        object.__setattr__(self, "values", frozen(_finished(gamma, taper)))
+        object.__setattr__(self, "values", frozen(finished))
 
     @property
     def name(self) -> str:
@@ -210,8 +208,7 @@ class Autocovariance(FiniteLags):
         gamma = _biased(recorded)
         if lags is None:
             lags = last if taper is None else min(last, _default_lags(gamma, taper))
-        flaw = _flaw(gamma[: lags + 1]) if taper is None and lags < last else None
-        if flaw:
+        if taper is None and lags < last and (flaw := _flaw(gamma[: lags + 1])):
             raise ValueError(
                 f"`lags` = {lags} without a taper cuts off what still matters: {flaw}; pass "
                 f"taper='parzen' or taper='bartlett', or keep all T − 1 = {last} lags."

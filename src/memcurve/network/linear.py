@@ -43,6 +43,31 @@ class Connected:
         """Whether A is stored as a scipy sparse array."""
         return not isinstance(self.A, np.ndarray)
 
+    def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
+        """The inputs of a simulation as (T, d), or (R, T, d) for replicas, checked."""
+        z, d, axes = exact_array(inputs, "inputs"), self.inputs, 3 if replicas else 2
+        if d == 1 and z.ndim == axes - 1:
+            z = z[..., None]
+        if z.ndim != axes or z.shape[-1] != d:
+            lead = "R, " * replicas
+            raise ValueError(
+                f"`inputs` must have shape ({lead}T{',' * (not replicas)}) or ({lead}T, {d}) for "
+                f"this network of {d} input(s), got {np.shape(inputs)}; one row a time step"
+                f"{', one series a replica' * replicas}."
+            )
+        if np.iscomplexobj(z):
+            raise ValueError(
+                "`inputs` must be real, got complex numbers; pass real and imaginary "
+                "parts as two inputs."
+            )
+        steps, whole = z.shape[-2], isinstance(washout, int | np.integer)
+        if not whole or isinstance(washout, bool) or not 0 <= washout < steps:
+            raise ValueError(
+                f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; "
+                f"give a longer input or a shorter washout."
+            )
+        return z
+
     def _repr_html_(self) -> str:
         return table(self._rows(), self.notes)
 
@@ -142,9 +167,8 @@ class LinearNetwork(Connected):
     @property
     def read_states(self) -> int:
         """Number of real states that are read: all of them, or those of the readout's nodes."""
-        if self.readout is None:
-            return self.states
-        return len(self.readout) * (2 if self.is_complex else 1)
+        nodes = self.size if self.readout is None else len(self.readout)
+        return nodes * (2 if self.is_complex else 1)
 
     @cached_property
     def spectral_radius(self) -> float:
@@ -197,23 +221,7 @@ class LinearNetwork(Connected):
             Row t holds the states already driven by ``inputs[washout + t]``; complex networks give
             all real parts, then all imaginary parts.
         """
-        z = exact_array(inputs, "inputs")
-        z = z.reshape(len(z), -1) if z.ndim in (1, 2) else z
-        if z.ndim != 2 or z.shape[1] != self.inputs:
-            raise ValueError(
-                f"`inputs` must have shape (T,) or (T, {self.inputs}) for this network of "
-                f"{self.inputs} input(s), got {np.shape(inputs)}; one row a time step."
-            )
-        if not isinstance(washout, int | np.integer) or not 0 <= washout < len(z):
-            raise ValueError(
-                f"`washout` must be an integer from 0 to T - 1 = {len(z) - 1}, got {washout!r}; "
-                f"give a longer input or a shorter washout."
-            )
-        if np.iscomplexobj(z):
-            raise ValueError(
-                "`inputs` must be real, got complex numbers; pass real and imaginary "
-                "parts as two inputs."
-            )
+        z = self._series(inputs, washout)
         drive = z @ self.C.reshape(self.size, -1).T
         if self.shift is not None:
             drive = drive + self.shift
@@ -241,13 +249,9 @@ class LinearNetwork(Connected):
         return changed
 
     def __repr__(self) -> str:
-        parts = [f"size={self.size}", f"inputs={self.inputs}"]
-        if self.name:
-            parts.insert(0, repr(self.name))
-        if self.is_complex:
-            parts.append("complex")
-        if self.is_sparse:
-            parts.append("sparse")
+        parts = [repr(self.name)] * bool(self.name)
+        parts += [f"size={self.size}", f"inputs={self.inputs}"]
+        parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
         if self.readout is not None:
             parts.append(f"readout={len(self.readout)} nodes")
         return f"LinearNetwork({', '.join(parts)})"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import exact_array, require_limit, require_number, table_entry
+from memcurve.arguments import exact_array, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
 from memcurve.network.linear import Connected, LinearNetwork, validated_mask, validated_matrix
 
@@ -134,7 +134,7 @@ class NonlinearNetwork(Connected):
             array (R, T - washout, N).
         """
         if replicas is None:
-            return np.asarray(self._states(exact_array(inputs, "inputs")[None], washout)[0])
+            return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
         if np.ndim(inputs) < 2 or len(np.asarray(inputs)) != replicas:
             raise ValueError(
                 f"`inputs` must hold one series for each of the `replicas`={replicas!r}, got shape "
@@ -158,25 +158,11 @@ class NonlinearNetwork(Connected):
         -------
         (R, T - washout, N) array
         """
-        return self._states(exact_array(inputs, "inputs"), washout)
+        return self._states(self._series(inputs, washout, replicas=True), washout)
 
     def _states(self, z: Floats, washout: int) -> Floats:
-        """States (R, T − washout, N) for inputs (R, T) or (R, T, d)."""
-        d = self.inputs
-        if z.ndim == 2 and d == 1:
-            z = z[:, :, None]
-        if z.ndim != 3 or z.shape[2] != d or np.iscomplexobj(z):
-            raise ValueError(
-                f"`inputs` must be real of shape (T,) or (T, {d}) for this network of {d} "
-                f"input(s), one row a time step, behind an axis of replicas in simulate_replicas; "
-                f"got {z.shape} with it and dtype {z.dtype}."
-            )
+        """States (R, T − washout, N) for inputs (R, T, d)."""
         count, steps = z.shape[:2]
-        if not require_limit(washout, "washout") < steps:
-            raise ValueError(
-                f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; "
-                f"give a longer input or a shorter washout."
-            )
         mask = self.input_scale * self.C.reshape(self.size, -1)
         series = np.ascontiguousarray(z.transpose(1, 0, 2))
         ahead = max(1, DRIVE_NUMBERS // (count * self.size))
@@ -203,8 +189,11 @@ class NonlinearNetwork(Connected):
         field = (self.A @ x.T).T if self.is_sparse else x @ self.A.T
         field += push
         new = np.asarray(self.function(field), dtype=np.float64)
-        replaced = isinstance(self.leak, float) and self.leak == 1
-        return new if replaced else np.asarray((1 - self.leak) * x + self.leak * new)
+        return np.asarray((1 - self.leak) * x + self.leak * new) if self._leaks else new
+
+    @property
+    def _leaks(self) -> bool:
+        return not isinstance(self.leak, float) or self.leak != 1
 
     def fixed_point(self) -> Floats:
         """The states that the network settles at without input, found by iteration from rest."""
@@ -265,7 +254,7 @@ class NonlinearNetwork(Connected):
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts.append(str(self.activation if named else "own activation"))
         leak = f"{self.leak:g}" if isinstance(self.leak, float) else "one a node"
-        parts += [f"leak={leak}"] * (leak != "1")
+        parts += [f"leak={leak}"] * self._leaks
         parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)
         parts += ["sparse"] * self.is_sparse
         return f"NonlinearNetwork({', '.join(parts)})"
