@@ -65,7 +65,8 @@ def uniform(
 ) -> Floats:
     """Mask with independent entries uniform on [``low``, 1]. Parameters as in :func:`normal`."""
     shape = (require_size(size), require_size(inputs, "inputs"))
-    return _finished(generator(seed).uniform(_require_low(low), 1, shape), norm)
+    least = require_number(low, "low", "below 1", lambda number: number < 1)
+    return _finished(generator(seed).uniform(least, 1, shape), norm)
 
 
 def sparse_normal(
@@ -94,7 +95,7 @@ def sparse_uniform(
     The number of non-zeros is that of :func:`sparse_normal`. The paper's sparse uniform mask,
     MATLAB's ``sprand``, has ``low=0``.
     """
-    rng, least = generator(seed), _require_low(low)
+    rng, least = generator(seed), require_number(low, "low", "below 1", lambda number: number < 1)
     return _sparse(size, rng, density, inputs, norm, lambda count: rng.uniform(least, 1, count))
 
 
@@ -150,10 +151,6 @@ def make(name: str, size: int, *, seed: Seed | None = None, **options: Any) -> F
         options["seed"] = seed
     require_options(mask, options)
     return mask(size, **options)
-
-
-def _require_low(low: float) -> float:
-    return require_number(low, "low", "below 1", lambda number: number < 1)
 
 
 def _sparse(

@@ -21,10 +21,6 @@ from memcurve.arguments import exact_array, require_number, require_size
 
 Floats = NDArray[np.float64]
 
-#: States of a 24-bit mantissa are stored in steps of 2^(e − 23), 2^e ≤ |x| < 2^(e + 1).
-FLOAT32_DIGITS = 23
-FLOAT64_DIGITS = 52
-
 
 class Noise(ABC):
     """Independent errors of the states, as standard deviations at unit level, times ``levels``."""
@@ -86,9 +82,7 @@ class _Levels(Noise):
 
     @property
     def levels(self) -> Floats:
-        levels = np.atleast_1d(self.deviation)
-        levels.flags.writeable = False
-        return levels
+        return np.atleast_1d(self.deviation)
 
     @property
     def is_family(self) -> bool:
@@ -162,39 +156,42 @@ class Quantised(Noise):
         return np.full(len(state_deviations), self.deviation)
 
 
+class _FloatingPoint(Noise):
+    """Rounding to ``digits`` binary digits after the point, relative to the size of each state."""
+
+    is_relative = True
+    digits: ClassVar[int]
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return floating_point_deviations(state_deviations, self.digits)
+
+
 @dataclass(frozen=True, eq=False)
-class Float32(Noise):
+class Float32(_FloatingPoint):
     """States recorded in single precision: rounding relative to the size of each state.
 
     For a Gaussian state of standard deviation σ the error has variance E 4^⌊log₂|x|⌋ · 2⁻⁴⁶/12,
     about 0.54σ²·2⁻⁴⁶/12.
     """
 
-    label = "float32"
-    is_relative = True
-
-    def observation(self, state_deviations: Floats) -> Floats:
-        return floating_point_deviations(state_deviations, FLOAT32_DIGITS)
+    label, digits = "float32", 23
 
 
 @dataclass(frozen=True, eq=False)
-class Float64(Noise):
+class Float64(_FloatingPoint):
     """States recorded in double precision, as every simulation records them; see :class:`Float32`.
 
     About 0.54σ²·2⁻¹⁰⁴/12 of variance for a Gaussian state of standard deviation σ.
     """
 
-    label = "float64"
-    is_relative = True
-
-    def observation(self, state_deviations: Floats) -> Floats:
-        return floating_point_deviations(state_deviations, FLOAT64_DIGITS)
+    label, digits = "float64", 52
 
 
 def floating_point_deviations(state_deviations: Floats, digits: int) -> Floats:
     """Standard deviations of rounding Gaussian states to ``digits`` binary digits after the point.
 
-    E 4^⌊log₂|x|⌋ for x of deviation σ = m·2^e, 1 ≤ m < 2, is 4^e times a sum over binades.
+    States 2^e ≤ |x| < 2^(e + 1) are stored in steps of 2^(e − digits). E 4^⌊log₂|x|⌋ for x of
+    deviation σ = m·2^e, 1 ≤ m < 2, is 4^e times a sum over binades.
     """
     from scipy.special import ndtr
 
@@ -213,13 +210,12 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
     span four standard deviations of the largest state, either way. Root mean square over states.
     """
     marks = {}
-    for name, digits in (("float64", FLOAT64_DIGITS), ("float32", FLOAT32_DIGITS)):
-        rounding = floating_point_deviations(state_deviations, digits)
-        marks[name] = float(np.sqrt((rounding**2).mean()))
+    for noise in (Float64(), Float32()):
+        rounding = noise.observation(state_deviations)
+        marks[noise.label] = float(np.sqrt((rounding**2).mean()))
     reach = 4 * float(state_deviations.max(initial=0.0))
-    for bits in (16, 12):
-        if reach > 0:
-            marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
+    for bits in (16, 12) if reach > 0 else ():
+        marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
     return marks
 
 

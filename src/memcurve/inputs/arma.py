@@ -145,9 +145,7 @@ class ARMA(InputProcess):
 
     def _autocovariance(self, count: int) -> Floats:
         if self.is_white:
-            gamma = np.zeros(count)
-            gamma[0] = self.variance
-            return gamma
+            return np.pad([self.variance], (0, count - 1))
         return levinson.autocovariance(self.ar, self.ma, count)
 
     def _density(self, omega: Floats) -> Floats:
@@ -269,20 +267,17 @@ def _density_extrema(ar: Floats, ma: Floats) -> tuple[float, float]:
 def _bounds(top: Any, bottom: Any, stationary: Any, shift: int) -> tuple[float, float] | None:
     from flint import arb, arb_poly
 
-    vanishes = top(1) == 0 or top(-1) == 0
-    vanishes = vanishes or bool(_roots_in_range(top.gcd(top.derivative())))
+    double = top.gcd(top.derivative())
+    vanishes = top(1) == 0 or top(-1) == 0 or _roots_in_range(double)
     above, below = arb_poly(top), arb_poly(bottom)
     scale = arb(2) ** shift
     values = [scale * above(x) / below(x) for x in [arb(-1), arb(1), *_roots_in_range(stationary)]]
     least = min(values, key=lambda value: value.lower())
     most = max(values, key=lambda value: value.upper())
-    if most.rel_accuracy_bits() < EXTREMUM_BITS:
+    needed = [most] if vanishes else [least, most]
+    if any(value.rel_accuracy_bits() < EXTREMUM_BITS for value in needed):
         return None
-    if vanishes:
-        return 0.0, float(most.upper())
-    if least.rel_accuracy_bits() < EXTREMUM_BITS:
-        return None
-    return float(least.lower()), float(most.upper())
+    return 0.0 if vanishes else float(least.lower()), float(most.upper())
 
 
 def _roots_in_range(polynomial: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,9 +37,15 @@ class FiniteLags(InputProcess):
     """A process with γ(k) = ``values[k]`` for k ≤ M and zero beyond; f is a cosine polynomial."""
 
     values: Floats
+    _kind: ClassVar[str] = "autocovariance"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(lags={self.finite_lags}, variance={self.variance:g})"
+
+    @property
+    def name(self) -> str:
+        """The kind, and the number of lags."""
+        return f"{self._kind} of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
 
     @property
     def variance(self) -> float:
@@ -95,6 +101,7 @@ class FiniteLags(InputProcess):
         return series
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class White(FiniteLags):
     """White noise: γ(0) = ``variance``, γ(k) = 0 otherwise, f constant.
 
@@ -161,11 +168,6 @@ class Autocovariance(FiniteLags):
             )
         object.__setattr__(self, "values", frozen(finished))
 
-    @property
-    def name(self) -> str:
-        """The number of lags."""
-        return f"autocovariance of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
-
     @classmethod
     def from_series(
         cls, series: ArrayLike, lags: int | None = None, *, taper: str | None = "parzen"
@@ -191,7 +193,6 @@ class Autocovariance(FiniteLags):
 
         Examples
         --------
-        >>> import numpy as np
         >>> from memcurve import inputs
         >>> z = inputs.ARMA(ar=[0.8]).simulate(10_000, seed=1)
         >>> inputs.Autocovariance.from_series(z).name

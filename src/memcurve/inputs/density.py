@@ -55,6 +55,8 @@ class SpectralDensity(FiniteLags):
     array([2., 1.])
     """
 
+    _kind = "spectral density"
+
     def __init__(
         self, density: Callable[[Floats], Any] | ArrayLike, *, lags: int | None = None
     ) -> None:
@@ -62,11 +64,6 @@ class SpectralDensity(FiniteLags):
             raise ValueError(f"`lags` must be at most {LARGEST_LAGS}, got {lags}; give less.")
         gamma = _settled(density, lags) if callable(density) else _of_samples(density, lags)
         object.__setattr__(self, "values", frozen(gamma))
-
-    @property
-    def name(self) -> str:
-        """The number of lags."""
-        return f"spectral density of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
 
 
 def _of_samples(density: ArrayLike, lags: int | None) -> Floats:

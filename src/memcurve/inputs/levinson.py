@@ -79,20 +79,17 @@ def is_stationary(ar: Floats) -> bool:
 
 def settled_predictors(ar: Floats) -> Predictors:
     """Return the predictors of a stationary process with every digit of float64 right."""
+    tiny = 2.0**-60
     for precision in doubled(FIRST_PRECISION, LAST_PRECISION):
         with contextlib.suppress(UndecidedError):
             lattice = predictors(ar, precision)
-            if lattice is not None and _is_settled(lattice):
+            if lattice is None:
+                continue
+            settled = [weight.rad() < tiny for order in lattice.weights for weight in order]
+            settled += [v.rad() < tiny * v.lower() for v in lattice.variances]
+            if all(settled):
                 return lattice
     raise ArithmeticError(f"No predictors with {LAST_PRECISION} bits.")  # pragma: no cover
-
-
-def _is_settled(lattice: Predictors) -> bool:
-    weights = [weight for order in lattice.weights for weight in order]
-    tiny = 2.0**-60
-    return all(weight.rad() < tiny for weight in weights) and all(
-        variance.rad() < tiny * variance.lower() for variance in lattice.variances
-    )
 
 
 def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:

@@ -129,8 +129,7 @@ def _validated_mask(B: Any) -> Numbers:
 
 def _validated_step(step: Any, size: int) -> Numbers:
     steps = exact_array(step, "step")
-    if steps.size in (1, size):
-        steps = steps.reshape(() if steps.size == 1 else (size,))
+    steps = steps.reshape(()) if steps.size == 1 else steps.ravel()
     if steps.dtype.kind != "f" or steps.shape not in ((), (size,)) or not (steps > 0).all():
         raise ValueError(
             f"`step` must be a number above 0, or {size} of them, one a state; got {step!r}."

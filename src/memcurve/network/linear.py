@@ -275,9 +275,8 @@ def validated_matrix(A: Any, argument: str = "A") -> Any:
         try:
             given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
         except ValueError as error:
-            raise ValueError(
-                f"`{argument}` is a damaged sparse array: {error}; build it anew."
-            ) from None
+            text = f"`{argument}` is a damaged sparse array: {error}; build it anew."
+            raise ValueError(text) from None
         matrix: Any = sparse.csr_array(given)
         entries = exact_array(matrix.data, argument)
         # copies: sorting in place below must not reach the caller's arrays
@@ -331,9 +330,7 @@ def _validated_readout(readout: Any, size: int) -> NDArray[np.intp]:
         )
     outside = nodes[(nodes < 0) | (nodes >= size)]
     if len(outside):
-        raise ValueError(
-            f"`readout` must hold indices from 0 to {size - 1}, got {int(outside[0])}."
-        )
+        raise ValueError(f"`readout` must hold indices from 0 to {size - 1}, got {outside[0]}.")
     if len(np.unique(nodes)) < len(nodes):
         raise ValueError(f"`readout` must name each node once, got {nodes.tolist()}.")
     return nodes.astype(np.intp)
