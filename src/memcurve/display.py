@@ -20,6 +20,15 @@ def table(rows: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> str:
     return f"<table>{cells}</table>" + (f"<ul>{points}</ul>" if points else "")
 
 
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with a row of headings, everything escaped."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>" for cells in rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
 def sparkline(values: Sequence[float], label: str) -> str:
     """Numbers from 0 up as a small picture, in the colour of the text around it."""
     finite = [max(0.0, value) if math.isfinite(value) else 0.0 for value in values]
