@@ -19,6 +19,7 @@ from memcurve.network import LinearNetwork
 
 Floats = NDArray[np.float64]
 
+
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
 BEST_PRECISION = 1e-6
 
@@ -61,6 +62,31 @@ class Explanation:
     fit: str
     likelihood: float
     text: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claimed total, judged.
+
+    Attributes
+    ----------
+    value, tolerance : float
+        The number, and half a unit of its last digit.
+    holds : bool
+        Whether it is the total memory, lag 0 or not, or the sum up to the lag that was said.
+    explanations : tuple of Explanation
+        Ways to arrive at it, the most likely first; may be empty.
+    """
+
+    value: float
+    tolerance: float
+    holds: bool
+    explanations: tuple[Explanation, ...]
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """The most likely one."""
+        return self.explanations[0] if self.explanations else None
 
 
 @dataclass(frozen=True, eq=False)
