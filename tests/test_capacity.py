@@ -16,7 +16,7 @@ from memcurve.data.capacity.correlation import Correlator, sliding_sums
 from memcurve.data.capacity.polynomials import polynomials_of
 from memcurve.data.capacity.scan import Basis, beta_cut, r_squared
 from memcurve.data.capacity.targets import Reach, columns, patterns, reaches
-from memcurve.nonlinear import NonlinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
 
 LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)
 PLAN = {1: 40, 2: (6, 10), 3: (6, 12)}

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from memcurve.files import load_matrix, load_network, save_network
     from memcurve.memory import fisher_curve, forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
+    from memcurve.network.nonlinear import NonlinearNetwork
     from memcurve.noise import Float32, Float64, ObservationNoise, Quantised, StateNoise
-    from memcurve.nonlinear import NonlinearNetwork
     from memcurve.normal_form import InputNormal, input_normal
     from memcurve.solve.analysis import controllable_spectrum
     from memcurve.sweeping import Study, Sweep, sweep
@@ -45,7 +45,7 @@ _HOMES = {
     "MemoryCurve": "memcurve.curve",
     "MemoryCurves": "memcurve.batch",
     "NoiseProfile": "memcurve.curve",
-    "NonlinearNetwork": "memcurve.nonlinear",
+    "NonlinearNetwork": "memcurve.network.nonlinear",
     "ObservationNoise": "memcurve.noise",
     "Quantised": "memcurve.noise",
     "RankWarning": "memcurve.errors",

@@ -13,9 +13,9 @@ from memcurve.adapters import as_network
 from memcurve.arguments import Seed, generator, require_number, require_size
 from memcurve.curve import MemoryCurve, NoiseProfile
 from memcurve.errors import RankWarning
-from memcurve.graph import separate_parts
 from memcurve.limits import WORK, Work, fits, require_room_for_states
 from memcurve.methods import METHODS, Method
+from memcurve.network.graph import separate_parts
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.solve.analysis import Task
 from memcurve.solve.curves import curves_of

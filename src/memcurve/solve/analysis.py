@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.graph import Indices, Walk, eigenvalues, reachable_nodes, single_walk
 from memcurve.inputs import InputProcess
 from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import Indices, Walk, eigenvalues, reachable_nodes, single_walk
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import kernel_of

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import unstable
-from memcurve.graph import Indices, Walk, in_units
+from memcurve.network.graph import Indices, Walk, in_units
 from memcurve.solve.modes import LEAST_EXCITATION, WIDE, Ring, Spectrum, room_between
 from memcurve.solve.modular import WORD_PRIMES, dyadic, word_residues
 from memcurve.solve.sensitivity import EPS, normal_sensitivity, uncertain_poles_sensitivity

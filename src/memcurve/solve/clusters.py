@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import in_units, separate_parts
+from memcurve.network.graph import in_units, separate_parts
 from memcurve.solve.modes import DISC, blur_of, unit_norm
 from memcurve.solve.sensitivity import EPS
 

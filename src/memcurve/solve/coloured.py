@@ -23,9 +23,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.driven import BLOCK, Driven
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
+from memcurve.network.recursion import BLOCK, Driven
 from memcurve.solve.stein import stein
 
 Floats = NDArray[np.float64]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import (
+from memcurve.network.graph import (
     Indices,
     balanced,
     has_no_zeros,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import balanced, strong_components, submatrix
+from memcurve.network.graph import balanced, strong_components, submatrix
 
 Floats = NDArray[np.float64]
 

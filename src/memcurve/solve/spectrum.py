@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import unstable
-from memcurve.graph import (
+from memcurve.limits import require_room_for_states
+from memcurve.network.graph import (
     balanced,
     eigenvalues,
     is_symmetric,
@@ -32,7 +33,6 @@ from memcurve.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.limits import require_room_for_states
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
 from memcurve.solve.clusters import RobustModes, robust_modes
 from memcurve.solve.modes import Spectrum, screen

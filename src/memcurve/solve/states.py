@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.graph import Indices, balanced, submatrix
+from memcurve.network.graph import Indices, balanced, submatrix
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
     MinimalDegree,

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.graph import eigenvalues
+from memcurve.network.graph import eigenvalues
 from memcurve.solve.analysis import Task, realized
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import covariances

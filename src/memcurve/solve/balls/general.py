@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
-from memcurve.graph import balanced, eigenvalues
 from memcurve.inputs import InputProcess
+from memcurve.network.graph import balanced, eigenvalues
 from memcurve.solve.answer import Outcome
 from memcurve.solve.balls.arithmetic import (
     UNSTABLE,

@@ -18,7 +18,14 @@ from memcurve.ensembles.assembly import (
     streams,
 )
 from memcurve.network import LinearNetwork
-from memcurve.scaling import require_scaling, rescale
+from memcurve.network.scaling import (
+    scale_by_circular_law,
+    scale_to_spectral_norm,
+    scale_to_spectral_radius,
+)
+
+#: How each scaling shows in a network's name.
+SCALINGS = {"spectral_radius": "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}
 
 #: A rotation that makes an ``sp_c`` matrix denser than wanted by more than this share is redrawn.
 DENSITY_TOLERANCE = 0.01
@@ -40,17 +47,8 @@ def normal(
     >>> ensembles.normal(100, seed=1)
     LinearNetwork('normal, N=100, ρ=0.9, seed 1', size=100, inputs=1)
     """
-    size = require_nodes(size)
-    return _random(
-        "normal",
-        lambda rng: rng.standard_normal((size, size)),
-        1.0,
-        size,
-        seed,
-        spectral_radius,
-        scaling,
-        mask,
-    )
+    size, draw = require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
+    return draw.network("normal", draw.rng.standard_normal((size, size)), variance=1.0)
 
 
 def uniform(
@@ -62,17 +60,8 @@ def uniform(
     mask: Mask = None,
 ) -> LinearNetwork:
     """Independent entries uniform on [−1, 1] (variance 1/3), then scaled. Mask: normal."""
-    size = require_nodes(size)
-    return _random(
-        "uniform",
-        lambda rng: rng.uniform(-1, 1, (size, size)),
-        1 / 3,
-        size,
-        seed,
-        spectral_radius,
-        scaling,
-        mask,
-    )
+    size, draw = require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
+    return draw.network("uniform", draw.rng.uniform(-1, 1, (size, size)), variance=1 / 3)
 
 
 def sparse_normal(
@@ -91,17 +80,9 @@ def sparse_normal(
     have no cycle, and then no spectral radius to scale: an error says so.
     """
     size, density = require_nodes(size, sparse=sparse), require_density(density)
-    return _random(
-        "sparse normal",
-        lambda rng: _scattered(size, density, rng, rng.standard_normal, sparse),
-        density,
-        size,
-        seed,
-        spectral_radius,
-        scaling,
-        mask,
-        f"density {density:g}",
-    )
+    draw = _Draw(seed, spectral_radius, scaling, mask)
+    A = _scattered(size, density, draw.rng, draw.rng.standard_normal, sparse)
+    return draw.network("sparse normal", A, f"density {density:g}, ", variance=density)
 
 
 def sparse_uniform(
@@ -119,17 +100,9 @@ def sparse_uniform(
     Independent entries as in :func:`sparse_normal`. Mask: normal.
     """
     size, density = require_nodes(size, sparse=sparse), require_density(density)
-    return _random(
-        "sparse uniform",
-        lambda rng: _scattered(size, density, rng, lambda n: rng.uniform(-1, 1, n), sparse),
-        density / 3,
-        size,
-        seed,
-        spectral_radius,
-        scaling,
-        mask,
-        f"density {density:g}",
-    )
+    draw = _Draw(seed, spectral_radius, scaling, mask)
+    A = _scattered(size, density, draw.rng, lambda n: draw.rng.uniform(-1, 1, n), sparse)
+    return draw.network("sparse uniform", A, f"density {density:g}, ", variance=density / 3)
 
 
 def sp_c(
@@ -153,7 +126,7 @@ def sp_c(
     would miss them, against what the paper shows.) The entries are not independent, so there is no
     circular law to scale by. Mask: normal.
     """
-    require_scaling(scaling, ("spectral_radius", "spectral_norm"))
+    draw = _Draw(seed, spectral_radius, scaling, mask, circular_law=False)
     size, density = require_nodes(size), require_density(density)
     rc = require_number(
         reciprocal_condition, "reciprocal_condition", "above 0 and at most 1", lambda r: 0 < r <= 1
@@ -163,18 +136,9 @@ def sp_c(
             f"`density` must be at least 1/N = {1 / size:g}, since an invertible matrix has at "
             f"least N non-zeros; got {density:g}. Raise the density or take sparse_normal."
         )
-    values = np.geomspace(1, rc, size)
-    return _random(
-        "sp_C",
-        lambda rng: _rotated(rng.permutation(values), density, rng, sparse),
-        math.nan,
-        size,
-        seed,
-        spectral_radius,
-        scaling,
-        mask,
-        f"density {density:g}, rc {rc:g}",
-    )
+    values = draw.rng.permutation(np.geomspace(1, rc, size))
+    A = _rotated(values, density, draw.rng, sparse)
+    return draw.network("sp_C", A, f"density {density:g}, rc {rc:g}, ")
 
 
 def symmetric(
@@ -189,13 +153,9 @@ def symmetric(
 
     The eigenvalues are real; the circular law here is Wigner's semicircle, which ends at √(8N).
     """
-    size = require_nodes(size)
-
-    def draw(rng: np.random.Generator) -> Floats:
-        B = rng.standard_normal((size, size))
-        return B + B.T
-
-    return _random("symmetric", draw, 8.0, size, seed, spectral_radius, scaling, mask)
+    size, draw = require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
+    B = draw.rng.standard_normal((size, size))
+    return draw.network("symmetric", B + B.T, variance=8.0)
 
 
 def orthogonal(
@@ -210,35 +170,38 @@ def orthogonal(
     matrix_rng, mask_rng = streams(seed)
     Q, R = np.linalg.qr(matrix_rng.standard_normal((size, size)))
     A = radius * Q * np.sign(np.diag(R))
-    return assembled(A, mask, "normal", mask_rng, "orthogonal", f"ρ={radius:g}", seed)
+    return assembled(A, mask, "normal", "orthogonal", f"ρ={radius:g}", seed, mask_rng=mask_rng)
 
 
-def _random(
-    kind: str,
-    draw: Callable[[np.random.Generator], Any],
-    variance: float,
-    size: int,
-    seed: Seed,
-    spectral_radius: float,
-    scaling: str,
-    mask: Mask,
-    details: str = "",
-) -> LinearNetwork:
-    require_scaling(scaling)
-    radius = require_radius(spectral_radius)
-    matrix_rng, mask_rng = streams(seed)
-    A = rescale(draw(matrix_rng), radius, scaling, variance=variance)
-    sign = {"spectral_radius": "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}[scaling]
-    details = f"{details}, {sign}{radius:g}" if details else f"{sign}{radius:g}"
-    return assembled(A, mask, "normal", mask_rng, kind, details, seed)
+class _Draw:
+    """The streams of a seed, and how the connectivity drawn from them is scaled."""
+
+    def __init__(
+        self, seed: Seed, radius: float, scaling: str, mask: Mask, circular_law: bool = True
+    ) -> None:
+        known = [name for name in SCALINGS if circular_law or name != "circular_law"]
+        if scaling not in known:
+            raise ValueError(f"`scaling` must be one of {', '.join(known)}; got {scaling!r}.")
+        self.seed, self.scaling, self.mask = seed, scaling, mask
+        self.radius = require_radius(radius)
+        self.rng, self.mask_rng = streams(seed)
+
+    def network(
+        self, kind: str, A: Any, details: str = "", *, variance: float = math.nan
+    ) -> LinearNetwork:
+        """A, whose entries have this variance, scaled and joined with the mask."""
+        if self.scaling == "circular_law":
+            A = scale_by_circular_law(A, self.radius, variance)
+        elif self.scaling == "spectral_norm":
+            A = scale_to_spectral_norm(A, self.radius)
+        else:
+            A = scale_to_spectral_radius(A, self.radius)
+        details += f"{SCALINGS[self.scaling]}{self.radius:g}"
+        return assembled(A, self.mask, "normal", kind, details, self.seed, mask_rng=self.mask_rng)
 
 
 def _scattered(
-    size: int,
-    density: float,
-    rng: np.random.Generator,
-    draw: Callable[[int], Floats],
-    sparse: bool,
+    size: int, density: float, rng: np.random.Generator, draw: Callable[[int], Floats], sparse: bool
 ) -> Any:
     from scipy.sparse import csr_array
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import exact_array, require_finite, require_number
-from memcurve.graph import eigenvalues
-
-#: The ways to scale that :func:`rescale` knows.
-SCALINGS = ("spectral_radius", "spectral_norm", "circular_law")
+from memcurve.arguments import require_number
+from memcurve.network.graph import eigenvalues
+from memcurve.network.linear import validated_matrix
 
 #: A scaled matrix whose measured radius is off by more (relative) has no radius that rounding
 #: leaves alone: its largest eigenvalue is defective or nearly so.
@@ -42,12 +39,12 @@ def scale_to_spectral_radius(A: Any, radius: float) -> Any:
 
     Examples
     --------
-    >>> from memcurve.scaling import scale_to_spectral_radius
+    >>> from memcurve.network.scaling import scale_to_spectral_radius
     >>> scale_to_spectral_radius([[0.0, 4.0], [1.0, 0.0]], 0.5)
     array([[0.  , 1.  ],
            [0.25, 0.  ]])
     """
-    A = _square_matrix(A)
+    A = validated_matrix(A)
     radius = require_number(radius, "radius", "at least 0", lambda r: r >= 0)
     if radius == 0:
         return A * 0.0
@@ -78,7 +75,7 @@ def scale_to_spectral_norm(A: Any, norm: float) -> Any:
 
     ``norm < 1`` makes any network stable, since ρ(A) ≤ ‖A‖₂; equality holds for normal A only.
     """
-    A = _square_matrix(A)
+    A = validated_matrix(A)
     norm = require_number(norm, "norm", "at least 0", lambda n: n >= 0)
     measured = np.linalg.norm(A if isinstance(A, np.ndarray) else A.toarray(), 2)
     if measured == 0 and norm > 0:
@@ -97,40 +94,11 @@ def scale_by_circular_law(A: Any, radius: float, variance: float) -> Any:
     At finite N the largest one lies somewhat beside the edge. Nothing is decomposed, so this is
     the scaling for very large sparse networks.
     """
-    A = _square_matrix(A)
+    A = validated_matrix(A)
     radius = require_number(radius, "radius", "at least 0", lambda r: r >= 0)
     variance = require_number(variance, "variance", "above 0", lambda v: v > 0)
     return A * (radius / math.sqrt(A.shape[0] * variance))
 
 
-def rescale(A: Any, value: float, scaling: str, *, variance: float) -> Any:
-    """Scale A by the way named ``scaling``, one of :data:`SCALINGS`, to ``value``."""
-    require_scaling(scaling)
-    if scaling == "spectral_radius":
-        return scale_to_spectral_radius(A, value)
-    if scaling == "spectral_norm":
-        return scale_to_spectral_norm(A, value)
-    return scale_by_circular_law(A, value, variance)
-
-
-def require_scaling(scaling: Any, known: Sequence[str] = SCALINGS) -> None:
-    """Raise a ValueError unless ``scaling`` is one of the ``known``."""
-    if scaling not in known:
-        raise ValueError(f"`scaling` must be one of {', '.join(known)}; got {scaling!r}.")
-
-
 def _measured_radius(A: Any) -> float:
     return float(np.abs(eigenvalues(A)).max())
-
-
-def _square_matrix(A: Any) -> Any:
-    from scipy.sparse import csr_array, issparse
-
-    sparse = bool(issparse(A))
-    matrix: Any = csr_array(A) if sparse else exact_array(A, "A")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-        raise ValueError(
-            f"`A` must be a square matrix of at least one node, got shape {matrix.shape}."
-        )
-    require_finite(matrix.data if sparse else matrix, "A")
-    return matrix

@@ -1,20 +1,36 @@
-"""NonlinearNetwork: a leaky recurrent network with an activation, simulated in many replicas."""
+"""NonlinearNetwork: leak and activation, simulated in many replicas; leaky linear reservoirs."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.activations import ACTIVATIONS, Activation, require_activation, slopes_of
-from memcurve.arguments import exact_array, require_limit, require_number, table_entry
+from memcurve.arguments import exact_array, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
-from memcurve.network import Connected, LinearNetwork
+from memcurve.network.linear import Connected, LinearNetwork, validated_mask, validated_matrix
 
 Floats = NDArray[np.float64]
+Activation = Callable[[Any], Any]
+
+ACTIVATIONS: dict[str, Activation] = {
+    "tanh": np.tanh,
+    "identity": lambda field: field,
+    "relu": lambda field: np.maximum(field, 0),
+}
+_SLOPES: dict[str, Activation] = {
+    "tanh": lambda field: 1 - np.tanh(field) ** 2,
+    "identity": np.ones_like,
+    "relu": lambda field: np.where(field == 0, np.nan, field > 0),
+}
+#: Step of the five-point derivative, which balances its error h⁴ against rounding eps/h.
+DERIVATIVE_STEP = float(np.finfo(float).eps ** 0.2)
+#: Slopes on the two sides of a point that differ by more, relative to one, make a kink.
+KINK = 1e-7
 
 #: Numbers of the drive that are computed ahead of the steps (4 MiB).
 DRIVE_NUMBERS = 1 << 19
@@ -54,7 +70,7 @@ class NonlinearNetwork(Connected):
     Examples
     --------
     >>> import memcurve
-    >>> from memcurve.nonlinear import NonlinearNetwork
+    >>> from memcurve import NonlinearNetwork
     >>> linear = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
     >>> network = NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
     >>> network
@@ -84,7 +100,7 @@ class NonlinearNetwork(Connected):
         exact = {"A": parts.A, "C": parts.C, "shift": parts.shift}
         for field, value in (exact | {"leak": fraction, "input_scale": scale}).items():
             object.__setattr__(self, field, value)
-        require_activation(self.function, self.size)
+        _require_activation(self.function, self.size)
 
     @property
     def function(self) -> Activation:
@@ -118,7 +134,7 @@ class NonlinearNetwork(Connected):
             array (R, T - washout, N).
         """
         if replicas is None:
-            return np.asarray(self._states(exact_array(inputs, "inputs")[None], washout)[0])
+            return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
         if np.ndim(inputs) < 2 or len(np.asarray(inputs)) != replicas:
             raise ValueError(
                 f"`inputs` must hold one series for each of the `replicas`={replicas!r}, got shape "
@@ -142,25 +158,11 @@ class NonlinearNetwork(Connected):
         -------
         (R, T - washout, N) array
         """
-        return self._states(exact_array(inputs, "inputs"), washout)
+        return self._states(self._series(inputs, washout, replicas=True), washout)
 
     def _states(self, z: Floats, washout: int) -> Floats:
-        """States (R, T − washout, N) for inputs (R, T) or (R, T, d)."""
-        d = self.inputs
-        if z.ndim == 2 and d == 1:
-            z = z[:, :, None]
-        if z.ndim != 3 or z.shape[2] != d or np.iscomplexobj(z):
-            raise ValueError(
-                f"`inputs` must be real of shape (T,) or (T, {d}) for this network of {d} "
-                f"input(s), one row a time step, behind an axis of replicas in simulate_replicas; "
-                f"got {z.shape} with it and dtype {z.dtype}."
-            )
+        """States (R, T − washout, N) for inputs (R, T, d)."""
         count, steps = z.shape[:2]
-        if not require_limit(washout, "washout") < steps:
-            raise ValueError(
-                f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; "
-                f"give a longer input or a shorter washout."
-            )
         mask = self.input_scale * self.C.reshape(self.size, -1)
         series = np.ascontiguousarray(z.transpose(1, 0, 2))
         ahead = max(1, DRIVE_NUMBERS // (count * self.size))
@@ -187,8 +189,11 @@ class NonlinearNetwork(Connected):
         field = (self.A @ x.T).T if self.is_sparse else x @ self.A.T
         field += push
         new = np.asarray(self.function(field), dtype=np.float64)
-        replaced = isinstance(self.leak, float) and self.leak == 1
-        return new if replaced else np.asarray((1 - self.leak) * x + self.leak * new)
+        return np.asarray((1 - self.leak) * x + self.leak * new) if self._leaks else new
+
+    @property
+    def _leaks(self) -> bool:
+        return not isinstance(self.leak, float) or self.leak != 1
 
     def fixed_point(self) -> Floats:
         """The states that the network settles at without input, found by iteration from rest."""
@@ -222,19 +227,14 @@ class NonlinearNetwork(Connected):
         """
         rest = self.fixed_point()
         field = np.asarray(self.A @ rest) + (0 if self.shift is None else self.shift)
-        slopes = slopes_of(self.activation, field)
+        slopes = _slopes(self.activation, field)
         if not np.isfinite(slopes).all():
             raise ValueError(
                 "`activation` has no derivative where some nodes rest, as relu at 0; give a "
                 "`shift` that moves them off it."
             )
-        kept = 1 - self.leak
-        if self.is_sparse:
-            from scipy.sparse import diags_array
-
-            A = diags_array(np.full(self.size, kept)) + diags_array(self.leak * slopes) @ self.A
-        else:
-            A = kept * np.eye(self.size) + (self.leak * slopes)[:, None] * self.A
+        kept = np.broadcast_to(1 - self.leak, self.size)
+        A = _leaking(self.A, kept, self.leak * slopes)
         C = (self.leak * self.input_scale * (slopes * self.C.T)).T
         shift = rest - A @ rest if rest.any() else None
         what = self.activation if isinstance(self.activation, str) else "the activation"
@@ -242,13 +242,19 @@ class NonlinearNetwork(Connected):
         notes = () if self.activation == "identity" else (note,)
         return LinearNetwork(A, C, shift=shift, name=self.name, notes=notes)
 
+    def _rows(self) -> list[tuple[str, str]]:
+        named = isinstance(self.activation, str)
+        rows = super()._rows()
+        rows.insert(3, ("activation", str(self.activation) if named else "own"))
+        return rows
+
     def __repr__(self) -> str:
         named = isinstance(self.activation, str)
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts.append(str(self.activation if named else "own activation"))
         leak = f"{self.leak:g}" if isinstance(self.leak, float) else "one a node"
-        parts += [f"leak={leak}"] * (leak != "1")
+        parts += [f"leak={leak}"] * self._leaks
         parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)
         parts += ["sparse"] * self.is_sparse
         return f"NonlinearNetwork({', '.join(parts)})"
@@ -265,3 +271,72 @@ def _validated_leak(leak: Any, size: int) -> float | Floats:
         )
     each.flags.writeable = False
     return each
+
+
+def _require_activation(function: Activation, size: int) -> None:
+    """Raise unless ``function`` maps an array of states to real numbers of the same shape."""
+    given = np.zeros((2, size))
+    with np.errstate(all="ignore"):  # what matters is told by the values
+        values = np.asarray(function(given.copy()))
+    real = values.dtype.kind in "biuf"
+    if values.shape != given.shape or not real or not np.isfinite(values).all():
+        raise ValueError(
+            f"`activation` must map an array to finite real numbers of the same shape, got "
+            f"{values!r} from zeros of shape {given.shape}."
+        )
+
+
+def _slopes(activation: str | Activation, field: Floats) -> Floats:
+    """f′ at every entry of ``field``, NaN at a kink; of a callable by five-point differences."""
+    if isinstance(activation, str):
+        return np.asarray(_SLOPES[activation](field), dtype=np.float64)
+    h = DERIVATIVE_STEP * np.maximum(1, np.abs(field))
+    points = np.stack([field - 2 * h, field - h, field, field + h, field + 2 * h])
+    values = np.asarray(activation(points), dtype=np.float64)
+    slopes = np.array([1, -8, 0, 8, -1]) @ values / (12 * h)
+    # slopes on both sides differ by f″·h where f is smooth, so by half at half the step; at a kink
+    # they differ as much at any step
+    far = np.array([1, 0, -2, 0, 1]) @ values / (2 * h)
+    near = np.array([0, 1, -2, 1, 0]) @ values / h
+    return np.where(np.abs(far - 2 * near) > KINK * np.maximum(1, np.abs(slopes)), np.nan, slopes)
+
+
+def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
+    """Return A and C of x_t = A x_{t−1} + C z_t for a linear reservoir with leak.
+
+    x_t = (1 − lr)·x_{t−1} + lr·(W x_{t−1} + Win z_t) gives::
+
+        A = (1 − lr)·I + lr·W,        C = lr·Win
+
+    Parameters
+    ----------
+    W : (N, N) array or scipy sparse array
+        Recurrent weights; a sparse W gives a sparse A.
+    Win : (N,) or (N, d) array or scipy sparse array
+        Input weights.
+    lr : float or (N,) array
+        Leak rates from 0 to 1, for all nodes or each; 1 leaves W and Win as they are.
+    """
+    matrix = validated_matrix(W, "W")
+    size = matrix.shape[0]
+    mask = validated_mask(Win, size, "Win", "W")
+    rates = exact_array(lr, "lr")
+    rates = rates.reshape(()) if rates.size == 1 else rates
+    allowed = rates.dtype.kind == "f" and bool(((rates >= 0) & (rates <= 1)).all())
+    if not allowed or rates.shape not in ((), (size,)):
+        raise ValueError(
+            f"`lr` must be one number from 0 to 1, or {size} of them, one a node; got {lr!r}."
+        )
+    if (rates == 1).all():
+        return matrix, mask
+    each = np.broadcast_to(rates, size)
+    return _leaking(matrix, 1 - each, each), (each * mask.T).T
+
+
+def _leaking(A: Any, kept: Floats, gain: Floats) -> Any:
+    """diag(kept) + diag(gain)·A."""
+    if isinstance(A, np.ndarray):
+        return np.diag(kept) + gain[:, None] * A
+    from scipy.sparse import diags_array
+
+    return diags_array(kept) + diags_array(gain) @ A

@@ -34,27 +34,25 @@ def one_after_the_other(
     return states
 
 
+SPARSE = layer(4, 5, 2).replace(A=csr_array(layer(4, 5, 2).A))
+
+
 @pytest.mark.parametrize("delayed", [False, True])
-@pytest.mark.parametrize("inputs", [1, 2])
-def test_simulated_layer_by_layer(delayed: bool, inputs: int) -> None:
-    layers = [layer(5, inputs, 1), layer(4, 5, 2), layer(6, 4, 3)]
+@pytest.mark.parametrize(
+    "layers",
+    [
+        [layer(5, 1, 1), layer(4, 5, 2), layer(6, 4, 3)],
+        [layer(5, 2, 1), layer(4, 5, 2), layer(6, 4, 3)],
+        [layer(5, 1, 1, shift=np.arange(5.0)), SPARSE, layer(3, 4, 3, shift=np.ones(3))],
+    ],
+    ids=["one input", "two inputs", "shifts and sparse"],
+)
+def test_simulated_layer_by_layer(layers: list[LinearNetwork], delayed: bool) -> None:
     whole = stacked(layers, delayed=delayed)
-    assert (whole.size, whole.inputs) == (15, inputs)
-    z = np.random.default_rng(4).standard_normal((60, inputs))
+    assert (whole.size, whole.inputs) == (sum(a.size for a in layers), layers[0].inputs)
+    z = np.random.default_rng(4).standard_normal((60, whole.inputs))
     known = np.hstack(one_after_the_other(layers, z, delayed))
     assert np.abs(whole.simulate(z) - known).max() <= CLOSED_FORM * np.abs(known).max()
-
-
-@pytest.mark.parametrize("delayed", [False, True])
-def test_shifts_and_sparse_layers(delayed: bool) -> None:
-    first = layer(5, 1, 1, shift=np.arange(5.0))
-    second = layer(4, 5, 2)
-    third = layer(3, 4, 3, shift=np.ones(3))
-    layers = [first, second.replace(A=csr_array(second.A)), third]
-    z = np.random.default_rng(5).standard_normal((40, 1))
-    known = np.hstack(one_after_the_other(layers, z, delayed))
-    found = stacked(layers, delayed=delayed).simulate(z)
-    assert np.abs(found - known).max() <= CLOSED_FORM * np.abs(known).max()
 
 
 @pytest.mark.parametrize("delayed", [False, True])
@@ -77,8 +75,9 @@ def test_complex_layers(delayed: bool) -> None:
 
 
 def test_one_layer_is_itself() -> None:
-    network = ensembles.normal(6, seed=7)
+    network = ensembles.normal(6, seed=7).replace(notes=["drawn"])
     whole = stacked([network])
+    assert whole.notes == network.notes
     assert np.array_equal(whole.A, network.A)
     assert np.array_equal(whole.C, network.C)
 
@@ -120,11 +119,7 @@ def test_the_top_layer_against_the_truth(delayed: bool) -> None:
             ValueError,
             r"layer 1 .* one input for each of the 5 nodes .* got 3; .* shape \(4, 5\)",
         ),
-        (
-            [layer(5, 1, 1), layer(4, 5, 2), layer(3, 5, 3)],
-            ValueError,
-            "layer 2 .* of the 4 nodes",
-        ),
+        ([layer(5, 1, 1), layer(4, 5, 2), layer(3, 5, 3)], ValueError, "layer 2 .* of the 4 nodes"),
         ([layer(5, 1, 1).replace(readout=[0])], ValueError, "layer 0 .* has a readout"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, table_entry
-from memcurve.network import LinearNetwork
+from memcurve.network.linear import LinearNetwork
 
 Numbers = NDArray[Any]
 
@@ -43,19 +43,26 @@ def diagonal_network(
     name, notes
         As for :class:`memcurve.LinearNetwork`.
     """
-    poles, mask = _validated_poles(eigenvalues), _validated_mask(B)
+    from scipy.sparse import diags_array
+
+    poles, mask = exact_array(eigenvalues, "eigenvalues"), _validated_mask(B)
+    if poles.ndim != 1 or len(poles) == 0:
+        raise ValueError(
+            f"`eigenvalues` must be a vector, the diagonal of A; got shape {poles.shape}. Take one "
+            f"feature of a layer that has several, e.g. eigenvalues[0]."
+        )
     if len(mask) != len(poles):
         raise ValueError(
             f"`B` must have one row for each of the {len(poles)} `eigenvalues`, got shape "
             f"{np.shape(B)}."
         )
-    if step is None:
-        return _network(poles, mask, name, notes)
-    rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
-    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below, as infinite
-        discrete, gain = rule(poles, _validated_step(step, len(poles)))
-    note = f"continuous-time eigenvalues and B, discretised ({discretisation})"
-    return _network(discrete, (gain * mask.T).T, name, (*notes, note))
+    if step is not None:
+        rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused, as infinite
+            poles, gain = rule(poles, _validated_step(step, len(poles)))
+        mask = (gain * mask.T).T
+        notes = (*notes, f"continuous-time eigenvalues and B, discretised ({discretisation})")
+    return LinearNetwork(diags_array(poles, format="csr"), mask, name=name, notes=tuple(notes))
 
 
 def lru_poles(nu_log: Any, theta_log: Any) -> Numbers:
@@ -84,14 +91,6 @@ def lru_mask(B: Any, gamma_log: Any) -> Numbers:
     return np.asarray((np.exp(gamma) * mask.T).T)
 
 
-def _network(
-    poles: Numbers, mask: Numbers, name: str | None, notes: Sequence[str]
-) -> LinearNetwork:
-    from scipy.sparse import diags_array
-
-    return LinearNetwork(diags_array(poles, format="csr"), mask, name=name, notes=tuple(notes))
-
-
 def _zero_order_hold(poles: Numbers, step: Numbers) -> tuple[Numbers, Numbers]:
     turned = step * poles
     # expm1(x)/x is smooth, but written so it is 0/0 at x = 0
@@ -116,16 +115,6 @@ _DISCRETISATIONS: dict[str, Callable[[Numbers, Numbers], tuple[Numbers, Numbers]
 }
 
 
-def _validated_poles(eigenvalues: Any) -> Numbers:
-    poles = exact_array(eigenvalues, "eigenvalues")
-    if poles.ndim != 1 or len(poles) == 0:
-        raise ValueError(
-            f"`eigenvalues` must be a vector, the diagonal of A; got shape {poles.shape}. Take one "
-            f"feature of a layer that has several, e.g. eigenvalues[0]."
-        )
-    return poles
-
-
 def _validated_mask(B: Any) -> Numbers:
     mask = exact_array(B, "B")
     if mask.ndim == 3 and mask.shape[2] == 2 and mask.dtype.kind == "f":
@@ -140,8 +129,7 @@ def _validated_mask(B: Any) -> Numbers:
 
 def _validated_step(step: Any, size: int) -> Numbers:
     steps = exact_array(step, "step")
-    if steps.size in (1, size):
-        steps = steps.reshape(() if steps.size == 1 else (size,))
+    steps = steps.reshape(()) if steps.size == 1 else steps.ravel()
     if steps.dtype.kind != "f" or steps.shape not in ((), (size,)) or not (steps > 0).all():
         raise ValueError(
             f"`step` must be a number above 0, or {size} of them, one a state; got {step!r}."

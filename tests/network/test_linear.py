@@ -9,8 +9,12 @@ import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from memcurve import LinearNetwork, NonlinearNetwork, ensembles
+from memcurve.network import linear
+from memcurve.notes import Note
 
 A2 = np.array([[0.5, 0.1], [0.0, 0.3]])
+DAMAGED = csr_array(A2)
+DAMAGED.indices[1] = -3
 
 
 @pytest.mark.parametrize(
@@ -36,6 +40,7 @@ A2 = np.array([[0.5, 0.1], [0.0, 0.3]])
         (np.ma.masked_equal([[1, 2], [3, 4]], 2), [1, 1], ValueError, "masked"),
         (A2.astype(np.longdouble) / 3, [1, 1], ValueError, "cannot represent"),
         (A2 * np.longdouble("1e400"), [1, 1], ValueError, "`A` must be finite"),
+        (DAMAGED, [1, 1], ValueError, "damaged sparse array"),
     ],
 )
 def test_bad_matrices(A: object, C: object, error: type[Exception], message: str) -> None:
@@ -67,6 +72,7 @@ def test_numbers_are_kept_exactly() -> None:
     assert np.array_equal(LinearNetwork(single, [1, 1]).A, single.astype(float))
     assert LinearNetwork(np.eye(2, dtype=bool), [1, 1]).A.dtype == float
     assert LinearNetwork(A2.tolist(), [1, 2]).C.dtype == float
+    assert LinearNetwork([[2**60]], [1]).A[0, 0] == 2.0**60
 
 
 def test_frozen() -> None:
@@ -96,9 +102,15 @@ def test_repr_and_properties() -> None:
     assert repr(network) == (
         "LinearNetwork('mine', size=2, inputs=3, complex, sparse, readout=1 nodes)"
     )
-    assert LinearNetwork(A2, [1, 1]).spectral_radius == 0.5
     with pytest.raises(TypeError, match="`replace` knows the parts A, C"):
         network.replace(B=1)
+
+
+def test_the_spectral_radius_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = LinearNetwork(A2, [1, 1])
+    assert network.spectral_radius == 0.5
+    monkeypatch.setattr(linear, "eigenvalues", None)
+    assert network.spectral_radius == network.replace(C=[1, 2]).spectral_radius == 0.5
 
 
 def test_simulation_is_the_convolution_with_the_impulse_response() -> None:
@@ -140,9 +152,11 @@ def test_complex_network_is_read_through_real_and_imaginary_parts() -> None:
         (np.ones((5, 2)), 0, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
         (np.ones((5, 1, 1)), 0, "`inputs` must have shape"),
         ([1, np.nan], 0, "`inputs` must be finite"),
+        ([1, 2j], 0, "`inputs` must be real"),
         (np.ones(5), 5, "`washout` must be an integer from 0 to T - 1 = 4, got 5"),
         (np.ones(5), -1, "`washout` must be"),
         (np.ones(5), 1.5, "`washout` must be"),
+        (np.ones(5), True, "`washout` must be"),
     ],
 )
 def test_bad_simulations(inputs: object, washout: object, message: str) -> None:
@@ -150,34 +164,25 @@ def test_bad_simulations(inputs: object, washout: object, message: str) -> None:
         LinearNetwork(A2, [1, 1]).simulate(inputs, washout)
 
 
-def test_large_integers_that_float64_holds_are_fine() -> None:
-    assert LinearNetwork([[2**60]], [1]).A[0, 0] == 2.0**60
+def test_the_readout_may_be_the_third_argument() -> None:
+    network = LinearNetwork(A2, [1, 1], [1])
+    assert network.readout.tolist() == [1]
+    assert LinearNetwork(A2, [1, 1], [False, True]).readout.tolist() == [1]
+    with pytest.raises(TypeError, match="positional"):
+        LinearNetwork(A2, [1, 1], [1], [0.0, 0.0])
 
 
-def test_damaged_sparse_array() -> None:
-    broken = csr_array(A2)
-    broken.indices[1] = -3
-    with pytest.raises(ValueError, match="damaged sparse array"):
-        LinearNetwork(broken, [1, 1])
-
-
-def test_complex_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="`inputs` must be real"):
-        LinearNetwork(A2, [1, 1]).simulate([1, 2j])
-
-
-def test_notes():
-    network = LinearNetwork(A2, [1, 1], notes=["one", "two"])
-    assert network.notes == ("one", "two")
-    assert network.replace(name="n").notes == ("one", "two")
-    assert network.replace(notes=()).notes == ()
-    assert LinearNetwork(A2, [1, 1]).notes == ()
+def test_notes() -> None:
+    network = LinearNetwork(A2, [1, 1], notes=["one", Note("rank", "two")])
+    assert network.notes == network.replace(name="n").notes == ("one", "two")
+    assert [note.kind for note in network.replace(name="n").notes] == ["network", "rank"]
+    assert network.replace(notes=()).notes == LinearNetwork(A2, [1, 1]).notes == ()
     for wrong in ("one", [1], 3, [b"one"], {"one"}):
         with pytest.raises(TypeError, match="`notes` must be a sequence of strings"):
             LinearNetwork(A2, [1, 1], notes=wrong)
 
 
-def test_html():
+def test_html() -> None:
     network = LinearNetwork(A2, [1, 1], name="<b>", notes=["a < b & c"], readout=[1])
     html = network._repr_html_()
     assert "<b>" not in html
