@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from memcurve.data.checks import Finding, Findings, check_recording
+from memcurve import check_recording
 from tolerances import FALSE_ALARMS, FOUND_RESTS, LATTICE_STEP, NAMED_SHIFTS
 
 KINDS = [
@@ -111,19 +111,6 @@ def test_clean_recordings_have_nothing_to_report():
 def test_a_column_of_inputs_is_one_input():
     states, z = recorded()
     assert len(check_recording(states, z[:, None])) == 0
-
-
-def test_findings_are_a_sequence_that_prints():
-    one = Finding("warning", "odd", "x < 3", "y")
-    findings = Findings((Finding("error", "bad", "a", "b"), one))
-    assert list(findings) == [findings[0], one]
-    assert findings.errors == (findings[0],)
-    assert findings.warnings == (one,)
-    assert not findings.ok
-    assert str(one) == "warning: x < 3; y"
-    assert str(findings) == "error: a; b\nwarning: x < 3; y"
-    assert "1 errors, 1 warnings" in repr(findings)
-    assert "x &lt; 3" in findings._repr_html_()
 
 
 @pytest.mark.parametrize("broken", [np.nan, np.inf])
