@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -120,10 +121,8 @@ class Findings(Result, Sequence[Finding]):
         ax.set_axis_off()
         lines = [(str(one), _COLOURS[one.level]) for one in self] or [(str(self), _COLOURS["info"])]
         for k, (text, colour) in enumerate(lines):
-            ax.text(
-                0, 1 - (k + 0.5) / len(lines), text, color=colour, wrap=True, va="center",
-                parse_math=False, transform=ax.transAxes,
-            )  # fmt: skip
+            place = {"y": 1 - (k + 0.5) / len(lines), "va": "center", "transform": ax.transAxes}
+            ax.text(0, s=textwrap.fill(text, 110), color=colour, parse_math=False, **place)
         return ax
 
     def _figures(self) -> dict[str, Any]:
