@@ -14,9 +14,15 @@ import pytest
 
 import tolerances
 from data_scenarios import LAWS, lagged, series
-from memcurve import Capacity, capacity_from_data, ensembles, memory_curve, plot
+from memcurve import (
+    Capacity,
+    NonlinearNetwork,
+    capacity_from_data,
+    ensembles,
+    memory_curve,
+    plot,
+)
 from memcurve.data.capacity_targets import polynomials_of
-from memcurve.nonlinear import NonlinearNetwork
 from memcurve.notes import KINDS
 
 LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)
