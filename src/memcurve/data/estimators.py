@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.recording import lagged, require_rows
-from memcurve.data.sources import Source
+from memcurve.data.recording import Recording, lagged, require_rows
 from memcurve.notes import Note
 
 Floats = NDArray[np.float64]
@@ -120,7 +119,7 @@ ESTIMATORS: dict[str, Estimator] = {
 }
 
 
-def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
+def estimated(recording: Recording, lags: int, start: int, estimator: str) -> MemoryCurve:
     """The curve that one of them gives; the recording is loaded whole."""
     Z, X = lagged(recording, lags, start, recording.length)
     require_rows(*X.shape)

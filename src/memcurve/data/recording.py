@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from memcurve.data.sources import Source
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.integer]
@@ -16,13 +15,24 @@ Indices = NDArray[np.integer]
 LARGEST_EXPONENT = 300
 
 
-class View(Source):
+class Recording(Protocol):
+    """States and the input of the same rows, from a file or from memory."""
+
+    length: int
+    columns: int
+    name: str
+
+    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
+        """Go through states and inputs from row ``start`` on, ``rows`` at a time."""
+
+
+class View:
     """Another recording's rows, with some of its columns, other units, or another input.
 
     Parameters
     ----------
-    source : Source
-        The recording.
+    source : Recording
+        The rows.
     kept : (n,) int array, optional
         Columns to keep.
     exponents : ((N,) int array, int), optional
@@ -33,7 +43,7 @@ class View(Source):
 
     def __init__(
         self,
-        source: Source,
+        source: Recording,
         *,
         kept: Indices | None = None,
         exponents: tuple[Indices, int] | None = None,
@@ -44,7 +54,7 @@ class View(Source):
         self._source, self._kept, self._exponents, self._inputs = source, kept, exponents, inputs
 
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
-        """Go through the recording, see :meth:`Source.chunks`."""
+        """Go through the recording, any number of times."""
         done = start
         for X, z in self._source.chunks(rows, start):
             if self._exponents is not None:
@@ -55,7 +65,7 @@ class View(Source):
             done += len(X)
 
 
-def within_range(source: Source) -> Source:
+def within_range(source: Recording) -> Recording:
     """The recording itself, or rescaled where squares of its numbers would leave float64."""
     X, z = first_rows(source, 10_000)
     with np.errstate(invalid="ignore"):
@@ -66,13 +76,13 @@ def within_range(source: Source) -> Source:
     return View(source, exponents=(exponents, input_exponent))
 
 
-def first_rows(source: Source, most: int) -> tuple[Floats, Floats]:
+def first_rows(source: Recording, most: int) -> tuple[Floats, Floats]:
     """States and inputs of the first rows, ``most`` of them or all there are."""
     return next(iter(source.chunks(min(source.length, most))))
 
 
 def lagged_chunks(
-    source: Source, lags: int, start: int, rows: int
+    source: Recording, lags: int, start: int, rows: int
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}), from row ``start`` on.
 
@@ -91,7 +101,7 @@ def lagged_chunks(
         history = joined[max(len(joined) - lags + 1, 0) :]
 
 
-def lagged(source: Source, lags: int, start: int, stop: int) -> tuple[Floats, Floats]:
+def lagged(source: Recording, lags: int, start: int, stop: int) -> tuple[Floats, Floats]:
     """(Z, X) of the rows ``start`` … ``stop`` − 1 in one piece."""
     before = start - lags + 1
     X, z = next(iter(source.chunks(stop - before, before)))

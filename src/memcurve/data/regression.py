@@ -34,8 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.recording import lagged, lagged_chunks, require_rows
-from memcurve.data.sources import Source
+from memcurve.data.recording import Recording, lagged, lagged_chunks, require_rows
 from memcurve.notes import Note
 from memcurve.progress import Progress, watched
 
@@ -73,7 +72,7 @@ WORTH_MORE_LAGS = 1e-6
 
 
 def regression_curve(
-    recording: Source,
+    recording: Recording,
     lags: int,
     start: int,
     *,
@@ -126,7 +125,7 @@ def regression_curve(
     )
 
 
-def _sample(recording: Source, factor: Factor, start: int) -> tuple[Floats, Floats]:
+def _sample(recording: Recording, factor: Factor, start: int) -> tuple[Floats, Floats]:
     """Rows of (Z, X), standardised: all, or stretches spread over a long recording."""
     stretches = [(start, recording.length)]
     if factor.rows > SECOND_PASS:
@@ -160,7 +159,9 @@ class Factor(NamedTuple):
         return len(self.deviations)
 
 
-def triangular_factor(source: Source, lags: int, start: int, progress: Progress = False) -> Factor:
+def triangular_factor(
+    source: Recording, lags: int, start: int, progress: Progress = False
+) -> Factor:
     """Read the recording from row ``start`` on, which must be at least ``lags`` − 1."""
     width = 1 + lags + source.columns
     size = max(CHUNK * width, LEAST_ROWS)
