@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memcurve.curve import MemoryCurve, NoiseProfile
     from memcurve.data.capacity import Capacity, capacity_from_data
     from memcurve.data.checks import check_recording
-    from memcurve.data.recorded import memory_from_data
+    from memcurve.data.memory import memory_from_data
     from memcurve.errors import (
         RankWarning,
         RecordingWarning,
@@ -72,7 +72,7 @@ _HOMES = {
     "masks": "memcurve",
     "memory_curve": "memcurve.memory",
     "memory_curves": "memcurve.batch",
-    "memory_from_data": "memcurve.data.recorded",
+    "memory_from_data": "memcurve.data.memory",
     "noise_profile": "memcurve.memory",
     "plot": "memcurve",
     "save_network": "memcurve.files",

@@ -1,38 +1,32 @@
-"""Information processing capacity: closed forms, its bound, its kernels and its errors."""
+"""Information processing capacity: closed forms, its bound, its errors, its result."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
 import tolerances
-from memcurve import ensembles, memory_curve, plot
-from memcurve.data.capacity import Capacity, capacity_from_data
-from memcurve.data.capacity.correlation import Correlator, sliding_sums
-from memcurve.data.capacity.polynomials import polynomials_of
-from memcurve.data.capacity.scan import Basis, beta_cut, r_squared
-from memcurve.data.capacity.targets import Reach, columns, patterns, reaches
-from memcurve.network.nonlinear import NonlinearNetwork
+from data_scenarios import LAWS, lagged, series
+from memcurve import (
+    Capacity,
+    NonlinearNetwork,
+    capacity_from_data,
+    ensembles,
+    memory_curve,
+    plot,
+)
+from memcurve.data.capacity_targets import polynomials_of
+from memcurve.notes import KINDS
 
 LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)
 PLAN = {1: 40, 2: (6, 10), 3: (6, 12)}
-LAWS = {
-    "legendre": lambda rng, shape: rng.uniform(-2, 1, shape),
-    "hermite": lambda rng, shape: 3 + 2 * rng.standard_normal(shape),
-    "empirical": lambda rng, shape: rng.exponential(1, shape),
-}
-
-
-def series(law: str = "legendre", count: int = 3000, seed: int = 0) -> np.ndarray:
-    return LAWS[law](np.random.default_rng(seed), count)
-
-
-def lagged(p: np.ndarray, lag: int) -> np.ndarray:
-    return np.roll(p, lag)  # the first rows, which wrap around, are left out with the longest lag
 
 
 def driven(
@@ -44,81 +38,6 @@ def driven(
     network = NonlinearNetwork(LINEAR.A, LINEAR.C, input_scale=scale, activation=activation)
     states = network.simulate_replicas(z, 200)
     return z, states + noise * rng.standard_normal(states.shape)
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_orthonormal_polynomials(law: str) -> None:
-    """E p_i p_j = δ_ij: exactly under the empirical law, up to sampling under the others."""
-    z = series(law, 100_000)
-    family = polynomials_of(z, 4, "auto")
-    assert family.name == law
-    gram = family.values @ family.values.T / len(z)
-    tolerance = tolerances.SPANNED if law == "empirical" else 0.3  # Var p_4² is 10⁴ for Hermite
-    assert np.abs(gram - np.eye(5)).max() < tolerance
-    assert (family.values[1:, np.argmax(z)] > 0).all()
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_law_is_recognised(law: str) -> None:
-    for seed in range(20):
-        assert polynomials_of(series(law, 1000, seed), 3, "auto").name == law
-    heavy = np.random.default_rng(0).standard_t(5, 3000)
-    assert polynomials_of(heavy, 3, "auto").name == "empirical"
-
-
-def test_every_target_once() -> None:
-    """Counts agree with enumeration over all lag sets; the plan of theory has 8,849 targets."""
-    for reach in reaches({1: 9, 2: (3, 9), 3: (4, 8), 4: (3, 7)}):
-        seen = [
-            (p.degrees, tuple(shift + o for o in p.offsets))
-            for p in patterns(reach, reach.degree)
-            for shift in range(reach.lag - p.offsets[-1] + 1)
-        ]
-        assert len(set(seen)) == len(seen) == reach.count()
-        assert all(sum(d) == reach.degree for d, _ in seen)
-        assert all(lags[-1] <= reach.lag for _, lags in seen)
-        assert all(lags[-1] - lags[0] <= reach.window for _, lags in seen)
-    assert reaches({2: (1, 2)})[0].count() == 3 + 2  # z², and neighbours
-    assert sum(reach.count() for reach in reaches(7)) == 8849
-    assert reaches({3: 30})[0] == Reach(3, 12, 30)
-    assert reaches({9: 30})[0] == Reach(9, 3, 30)
-
-
-@pytest.mark.parametrize(("rows", "lag"), [(50, 0), (700, 3), (1000, 130), (90, 89)])
-def test_correlator_is_the_sum(rows: int, lag: int) -> None:
-    rng = np.random.default_rng(1)
-    q, w = rng.standard_normal((rows, 3)), rng.standard_normal((2, rows + lag))
-    direct = [[q.T @ w[s, lag - tau : lag - tau + rows] for s in (0, 1)] for tau in range(lag + 1)]
-    sums = Correlator(q, lag).sums(w)
-    assert np.abs(sums - np.swapaxes(direct, 1, 2)).max() < tolerances.KERNEL
-    whole = [[w[s, lag - tau : lag - tau + rows].sum() for s in (0, 1)] for tau in range(lag + 1)]
-    assert np.abs(sliding_sums(w, rows) - whole).max() < tolerances.KERNEL
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_kernels_are_single_regressions(law: str) -> None:
-    """R² and bias of the scan against one regression a target, with its leverages."""
-    rng = np.random.default_rng(3)
-    z, n, start = series(law, 640), 600, 40
-    X = np.column_stack([lagged(z, 1) * lagged(z, 2), z, rng.standard_normal(640)])[start:]
-    family = polynomials_of(z, 3, "auto")
-    Q = np.linalg.qr(X - X.mean(axis=0))[0]
-    basis = Basis(Q, start)
-    design = np.column_stack([np.ones(n), X])
-    hat = (design * np.linalg.solve(design.T @ design, design.T).T).sum(axis=1)
-    weights = (hat - 1 / n) / (1 - hat)
-    correlator = Correlator(np.column_stack([Q, basis.weights()]), 8)
-    shapes = list(patterns(Reach(3, 4, 8), 3))
-    raw, bias = r_squared(correlator, basis, family, shapes, 8)
-    for k, pattern in enumerate(shapes):
-        for shift in range(8 - pattern.offsets[-1] + 1):
-            w = columns(family.values, [(pattern, shift)], start, start + n)[0]
-            fit = design @ np.linalg.lstsq(design, w, rcond=None)[0]
-            centred = w - w.mean()
-            expected = 1 - ((w - fit) ** 2).sum() / (centred**2).sum()
-            assert abs(raw[shift, k] - expected) < tolerances.KERNEL
-            expected = (weights * centred**2).sum() / (centred**2).sum()
-            assert abs(bias[shift, k] - expected) < tolerances.KERNEL
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -219,14 +138,6 @@ def test_states_of_noise_hold_nothing() -> None:
         assert any("unaccounted for" in note for note in result.notes)
 
 
-def test_beta_cut() -> None:
-    """One state: R² = t²/(t² + n − 2), so that the cut follows from Student's law."""
-    from scipy.stats import t
-
-    quantile = t.isf(0.005, 98) ** 2
-    assert abs(beta_cut(1, 100, 0.01) - quantile / (quantile + 98)) < tolerances.CLOSED_FORM
-
-
 def test_alignment_and_washout() -> None:
     """States of the last inputs, with or without the first rows: the same rows, the same result."""
     z, states = driven(1.0, 1000)
@@ -269,48 +180,71 @@ def test_more_significant_targets_than_rows_allow() -> None:
 
 
 def test_notes() -> None:
+    def noted(*recording: Any, **options: Any) -> dict[str, str]:
+        notes = capacity_from_data(*recording, **options).notes
+        return {kind: "\n".join(n for n in notes if n.kind == kind) for kind in KINDS}
+
     z, states = driven(1.0, 150)
-    few = capacity_from_data(states[0], z[0], {1: 3})
-    assert any("150 rows are few for 10 states" in note for note in few.notes)
-    assert any("at its longest lag 3" in note for note in few.notes)
+    few = noted(states[0], z[0], {1: 3})
+    assert "150 rows are few for 10 states" in few["recording"]
+    assert "at its longest lag 3" in few["lags"]
     wide = np.column_stack([series() * lagged(series(), 3)])
-    notes = capacity_from_data(wide, series(), {2: (3, 9)}).notes
-    assert any("at the end of its window 3" in note for note in notes)
+    assert "at the end of its window 3" in noted(wide, series(), {2: (3, 9)})["lags"]
     heavy = np.random.default_rng(0).standard_t(3, 2000)
-    notes = capacity_from_data(heavy[:, None], heavy, {1: 3}).notes
-    assert any("heavy-tailed" in note for note in notes)
+    assert "heavy-tailed" in noted(heavy[:, None], heavy, {1: 3})["recording"]
     slow = np.convolve(series(count=2010), np.ones(5), "valid")
-    notes = capacity_from_data(slow[:, None], slow, {1: 3}).notes
-    assert any("not independent in time" in note for note in notes)
-    notes = capacity_from_data(wide, series(), PLAN, threshold=0.01).notes
-    assert any("pass the cut by chance" in note for note in notes)
-    assert capacity_from_data(wide, series(), {1: 5, 2: 5}).notes == ()
+    assert "not independent in time" in noted(slow[:, None], slow, {1: 3})["recording"]
+    by_chance = noted(wide, series(), PLAN, threshold=0.01)
+    assert "pass the cut by chance" in by_chance["method"]
+    assert not any(noted(wide, series(), {1: 5, 2: 5}).values())
 
 
-def test_saved_and_shown(tmp_path: Path) -> None:
-    z, states = driven(1.0)
-    result = capacity_from_data(states[0], z[0], PLAN, name="tanh")
+def test_json(tmp_path: Path) -> None:
+    z, states = driven(1.0, 1000)
+    result = capacity_from_data(states[0], z[0], {1: 5, 2: 3}, name="tanh")
     result.save(tmp_path / "capacity.json")
     again = Capacity.load(tmp_path / "capacity.json")
     for item in dataclasses.fields(Capacity):
         assert getattr(again, item.name) == getattr(result, item.name)
+    assert [note.kind for note in again.notes] == [note.kind for note in result.notes] != []
+    jsonschema.validate(json.loads(result.to_json()), Capacity.json_schema())
     odd = dataclasses.replace(result, total_error=float("nan"))
     assert np.isnan(Capacity.from_json(odd.to_json()).total_error)
-    text = repr(result)
-    assert text.startswith("<Capacity tanh, 10 states of rank 10, 3000 rows, legendre polynomials")
-    assert "of at most 10>" in text
-    frame = result.to_dataframe()
-    assert frame["capacity"].to_dict() == result.by_degree
-    assert frame["significant"].sum() == len(result.targets)
-    table = result.to_dataframe(targets=True)
-    assert list(table["capacity"]) == sorted((t.capacity for t in result.targets), reverse=True)
-    assert table.index[0] == result.targets[0].name == "p1[0]"
+    # as version 0.1 wrote it
+    content = json.loads(result.to_json())
+    earlier = {
+        "format": "memcurve.Capacity/1",
+        "notes": [note["text"] for note in content["notes"]],
+    }
+    read = Capacity.from_json(json.dumps(content | earlier))
+    assert (read.notes, read.by_degree, read.targets) == (
+        result.notes, result.by_degree, result.targets,
+    )  # fmt: skip
     for text in ("{}", "[]", '{"format": "x"}', "no JSON"):
         with pytest.raises(ValueError, match=r"written by Capacity\.save"):
             Capacity.from_json(text)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match="not a saved Capacity"):
         Capacity.load(tmp_path / "bytes")
+
+
+def test_text_and_frames() -> None:
+    z, states = driven(1.0)
+    result = capacity_from_data(states[0], z[0], PLAN, name="tanh")
+    text = repr(result)
+    assert text.startswith("<Capacity tanh, 10 states of rank 10, 3000 rows, legendre polynomials")
+    assert "of at most 10>" in text
+    frame = result.to_pandas()
+    assert frame["capacity"].to_dict() == result.by_degree
+    assert frame["significant"].sum() == len(result.targets)
+    table = result.to_pandas(targets=True)
+    assert list(table["capacity"]) == sorted((t.capacity for t in result.targets), reverse=True)
+    assert table.index[0] == result.targets[0].name == "p1[0]"
+    data = result.to_xarray()
+    assert data["capacity"].to_series().to_dict() == result.by_degree
+    assert data["target_capacity"].to_series().to_dict() == table["capacity"].to_dict()
+    assert data.attrs["rank"] == 10
+    assert data.attrs["notes"] == "\n".join(result.notes)
 
 
 def test_plot(tmp_path: Path) -> None:
@@ -326,6 +260,10 @@ def test_plot(tmp_path: Path) -> None:
     assert [label.get_text() for label in ax.get_xticklabels()] == ["scale 0.5", "scale 3.0"]
     assert "bound: rank" in [text.get_text() for text in ax.get_legend().get_texts()]
     plot.save(plot.capacity(results[0], labels=["a"]), tmp_path / "x.png")
+    assert [bars[0].get_height() for bars in results[1].plot().containers[:3]] == pytest.approx(
+        list(results[1].by_degree.values())
+    )
+    assert results[1].plot(ax) is ax
     with pytest.raises(ValueError, match="at least one Capacity"):
         plot.capacity()
     with pytest.raises(TypeError, match="must be Capacities, got int"):

@@ -1,18 +1,32 @@
-"""Targets: products of polynomials of lagged inputs, in patterns that are shifted in time."""
+"""Targets of capacity: products of orthonormal polynomials of lagged inputs.
+
+The polynomials are orthonormal under the law of the input; the targets come in patterns of degrees
+and lag differences that are shifted in time.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
+
+from memcurve.arguments import table_entry
 
 Floats = NDArray[np.float64]
 
+#: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
+#: moments of higher degree are too noisy to tell laws apart.
+RECOGNISED_BY = 3
+#: A sample moment further than this many standard errors from its expectation rules a law out.
+RULED_OUT = 5.0
+#: Quadrature nodes, enough for the fourth powers of polynomials of degree RECOGNISED_BY.
+NODES = 16
 #: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
 #: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
 DEFAULT_REACH = {
@@ -30,6 +44,105 @@ LAST_WINDOW = 3
 MOST_TARGETS = 5_000_000
 
 
+@dataclass(frozen=True, eq=False)
+class Polynomials:
+    """Values p_0, …, p_highest of orthonormal polynomials at every input, one row a degree.
+
+    ``name`` is ``"legendre"``, ``"hermite"`` or ``"empirical"``. An input of k different values
+    has polynomials up to degree k − 1 only.
+    """
+
+    name: str
+    values: Floats
+
+    @property
+    def highest(self) -> int:
+        """Largest degree there is."""
+        return len(self.values) - 1
+
+
+def polynomials_of(inputs: Floats, degree: int, name: str) -> Polynomials:
+    """Polynomials up to ``degree`` of the family ``name``; ``"auto"`` finds it from the data.
+
+    Parameters
+    ----------
+    inputs : (T,) array
+        At least two different values.
+    degree : int
+        Largest degree wanted; an input of few values has fewer.
+    name : str
+        ``"auto"``, or one of the families.
+    """
+    chosen = table_entry({"auto": "auto"} | {n: n for n in FAMILIES}, name, "polynomials")
+    different = len(np.unique(inputs)) if len(inputs) else 0
+    if different < 2:
+        raise ValueError(
+            "`inputs` must vary, got a constant series; capacity is a share of its variance."
+        )
+    if chosen == "auto":
+        chosen = _recognised(inputs)
+    return Polynomials(chosen, FAMILIES[chosen](inputs, min(degree, different - 1)))
+
+
+def _recognised(inputs: Floats) -> str:
+    """The family whose polynomials are orthonormal on the data, ``"empirical"`` if none is.
+
+    Compared are the sample means of p_i p_j, i, j ≤ 3, with δ_ij, in units of their standard
+    error under the law.
+    """
+    for name, (there, weights) in _QUADRATURES.items():
+        spread = np.einsum("ik,jk,k->ij", there**2, there**2, weights) - np.eye(len(there))
+        values = FAMILIES[name](inputs, RECOGNISED_BY)
+        off = values @ values.T / len(inputs) - np.eye(len(values))
+        allowed = RULED_OUT * np.sqrt(np.maximum(spread, 0) / len(inputs))
+        if (np.abs(off) <= allowed + 1e-9).all():  # p_0² = 1 has no spread, only rounding
+            return name
+    return "empirical"
+
+
+def _on_unit_interval(inputs: Floats) -> Floats:
+    """The data moved to [−1, 1], which a uniform law fills up to O(1/T)."""
+    low, high = inputs.min(), inputs.max()
+    return np.asarray(2 * (inputs - low) / (high - low) - 1)
+
+
+def _legendre(points: Floats, degree: int) -> Floats:
+    """√(2d + 1)·P_d."""
+    scale = np.sqrt(2 * np.arange(degree + 1) + 1)
+    return np.ascontiguousarray((legendre.legvander(points, degree) * scale).T)
+
+
+def _hermite(points: Floats, degree: int) -> Floats:
+    """He_d/√d!."""
+    scale = np.array([1 / math.sqrt(math.factorial(d)) for d in range(degree + 1)])
+    return np.ascontiguousarray((hermite_e.hermevander(points, degree) * scale).T)
+
+
+def _empirical(inputs: Floats, degree: int) -> Floats:
+    """Orthonormal under the empirical law: QR of a Vandermonde matrix, any law at all.
+
+    The Vandermonde matrix is that of Legendre polynomials, whose condition stays moderate.
+    """
+    factor, triangle = np.linalg.qr(legendre.legvander(_on_unit_interval(inputs), degree))
+    signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)  # leading coefficients above zero
+    return np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
+
+
+FAMILIES: dict[str, Callable[[Floats, int], Floats]] = {
+    "legendre": lambda z, degree: _legendre(_on_unit_interval(z), degree),
+    "hermite": lambda z, degree: _hermite((z - z.mean()) / z.std(), degree),
+    "empirical": _empirical,
+}
+#: Gauss quadrature of each law: its polynomials at the nodes, and the weights.
+_QUADRATURES = {
+    name: (at(nodes, RECOGNISED_BY), weights / weights.sum())
+    for name, at, (nodes, weights) in (
+        ("legendre", _legendre, legendre.leggauss(NODES)),
+        ("hermite", _hermite, hermite_e.hermegauss(NODES)),
+    )
+}
+
+
 @dataclass(frozen=True)
 class Reach:
     """Which targets of one total degree to look at: window and longest lag."""
@@ -43,7 +156,7 @@ class Reach:
         total = self.lag + 1
         for span in range(1, self.window + 1):
             inner = sum(
-                comb(self.degree - 1, k - 1) * comb(span - 1, k - 2)
+                math.comb(self.degree - 1, k - 1) * math.comb(span - 1, k - 2)
                 for k in range(2, self.degree + 1)
             )
             total += inner * (self.lag - span + 1)

@@ -1,4 +1,4 @@
-"""Recordings with coloured input: the memory of what is new in it, and raw R² against a null.
+"""Inputs that depend on their own past: correlation in time, its test, and what is new in them.
 
 A coloured input is predictable from its own past, and states can "remember" lags that they only
 guess: ΣR² may exceed N. The *innovations* e_t = z_t − Σ_i a_i z_{t−i} of an autoregression are
@@ -20,11 +20,35 @@ SETTLED = 1e-9
 MOST_SETTLING = 1000
 
 
+def correlation(one: Floats, other: Floats) -> Floats:
+    """Σ_t one_t other_{t+k} for k = 0 … n − 1."""
+    size = 2 * len(one)
+    product = np.fft.rfft(one, size).conj() * np.fft.rfft(other, size)
+    return np.fft.irfft(product, size)[: len(one)]
+
+
+def ljung_box(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[Floats, float]:
+    """Correlations r_k of one_t and other_{t+k}, k ≤ h, and p of Q = n(n+2) Σ r_k²/(n − k)."""
+    from scipy import stats
+
+    n, h = len(one), h + fitted
+    scale = np.sqrt((one @ one) * (other @ other))
+    r = correlation(one, other)[1 : h + 1] / (scale or 1.0)
+    q = n * (n + 2) * float((r**2 / (n - np.arange(1, h + 1))).sum())
+    wide = 1 + 2 * h / n  # Q scatters by this more than χ² (measured): scale, at the same mean
+    return r, float(stats.chi2.sf(q / wide, (h - fitted) / wide))
+
+
 class Autoregression(NamedTuple):
     """Weights a_1 … a_p of an autoregression, and the mean of the series."""
 
     weights: Floats
     mean: float
+
+    @property
+    def order(self) -> int:
+        """The number of weights p."""
+        return len(self.weights)
 
     def innovations(self, z: Floats) -> Floats:
         """e_t = (z_t − mean) − Σ_i a_i (z_{t−i} − mean); the first p values are not meaningful."""
@@ -53,7 +77,7 @@ def fit_autoregression(z: Floats, most: int | None = None) -> Autoregression:
     n, mean = len(z), float(z.mean())
     if most is None:
         most = max(1, min(int(10 * np.log10(n)), n // 10))
-    gamma = _autocovariance(z - mean, most)
+    gamma = correlation(z - mean, z - mean)[: most + 1] / n
     weights, variance = np.zeros(0), float(gamma[0])
     best, best_score = weights, n * np.log(max(variance, np.finfo(float).tiny))
     for order in range(1, most + 1):
@@ -66,34 +90,3 @@ def fit_autoregression(z: Floats, most: int | None = None) -> Autoregression:
         if score < best_score:
             best, best_score = weights, score
     return Autoregression(best, mean)
-
-
-def _autocovariance(z: Floats, count: int) -> Floats:
-    spectrum = np.fft.rfft(z, 2 * len(z))
-    return np.asarray(np.fft.irfft(np.abs(spectrum) ** 2)[: count + 1] / len(z))
-
-
-class Calibrated(NamedTuple):
-    """Raw in-sample R² of every lag, and its mean over inputs shifted out of reach."""
-
-    raw: Floats
-    null: float
-
-
-def calibrated_r2(X: Floats, Z: Floats) -> Calibrated:
-    """R² of the lagged inputs, columns of Z, on the states, with shifted inputs as the null.
-
-    Rows are consecutive; the sums Σ_t Q_t z_{t+s} of all circular shifts s come from one Fourier
-    transform.
-    """
-    X, Z = X - X.mean(axis=0), Z - Z.mean(axis=0)
-    Q = np.linalg.qr(X)[0]
-    n, lags = Z.shape
-    raw = ((Q.T @ Z) ** 2).sum(axis=0) / (Z**2).sum(axis=0)
-    transform = np.fft.rfft(Z[:, 0])
-    energy = np.zeros(n)
-    for column in Q.T:  # one at a time: memory stays that of the states
-        energy += np.fft.irfft(np.conj(np.fft.rfft(column)) * transform, n) ** 2
-    shifted = energy / float(Z[:, 0] @ Z[:, 0])
-    far = shifted[2 * lags : n - 2 * lags] if n > 6 * lags else shifted[lags : n - lags]
-    return Calibrated(raw, float(far.mean()) if len(far) else float(Q.shape[1] / n))
