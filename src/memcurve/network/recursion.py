@@ -17,7 +17,7 @@ BLOCK = 16
 class Driven:
     """p_t = A p_{t−1} + C·drive_t, several steps at a time.
 
-    SciPy's BLAS, as LAPACK before and after: see :mod:`memcurve.spectrum.sensitivity`.
+    SciPy's BLAS, as LAPACK before and after: see :mod:`memcurve.solve.sensitivity`.
     """
 
     def __init__(self, A: Floats, C: Floats) -> None:
