@@ -17,7 +17,7 @@ from memcurve.limits import WORK, Work, fits, require_room_for_states
 from memcurve.methods import METHODS, Method
 from memcurve.network.graph import separate_parts
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
-from memcurve.solve.analysis import Task
+from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.curves import curves_of
 from memcurve.solve.question import Question
 
@@ -242,9 +242,10 @@ def noise_profile(
             )  # fmt: skip
             curves += _asked(one, method, seed, options)
     _warn_of_rank(curves[0])
-    # what rounding amounts to is that of the states, whether noise is added or not
-    deviations = Task(Question.of(question.network, input=question.processes)).state_deviations
-    marks = number_formats(deviations) if question.network.C.any() else {}
+    marks = {}
+    if question.network.C.any():
+        deviations = Analysis.of(question.network).state_deviations(question.processes)
+        marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.inputs import processes_for
 from memcurve.krylov import arnoldi_basis, krylov_matrix
 from memcurve.memory import ask
 from memcurve.network import LinearNetwork
@@ -109,7 +110,7 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 def _condition(network: LinearNetwork, rank: int) -> float:
     """Condition number of the states' correlations; scales of states are no one's difficulty."""
     analysis = Analysis.of(network)
-    white = Question.of(network).processes
+    white = processes_for(None, network.inputs)
     G = analysis.direct_covariance(analysis.reached, white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):

@@ -1,7 +1,7 @@
 """Poles → memory curve by a lattice of rotations, for stacks: causal, so without aliasing.
 
-The filter of :mod:`memcurve.solve.allpass` as a cascade of first-order sections with the pole λ, whose
-state is x, and s = √(1 − |λ|²)::
+The filter of :mod:`memcurve.solve.allpass` as a cascade of first-order sections with the pole λ,
+whose state is x, and s = √(1 − |λ|²)::
 
     x ← λ x + s u,    u ← s x − λ̄ u,        u = 1, 0, 0, … into the first section
 

@@ -18,7 +18,7 @@ from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
 from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork
-from memcurve.network.graph import Indices, Walk, eigenvalues, reachable_nodes, single_walk
+from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import kernel_of
@@ -151,7 +151,7 @@ class Analysis:
         if self._spectrum is not None and self._spectrum.poles is not None:
             if len(self._spectrum.poles) == self.network.states:
                 return self._spectrum.poles
-        return eigenvalues(self._pair[0])
+        return self.everything.eigenvalues
 
     # --- coordinates in which the states are white
 
@@ -213,6 +213,11 @@ class Analysis:
             present[:, [j]] = column + kernel_of(process).half_sum(states.A, column)
         drive = present @ states.C.T
         return present, stein(states.A, drive + drive.T - states.C @ states.C.T)
+
+    def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of the states that inputs reach, without noise."""
+        sizes = self.deviations(self.reached, processes)
+        return np.ldexp(sizes, self.reached.exponents)
 
     def deviations(self, states: States, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states without noise, in their measure."""
@@ -331,9 +336,3 @@ class Task:
         if noise is not None and noise.is_relative:  # to a power of two the same anywhere
             return deviations(self.analysis.deviations(self.states, self.question.processes))
         return np.ldexp(deviations(np.ones(len(self.states))), -self.states.exponents)
-
-    @property
-    def state_deviations(self) -> Floats:
-        """Standard deviations of the network's states themselves, without noise."""
-        sizes = self.analysis.deviations(self.states, self.question.processes)
-        return np.ldexp(sizes, self.states.exponents)

@@ -7,8 +7,8 @@ K = [C, AC, A²C, …] and z the past inputs, so that with K = UΣVᵀ::
 
 Columns of K hardly differ ("Krylov squeezing"): memory above the noise lies in few directions. An
 orthonormal basis Q of the Krylov space (Arnoldi's method, each step orthogonalised twice) reduces
-the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The basis ends where what leaves it,
-passed on by the powers of A, is far below the noise; the lags end where nothing is left.
+the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The basis ends where what leaves
+it, passed on by the powers of A, is far below the noise; the lags end where nothing is left.
 
 Errors: what is left out of K, of norm e relative to the noise, moves MC_τ by at most about e, and
 is kept below :data:`SMALL`. Rounding makes the basis that of a network A + δA with ‖δA‖ of about
@@ -34,13 +34,14 @@ from memcurve.solve.sensitivity import EPS
 Floats = NDArray[np.float64]
 
 #: What is left out of the Krylov matrix, relative to the noise.
-SMALL = 1e-11
+SMALL = 1e-13
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0
 #: Changes at random that are tried.
 TRIALS = 2
 #: A look at whether the basis is large enough is taken where the next power of A has less than this
-#: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their number.
+#: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
+#: number.
 PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
@@ -132,7 +133,7 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
                 rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt(
                     (H[:, :k] ** 2).sum(axis=0)
                 )
-                reader = None if rows is None else np.linalg.qr(Q[rows], mode="r")
+                reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
                 return Reduction(H[:k, :k].copy(), c[:k], reader, level, left_out, rounding)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
