@@ -6,25 +6,21 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from memcurve.sweeping.columns import number_text
-from memcurve.sweeping.fields import ENSEMBLE_STATES
-from memcurve.sweeping.finished import FinishedRows, is_numeric
-from memcurve.sweeping.notes import beyond_lags
+from memcurve.sweeping.cases import ENSEMBLE_STATES, QUANTITIES
+from memcurve.sweeping.tables import Finished, is_numeric, number_text
 
 #: Totals that differ by less than this are the same to the reader.
 SAME = 1e-6
-#: Quantities that theory sets to the number of states, so that they say little against the size.
-_STATES = ("total", "rank", "rank_robust")
 #: A rank correlation is named from so many cases on, and if chance makes it less often than this.
 _FEWEST, _CHANCE = 8, 0.01
 
 
-def general(table: FinishedRows) -> str:
+def general(table: Finished) -> str:
     """The axis along which the mean of a quantity changes most, where the design can tell."""
-    study = table.sweep.study
+    study = table.table.specification
     asked = study.picture.quantity or () if study is not None else ()
     # what the study draws is what it asks about
-    quantities = list(dict.fromkeys([*asked, *table.sweep.quantities]))
+    quantities = list(dict.fromkeys([*asked, *table.table.quantities]))
     if not quantities:
         return "No quantity was kept."
     trivial = [name for name in quantities if is_number_of_states(table, name)]
@@ -32,19 +28,16 @@ def general(table: FinishedRows) -> str:
     if not telling:
         whole = range_text(table.spread(quantities[0]))
         return f"The {_name(quantities[0])} is the number of states in every case, {whole}."
-    head = (
-        f"The {_name(trivial[0])} is the number of states in every case; the "
-        if trivial
-        else "The "
-    )
-    sentence = _about(table, telling[0])
-    return f"{head}{sentence.removeprefix('The ')}" if sentence.startswith("The ") else sentence
+    the = "The"
+    if trivial:
+        the = f"The {_name(trivial[0])} is the number of states in every case; the"
+    return _about(table, telling[0], the)
 
 
-def is_number_of_states(table: FinishedRows, quantity: str) -> bool:
+def is_number_of_states(table: Finished, quantity: str) -> bool:
     """Whether every finished case has as much of a quantity as states, and sizes differ."""
     column = table.columns.get(quantity, [])
-    if quantity not in _STATES or len(set(table.columns["size"])) < 2:
+    if not QUANTITIES[quantity].counts_states or len(set(table.columns["size"])) < 2:
         return False
     cases = [row.case for row in table.rows]
     states = [case["size"] * ENSEMBLE_STATES.get(case["ensemble"], 1) for case in cases]
@@ -53,37 +46,41 @@ def is_number_of_states(table: FinishedRows, quantity: str) -> bool:
     )
 
 
-def _about(table: FinishedRows, quantity: str) -> str:
+def _about(table: Finished, quantity: str, the: str) -> str:
+    """A sentence about a quantity, which begins with ``the`` where that goes before its name."""
     name, overall = _name(quantity), table.spread(quantity)
     if math.isnan(overall["mean"]):
-        where = ": in all of them it lies beyond the lags" if beyond_lags(quantity) else ""
+        is_horizon = QUANTITIES[quantity].share_left is not None
+        where = ": in all of them it lies beyond the lags" if is_horizon else ""
         return f"No finished case knows its {name}{where}."
     unknown = sum(value is None for value in table.columns[quantity])
-    axes = [axis for axis in table.sweep.axes if len(set(table.columns[axis])) > 1]
+    axes = [axis for axis in table.table.axes if len(set(table.columns[axis])) > 1]
     if unknown:  # a mean of those that are known would compare what is not alike
-        where = "beyond the lags" if beyond_lags(quantity) else "not known"
         return (
-            f"The {name} is {range_text(overall)} where it is known; in {unknown:,} of "
-            f"{len(table.rows):,} finished cases it is {where}."
+            f"{the} {name} is {range_text(overall)} where it is known; in {unknown:,} of "
+            f"{len(table.rows):,} finished cases it is {QUANTITIES[quantity].missing}."
         )
     if same(overall):
         across = " and the ".join(axis.replace("_", " ") for axis in axes)
-        return f"The {name} is {range_text(overall)}{f', whatever the {across}' if across else ''}."
+        return (
+            f"{the} {name} is {range_text(overall)}{f', whatever the {across}' if across else ''}."
+        )
     causes = [axis for axis in axes if axis != "seed"]
-    design = table.sweep.study.design if table.sweep.study else "zip"
+    design = table.table.specification.design if table.table.specification else "zip"
     if design == "random":
-        return _trend(table, quantity, [axis for axis in causes if is_numeric(table.values(axis))])
+        numbers = [axis for axis in causes if is_numeric(table.values(axis))]
+        return _trend(table, quantity, numbers, the)
     if design == "zip" and not _stands_alone(table, causes, axes):
         moving = " and ".join(axis.replace("_", " ") for axis in axes)
         together = f", in which {moving} change together" if len(axes) > 1 else ""
-        return f"The {name} is {range_text(overall)} over {len(table.rows):,} cases{together}."
-    return _changes_most(table, quantity, causes)
+        return f"{the} {name} is {range_text(overall)} over {len(table.rows):,} cases{together}."
+    return _changes_most(table, quantity, causes, the)
 
 
-def _changes_most(table: FinishedRows, quantity: str, causes: Sequence[str]) -> str:
+def _changes_most(table: Finished, quantity: str, causes: Sequence[str], the: str) -> str:
     name, overall = _name(quantity), table.spread(quantity)
     # that a total grows with the size is no news
-    beside = "size" in causes and len(causes) > 1 and quantity in _STATES
+    beside = "size" in causes and len(causes) > 1 and QUANTITIES[quantity].counts_states
     others = [axis for axis in causes if not (beside and axis == "size")]
     changes = {}
     for axis in others:
@@ -92,23 +89,23 @@ def _changes_most(table: FinishedRows, quantity: str, causes: Sequence[str]) -> 
     if not changes or max(changes.values()) < SAME:
         across = " or the ".join(axis.replace("_", " ") for axis in others)
         unmoved = f"; its mean does not change with the {across}" if across else ""
-        return f"The {name} is {range_text(overall)} over all cases{unmoved}."
+        return f"{the} {name} is {range_text(overall)} over all cases{unmoved}."
     axis = max(changes, key=lambda one: changes[one])
     means = table.means(axis, quantity)
     low, high = min(means, key=lambda v: means[v]), max(means, key=lambda v: means[v])
     return (
-        f"{'Beside the size, the' if beside else 'The'} mean {name} changes most with the "
+        f"{'Beside the size, the' if beside else the} mean {name} changes most with the "
         f"{axis.replace('_', ' ')}, from {means[low]:.4g} at {word(low)} to {means[high]:.4g} at "
         f"{word(high)}; over all cases it is {range_text(overall)}."
     )
 
 
-def _trend(table: FinishedRows, quantity: str, axes: Sequence[str]) -> str:
+def _trend(table: Finished, quantity: str, axes: Sequence[str], the: str) -> str:
     """Of a random search, where hardly two cases share a value and all axes move at once."""
     from scipy.stats import spearmanr
 
     count = len(table.rows)
-    head = f"The {_name(quantity)} is {range_text(table.spread(quantity))} over {count:,} cases"
+    head = f"{the} {_name(quantity)} is {range_text(table.spread(quantity))} over {count:,} cases"
     found = {}
     for axis in axes if count >= _FEWEST else ():
         correlation, chance = spearmanr(table.columns[axis], table.columns[quantity])
@@ -124,7 +121,7 @@ def _trend(table: FinishedRows, quantity: str, axes: Sequence[str]) -> str:
     )
 
 
-def _stands_alone(table: FinishedRows, causes: Sequence[str], axes: Sequence[str]) -> bool:
+def _stands_alone(table: Finished, causes: Sequence[str], axes: Sequence[str]) -> bool:
     """Whether one axis changes alone, at most with the same seeds for each of its values."""
     if len(causes) != 1:
         return False

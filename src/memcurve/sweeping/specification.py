@@ -1,12 +1,13 @@
-"""The form of a study file, checked field by field with pydantic, and written back as TOML."""
+"""What a study file says: axes and their values, the picture, all checked field by field."""
 
 from __future__ import annotations
 
 import difflib
 import functools
+import math
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
     BaseModel,
@@ -20,21 +21,184 @@ from pydantic import (
     create_model,
 )
 
-from memcurve.sweeping.axes import AXES, axis_values
-from memcurve.sweeping.fields import LARGEST, QUANTITIES, USUAL, tidy_keep
+from memcurve.sweeping.cases import (
+    LARGEST,
+    QUANTITIES,
+    TABLES,
+    TIDY,
+    USUAL,
+    ensemble_options,
+    label,
+    method_options,
+    tidy_keep,
+)
 
+#: What can be varied, in the order of tables.
+AXES = (
+    "ensemble", "size", "spectral_radius", "density", "mask", "inputs", "input", "noise",
+    "method", "lags", "seed",
+)  # fmt: skip
+WHOLE = ("size", "inputs", "lags", "seed")
+_NUMBERS = ("spectral_radius", "density", "noise")
+_OPTIONS = {"ensemble": ensemble_options, "method": method_options}
 DESIGNS = ("grid", "zip", "random")
 KINDS = ("lines", "bars", "heatmap", "curves")
-#: Sentences of :mod:`memcurve.sweeping.conclusions`, with the axes and quantities they speak of.
-CONCLUSIONS = {
-    "sparsity": (("density", "method"), ("total", "rank")),
-    "radius": (("spectral_radius",), ("total", "usable_float32", "usable_12bit")),
-    "architectures": (
-        ("ensemble",),
-        ("total", "usable_float32", "usable_12bit", "horizon_half"),
-    ),
-    "noise": (("noise", "ensemble"), ("total", "rank")),
-}
+
+
+class Named(NamedTuple):
+    """An ensemble or a method, with its options."""
+
+    name: str
+    options: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """As tables show it."""
+        return label(self.name, self.options)
+
+
+class Span(NamedTuple):
+    """Numbers to draw from, of a random search."""
+
+    low: float
+    high: float
+    log: bool
+    whole: bool
+
+    def at(self, share: float) -> float | int:
+        """The quantile of this ``share``."""
+        low, high = float(self.low), float(self.high)
+        if self.whole:  # each whole number has half a step of room on either side
+            low, high = low - 0.5, high + 0.5
+        if self.log:
+            number = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
+        else:
+            number = low + share * (high - low)
+        inside = min(self.high, max(self.low, number))
+        return round(inside) if self.whole else inside
+
+
+def axis_values(
+    name: str, given: Any, *, random: bool = False, repeats: bool = False
+) -> Sequence[Any] | Span:
+    """The values of the axis ``name`` as a study writes them.
+
+    One value, a list, ``{from, to}`` (with ``step`` for whole numbers, ``count`` and ``log`` for
+    others), or in a random search ``{low, high, log}``. Long ranges are not expanded. A list has a
+    value twice only where ``repeats`` is true: in a zip that makes another case, in a random search
+    it is drawn twice as often.
+    """
+    if isinstance(given, Mapping) and not (name in _OPTIONS and "name" in given):
+        if name not in (*WHOLE, *_NUMBERS):
+            form = 'a name or { name = "…", option = … }' if name in _OPTIONS else "a word"
+            raise ValueError(f"must be a value or a list of values, each {form}; got {given!r}.")
+        if random and set(given) & {"low", "high"}:
+            _require_keys(given, ("low", "high"), ("log",))
+            return Span(*_ends(name, given, "low", "high"), whole=name in WHOLE)
+        return _range(name, given) if name in WHOLE else _spaced(name, given)
+    values = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if not values:
+        raise ValueError("is empty; give at least one value, or leave it out.")
+    tidy = tuple(_value(name, value) for value in values)
+    for k, value in enumerate(() if repeats else tidy):
+        if value in tidy[:k]:
+            raise ValueError(f"has {values[k]!r} twice; leave one out.")
+    return tidy
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in _OPTIONS:
+        return _named(name, value)
+    if name in TABLES and (not isinstance(value, str) or value not in TABLES[name]):
+        raise ValueError(f"{value!r} is none of {', '.join(TABLES[name])}{_near(name, value)}.")
+    if value is None:
+        raise ValueError("must be a value, got none; leave the axis out for its default.")
+    if name in WHOLE and isinstance(value, int) and value > LARGEST:
+        raise ValueError(f"must be at most {LARGEST} (2^63 - 1), got {value}; take a smaller one.")
+    try:
+        return TIDY[name](value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(str(error).removeprefix(f"`{name}` ")) from None  # it is named already
+
+
+def _named(kind: str, value: Any) -> Named:
+    table = value if isinstance(value, Mapping) else {"name": value}
+    options = {key: option for key, option in table.items() if key != "name"}
+    name = table.get("name")
+    if not isinstance(name, str) or name not in TABLES[kind]:
+        raise ValueError(f"{name!r} is none of {', '.join(TABLES[kind])}{_near(kind, name)}.")
+    taken = _OPTIONS[kind](name)
+    for key in options:
+        if key not in taken:
+            raise ValueError(
+                f"{name!r} has no option {key!r}; it takes {', '.join(taken) or 'none'}."
+            )
+    try:
+        return Named(name, TIDY["options"](options))
+    except TypeError as error:
+        rule = str(error).removeprefix("`options` ")
+        raise ValueError(f"the options of {name!r} {rule}") from None
+
+
+def _near(kind: str, value: Any) -> str:
+    found = difflib.get_close_matches(str(value), TABLES[kind], 1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
+def _range(name: str, given: Mapping[str, Any]) -> range:
+    _require_keys(given, ("from", "to"), ("step",))
+    first, last, step = given["from"], given["to"], given.get("step", 1)
+    for key, number in (("from", first), ("to", last), ("step", step)):
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ValueError(f"`{key}` must be a whole number, got {number!r}.")
+    if step < 1:
+        raise ValueError(f"`step` must be at least 1, got {step}.")
+    if last < first:
+        raise ValueError(f"`to` must not be below `from`, got {first} to {last}: there is nothing.")
+    for end in (first, last):
+        _value(name, end)
+    if (last - first) // step >= LARGEST:
+        raise ValueError(
+            f"has more than {LARGEST} (2^63 - 1) values, {first} to {last}; take fewer, or a "
+            f"larger `step`."
+        )
+    return range(first, last + 1, step)
+
+
+def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
+    _require_keys(given, ("from", "to", "count"), ("log",))
+    count = given["count"]
+    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 100_000:
+        raise ValueError(f"`count` must be a whole number from 2 to 100,000, got {count!r}.")
+    first, last, log = _ends(name, given, "from", "to")
+    # to 12 digits: 0.3 and not 0.30000000000000004
+    span = Span(first, last, log, whole=False)
+    values = [float(f"{span.at(k / (count - 1)):.12g}") for k in range(count)]
+    return tuple(_value(name, value) for value in values)
+
+
+def _ends(name: str, given: Mapping[str, Any], low: str, high: str) -> tuple[Any, Any, bool]:
+    """The numbers under the keys ``low`` and ``high``, and whether their steps are ratios."""
+    first, last = (_value(name, given[key]) or 0 for key in (low, high))
+    log = given.get("log", False)
+    if not isinstance(log, bool):
+        raise ValueError(f"`log` must be true or false, got {log!r}.")
+    if isinstance(first, str) or isinstance(last, str) or not first < last:
+        raise ValueError(f"`{low}` must be a number below `{high}`, got {first!r} and {last!r}.")
+    if log and first <= 0:
+        raise ValueError(f"`{low}` must be above 0 with log = true, got {first!r}.")
+    return first, last, log
+
+
+def _require_keys(given: Mapping[str, Any], needed: Sequence[str], extra: Sequence[str]) -> None:
+    form = f"{{{', '.join(f'{key} = …' for key in needed)}}}"
+    for key in needed:
+        if key not in given:
+            raise ValueError(f"a range has the form {form}; got {dict(given)!r}, without {key!r}.")
+    for key in given:
+        if key not in (*needed, *extra):
+            allowed = ", ".join((*needed, *extra))
+            raise ValueError(f"a range has no {key!r}; it has {allowed}.")
 
 
 class _Table(BaseModel):
@@ -92,31 +256,30 @@ def _axes(design: str, *, needed: bool) -> dict[str, Any]:
     return fields
 
 
-_WHOLE_TABLES: dict[str, Any] = {
-    design: create_model(f"_{design}", __base__=_Table, **_axes(design, needed=True))
-    for design in DESIGNS
-}
-_QUICK_TABLES: dict[str, Any] = {
-    design: create_model(f"_quick_{design}", __base__=_Table, **_axes(design, needed=False))
-    for design in DESIGNS
-}
-_Grid: Any = _WHOLE_TABLES["grid"]
-_Zip: Any = _WHOLE_TABLES["zip"]
-_Random: Any = _WHOLE_TABLES["random"]
+_WHOLE, _QUICK = (
+    {
+        design: create_model(f"_{design}", __base__=_Table, **_axes(design, needed=needed))
+        for design in DESIGNS
+    }
+    for needed in (True, False)
+)
 
 
-class _Specification(_Table):
-    """A whole file."""
+class _Beside(_Table):
+    """What stands beside the axes."""
 
     title: StrictStr = ""
     keep: Annotated[tuple[str, ...], BeforeValidator(_quantities)] = USUAL
     curves: StrictBool = False
-    conclusion: Annotated[str, _one_of(CONCLUSIONS)] | None = None
+    conclusion: StrictStr | None = None
     picture: Picture | None = None
-    grid: _Grid | None = None
-    zip: _Zip | None = None
-    random: _Random | None = None
     quick: Any = None
+
+
+_Designs: Any = {design: (model | None, None) for design, model in _WHOLE.items()}
+_File: Any = create_model("_File", __base__=_Beside, **_Designs)
+#: Fields of a file that are no axes.
+BESIDE = tuple(_Beside.model_fields)
 
 
 class Specification(BaseModel):
@@ -133,6 +296,20 @@ class Specification(BaseModel):
     curves: bool
     conclusion: str | None
     picture: Picture
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The axes along which cases differ, in the order of tables."""
+        own = ("seed",) if self.design == "random" else ()
+        axes = [axis for axis, values in self.axes.items() if _differ(values)]
+        return tuple(axis for axis in AXES if axis in (*axes, *own))
+
+
+def _differ(values: Sequence[Any] | Span) -> bool:
+    """Whether an axis takes more than one value."""
+    if isinstance(values, range | Span):
+        return isinstance(values, Span) or len(values) > 1
+    return any(value != values[0] for value in values)
 
 
 def read(text: str, name: str) -> dict[str, Any]:
@@ -155,11 +332,10 @@ def checked(content: Mapping[str, Any], name: str) -> Specification:
     [design] = designs
     if not isinstance(content[design], Mapping):
         raise ValueError(f"{name}: {design}: must be a table, got {content[design]!r}.")
-    model = _validated(_Specification, content, name)
+    model = _validated(_File, content, name)
     if model.quick is not None:
-        _validated(_QUICK_TABLES[design], model.quick, name, "quick")
+        _validated(_QUICK[design], model.quick, name, "quick")
     _require_drawable(model, list(content[design]), name)
-    _require_conclusive(model, design, list(content[design]), name)
     table = getattr(model, design)
     named = [axis for axis in content[design] if axis in AXES]
     search = design == "random"
@@ -221,25 +397,6 @@ def _require_drawable(model: Any, axes: Sequence[str], name: str) -> None:
         raise ValueError(
             f"{name}: picture.quantity: a heat map shows one quantity, got "
             f"{', '.join(picture.quantity or ())}; leave one of them."
-        )
-
-
-def _require_conclusive(model: Any, design: str, axes: Sequence[str], name: str) -> None:
-    """Raise unless the study has all that its sentence speaks of: hours later is too late."""
-    if model.conclusion is None:
-        return
-    if design != "grid":
-        raise ValueError(
-            f"{name}: conclusion: {model.conclusion!r} compares all combinations, so it needs "
-            f"[grid], not [{design}]; leave it out for a general sentence."
-        )
-    needed, kept = CONCLUSIONS[model.conclusion]
-    lacking = [f"the axis {axis!r} in [grid]" for axis in needed if axis not in axes]
-    lacking += [f"{quantity!r} in `keep`" for quantity in kept if quantity not in model.keep]
-    if lacking:
-        raise ValueError(
-            f"{name}: conclusion: {model.conclusion!r} needs {' and '.join(lacking)}; add that, or "
-            f"leave `conclusion` out for a general sentence."
         )
 
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from memcurve.sweeping.axes import AXES, Named, Span, differ
-from memcurve.sweeping.cases import Case
-from memcurve.sweeping.fields import LARGEST
+from memcurve.sweeping.cases import LARGEST, Case
+from memcurve.sweeping.library import SHIPPED
 from memcurve.sweeping.specification import (
+    BESIDE,
+    Named,
     Picture,
+    Span,
     Specification,
     checked,
     made_quick,
     read,
 )
-from memcurve.sweeping.toml_text import as_toml, in_words_of_a_file
 
-#: From here on a study is run only where it is said that so many cases are meant.
-MANY_CASES = 1_000_000
 #: More values of one axis than this no picture could show.
 _OUTLINED = 1000
 
@@ -129,9 +128,7 @@ class Study:
     @property
     def varied(self) -> tuple[str, ...]:
         """The axes along which cases differ, in the order of tables."""
-        own = ("seed",) if self.design == "random" else ()
-        axes = [a for a, v in self.axes.items() if isinstance(v, Span) or differ(v)]
-        return tuple(axis for axis in AXES if axis in (*axes, *own))
+        return self.specification.varied
 
     def cases(self) -> Iterator[Case]:
         """All cases, one by one; in a grid the last axis runs fastest."""
@@ -224,11 +221,8 @@ class Study:
         ``quick`` takes the values of its ``[quick]`` table in place of the whole study's.
         """
         path = Path(source)
-        if isinstance(source, str) and source in shipped() and not path.is_file():
-            text = (resources.files("memcurve.sweeping") / "library" / f"{source}.toml").read_text(
-                encoding="utf-8"
-            )
-            return cls.from_text(text, source, quick=quick)
+        if isinstance(source, str) and source in SHIPPED and not path.is_file():
+            return cls.from_text(SHIPPED[source].text, source, quick=quick)
         if not path.is_file():
             raise FileNotFoundError(
                 f"{os.fspath(source)}: there is no such study file; check the path, or take one of "
@@ -249,13 +243,15 @@ class Study:
         content = read(text, called)
         if quick:
             content = made_quick(content, called)
-            text = as_toml(content)
-        return cls(name, text, checked(content, called), called)
+            text = _as_toml(content)
+        specification = checked(content, called)
+        _require_conclusive(specification, called)
+        return cls(name, text, specification, called)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
         """The study in these tables, which are those of a file."""
-        return cls.from_text(as_toml(in_words_of_a_file(content)), name, name)
+        return cls.from_text(_as_toml(_as_file_values(content)), name, name)
 
     @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
@@ -274,9 +270,8 @@ class Study:
 
     @classmethod
     def _of(cls, design: str, name: str, fields: Mapping[str, Any]) -> Self:
-        beside = ("title", "keep", "curves", "conclusion", "picture", "quick")
-        content = {key: value for key, value in fields.items() if key in beside}
-        axes = {key: value for key, value in fields.items() if key not in beside}
+        content = {key: value for key, value in fields.items() if key in BESIDE}
+        axes = {key: value for key, value in fields.items() if key not in BESIDE}
         return cls.from_dict(content | {design: axes}, name)
 
     def __repr__(self) -> str:
@@ -292,6 +287,83 @@ class Study:
 
 def shipped() -> list[str]:
     """Names of the studies that come with memcurve."""
-    library = resources.files("memcurve.sweeping") / "library"
-    names = [file.name for file in library.iterdir() if file.name.endswith(".toml")]
-    return sorted(name.removesuffix(".toml") for name in names)
+    return sorted(SHIPPED)
+
+
+def _require_conclusive(specification: Specification, file: str) -> None:
+    """Raise unless the study has all that its sentence speaks of: hours later is too late."""
+    name, axes, keep = specification.conclusion, specification.axes, specification.keep
+    if name is None:
+        return
+    if name not in SHIPPED:
+        raise ValueError(f"{file}: conclusion: {name!r} is none of {', '.join(SHIPPED)}.")
+    if specification.design != "grid":
+        raise ValueError(
+            f"{file}: conclusion: {name!r} compares all combinations, so it needs [grid], not "
+            f"[{specification.design}]; leave it out for a general sentence."
+        )
+    lacking = [f"the axis {axis!r} in [grid]" for axis in SHIPPED[name].axes if axis not in axes]
+    lacking += [f"{one!r} in `keep`" for one in SHIPPED[name].quantities if one not in keep]
+    if lacking:
+        raise ValueError(
+            f"{file}: conclusion: {name!r} needs {' and '.join(lacking)}; add that, or leave "
+            f"`conclusion` out for a general sentence."
+        )
+
+
+def _as_toml(content: Mapping[str, Any]) -> str:
+    """Tables as TOML that reads back the same."""
+    plain = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
+    lines = [f"{_key(key)} = {_written(value)}" for key, value in plain.items()]
+    for name, table in content.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{_key(name)}]"]
+            lines += [f"{_key(key)} = {_written(value)}" for key, value in table.items()]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _key(name: str) -> str:
+    bare = name.replace("_", "").replace("-", "")
+    return name if bare.isascii() and bare.isalnum() else _quoted(name)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_key(key)} = {_written(one)}" for key, one in value.items())
+        return f"{{ {inside} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    raise TypeError(f"a study file holds numbers, words, lists and tables; got {value!r}.")
+
+
+def _quoted(text: str) -> str:
+    """A TOML string. JSON's escapes of rare characters are pairs, which TOML does not know."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"a study file holds text that UTF-8 can write, got {text!r}; leave out what is half a "
+            f"character."
+        ) from None
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _as_file_values(value: Any) -> Any:
+    """What Python has and TOML has not, in the words of a file."""
+    if isinstance(value, range):
+        if not value or value.step < 1:
+            return list(value)
+        return {"from": value.start, "to": value[-1], "step": value.step}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _as_file_values(one) for key, one in value.items() if one is not None}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_as_file_values(one) for one in value]
+    return value

@@ -11,11 +11,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing import connection, parent_process
 from typing import Any
 
-from memcurve.sweeping.encoding import Encoded, canonical, one_line
+from memcurve.sweeping.store import Outcome, one_line
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -48,7 +48,7 @@ def versions() -> dict[str, str]:
 
 def run_chunk(
     job: bytes, expected: dict[str, str], cases: list[tuple[str, str]], budget: float
-) -> list[Encoded]:
+) -> list[Outcome]:
     """Run a pickled job on some cases, given by key and JSON, and return what became of them.
 
     Once ``budget`` seconds have passed the rest is left to later: cases may turn out to take longer
@@ -62,9 +62,10 @@ def run_chunk(
             f"versions of the driver there."
         )
     call = _loaded(job)
-    finished: list[Encoded] = []
+    finished: list[Outcome] = []
     end = time.perf_counter() + budget
-    with _ONE_AT_A_TIME, _one_thread():
+    # one BLAS thread: more are slower here, and another number of them gives other digits
+    with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
         for key, content in cases:
             finished.append(_outcome(call, key, content))
             if time.perf_counter() > end:
@@ -72,21 +73,17 @@ def run_chunk(
     return finished
 
 
-def _outcome(job: Job, key: str, content: str) -> Encoded:
+def _outcome(job: Job, key: str, content: str) -> Outcome:
     start = time.perf_counter()
-    values = curve = error = None
     try:
         result = job(json.loads(content))
         if not isinstance(result, dict) or result.keys() != {"values", "curve"}:
             raise TypeError(f"a job must return a dict of values and curve, got {result!r:.200}")
-        values, curve = (
-            None if part is None else canonical(part)
-            for part in (result["values"], result["curve"])
-        )
+        seconds = time.perf_counter() - start
+        return Outcome.of(key, result["values"], result["curve"], None, seconds)
     except (Exception, SystemExit) as problem:
-        values = curve = None
-        error = one_line(f"{type(problem).__name__}: {problem}")
-    return Encoded(key, values, curve, error, time.perf_counter() - start)
+        error = f"{type(problem).__name__}: {problem}"
+        return Outcome.of(key, None, None, error, time.perf_counter() - start)
 
 
 @functools.lru_cache(maxsize=4)
@@ -101,15 +98,9 @@ def _loaded(job: bytes) -> Job:
     return loaded
 
 
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """One BLAS thread: more are slower here, and another number of them gives other digits."""
-    with _libraries().limit(limits=1):
-        yield
-
-
 @functools.cache
-def _libraries() -> Any:
+def blas_libraries() -> Any:
+    """The libraries that may use several threads."""
     # loaded before the libraries are looked up, which takes too long to be done for each chunk
     import scipy.linalg  # noqa: F401, and with it numpy
     from threadpoolctl import ThreadpoolController

@@ -1,38 +1,38 @@
-"""The one sentence that a study ends in, computed from its rows."""
+"""The studies that come with memcurve: a file each, and the sentence that it ends in.
+
+A study of one's own may end in the same sentence, ``conclusion = "radius"``, if it has the axes and
+quantities that the sentence speaks of.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from importlib import resources
+from typing import NamedTuple
 
-from memcurve.sweeping.finished import FinishedRows
-from memcurve.sweeping.general import SAME, general, range_text, same, word
-
-if TYPE_CHECKING:
-    from memcurve.sweeping.results import Sweep
+from memcurve.sweeping.conclusions import SAME, general, range_text, same, word
+from memcurve.sweeping.tables import Finished
 
 #: Means that differ by less than so many of their standard errors do not show a change.
 _CLEAR = 3.0
 
 
-def conclude(sweep: Sweep) -> str:
-    """What the rows say, in one sentence; that of the study's ``conclusion`` where it has one.
+class Shipped(NamedTuple):
+    """A study that comes with memcurve: its sentence, and the axes and quantities it speaks of."""
 
-    Failed and pending cases do not take part, and the sentence says so.
-    """
-    if sweep.counts["done"] == 0:
-        return "No case is finished, so that there is nothing to conclude."
-    name = sweep.study.conclusion if sweep.study else None
-    table = FinishedRows(sweep)
-    sentence = _SENTENCES[name](table) if name else general(table)
-    missing = len(sweep) - sweep.counts["done"]
-    if missing:
-        sentence += f" (Without {missing:,} of {len(sweep):,} cases, which failed or are pending.)"
-    return sentence
+    name: str
+    sentence: Callable[[Finished], str]
+    axes: tuple[str, ...]
+    quantities: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The study file."""
+        return resources.files(__name__).joinpath(f"{self.name}.toml").read_text(encoding="utf-8")
 
 
-def _sparsity(table: FinishedRows) -> str:
+def _sparsity(table: Finished) -> str:
     exact = table.means("density", "total", method="exact")
     wrong = [method for method in table.values("method") if method != "exact"]
     totals, ranks = (table.numbers(name, method="exact") for name in ("total", "rank"))
@@ -77,7 +77,7 @@ _NAIVE = {
 }
 
 
-def _changes(table: FinishedRows, method: str, low: float, high: float) -> bool:
+def _changes(table: Finished, method: str, low: float, high: float) -> bool:
     """Whether the mean total of a method differs between two densities by more than chance."""
     spreads = [table.spread("total", method=method, density=at) for at in (low, high)]
     counts = [len(table.numbers("total", method=method, density=at)) for at in (low, high)]
@@ -89,7 +89,7 @@ def _changes(table: FinishedRows, method: str, low: float, high: float) -> bool:
     return change > _CLEAR * math.sqrt(math.fsum(errors))
 
 
-def _full_from(table: FinishedRows) -> float | None:
+def _full_from(table: Finished) -> float | None:
     """The smallest density from which on every exact total is the number of nodes."""
     full = None
     for density in reversed(table.values("density")):
@@ -101,7 +101,7 @@ def _full_from(table: FinishedRows) -> float | None:
     return full
 
 
-def _radius(table: FinishedRows) -> str:
+def _radius(table: Finished) -> str:
     totals = table.spread("total")
     usable = table.means("spectral_radius", "usable_float32")
     coarse = table.means("spectral_radius", "usable_12bit")
@@ -121,7 +121,7 @@ def _radius(table: FinishedRows) -> str:
     )
 
 
-def _architectures(table: FinishedRows) -> str:
+def _architectures(table: Finished) -> str:
     parts = []
     quantities = [("usable_float32", "in single precision"), ("usable_12bit", "with 12 bits")]
     if None not in table.columns["horizon_half"]:  # else a mean would leave out the longest
@@ -140,7 +140,7 @@ def _architectures(table: FinishedRows) -> str:
     return f"{head}, {range_text(totals)}, but not in a form of equal use: {', '.join(parts)}."
 
 
-def _noise(table: FinishedRows) -> str:
+def _noise(table: Finished) -> str:
     levels = table.values("noise")
     spreads = {}
     for level in levels:
@@ -156,9 +156,15 @@ def _noise(table: FinishedRows) -> str:
     )
 
 
-_SENTENCES: dict[str, Callable[[FinishedRows], str]] = {
-    "sparsity": _sparsity,
-    "radius": _radius,
-    "architectures": _architectures,
-    "noise": _noise,
-}
+_ALL = (
+    Shipped(
+        "architectures",
+        _architectures,
+        ("ensemble",),
+        ("total", "usable_float32", "usable_12bit", "horizon_half"),
+    ),
+    Shipped("noise", _noise, ("noise", "ensemble"), ("total", "rank")),
+    Shipped("radius", _radius, ("spectral_radius",), ("total", "usable_float32", "usable_12bit")),
+    Shipped("sparsity", _sparsity, ("density", "method"), ("total", "rank")),
+)
+SHIPPED = {study.name: study for study in _ALL}

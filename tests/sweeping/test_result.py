@@ -16,7 +16,6 @@ import xarray as xr
 import memcurve
 from memcurve import Study, Sweep, sweep
 from memcurve.sweeping import Case
-from memcurve.sweeping.exports import export
 from memcurve.sweeping.store import Store
 
 AXES: dict[str, Any] = {
@@ -82,14 +81,14 @@ def test_a_changed_study_computes_only_what_is_new(tmp_path: Path) -> None:
     path = tmp_path / "sweep.sqlite"
     axes: dict[str, Any] = {"ensemble": "orthogonal", "size": [4, 6], "keep": "total"}
     sweep(Study.grid(**axes, seed=[1, 2]), path, executor="serial")
-    reports: list[tuple[int, int, int]] = []
+    reports: list[tuple[str, int, int | None]] = []
     larger = Study.grid(**axes | {"size": [6, 4, 8]}, seed=range(1, 4))
     found = sweep(
         larger, path, executor="serial",
-        on_progress=lambda done, failed, total, seconds: reports.append((done, failed, total)),
+        progress=lambda label, done, total: reports.append((label, done, total)),
     )  # fmt: skip
-    assert reports[0] == (4, 0, 9)
-    assert reports[-1] == (9, 0, 9)
+    assert reports[0] == ("study", 4, 9)
+    assert reports[-1] == ("study", 9, 9)
     assert [row.values for row in found.rows] == [
         {"total": float(n)} for n in [6] * 3 + [4] * 3 + [8] * 3
     ]
@@ -114,7 +113,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
     monkeypatch.setattr("memcurve.sweeping.run.evaluate", _failed_before)
     again = sweep(failing_study(), path, executor="serial", retry_failed=True)
     assert again.counts["failed"] == 2
-    again.to_csv(tmp_path / "rows.csv")
+    again.save(tmp_path / "rows.csv")
     frame = pd.read_csv(tmp_path / "rows.csv", comment="#")
     assert frame["error"][0] == again.rows[0].error
 
@@ -193,7 +192,7 @@ def test_other_designs_have_one_dimension() -> None:
 def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
     table = result.columns()
     for ending in (".csv", ".parquet", ".nc", ".json"):
-        export(result, tmp_path / f"rows{ending}")
+        result.save(tmp_path / f"rows{ending}")
     frame = pd.read_csv(tmp_path / "rows.csv", comment="#")
     stored = parquet.read_table(tmp_path / "rows.parquet")
     for name in ("ensemble", "size", "method", "noise", "seed", "total", "rank", "status", "key"):
@@ -210,10 +209,10 @@ def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
         xr.testing.assert_identical(opened.load(), result.to_xarray())
         assert opened.attrs["study"] == STUDY.text
     content = json.loads((tmp_path / "rows.json").read_text())
-    assert content["study"] == STUDY.text
+    assert content["text"] == STUDY.text
     assert [row["values"] for row in content["rows"]] == [row.values for row in result.rows]
     with pytest.raises(ValueError, match=r"must end in one of .csv, .parquet, .nc, .json"):
-        export(result, tmp_path / "rows.xlsx")
+        result.save(tmp_path / "rows.xlsx")
 
 
 def test_what_a_sweep_shows(result: Sweep) -> None:

@@ -27,7 +27,7 @@ from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.store import Row, Store
 from sweep_jobs import cases
 
-HERE = Path(__file__).parent
+HERE = Path(sweep_jobs.__file__).parent
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="distributed is not installed"

@@ -14,7 +14,8 @@ import pytest
 
 from command import Command, failed, inside
 from memcurve import Sweep
-from memcurve.sweeping.reporting import Reporter, duration
+from memcurve.sweeping.engine import Counts
+from memcurve.sweeping.run import _Reporter, duration
 
 STUDY = """\
 title = "Does the size matter?"
@@ -195,7 +196,7 @@ def test_a_picture_that_fails_costs_no_numbers(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("no ink")
 
-    monkeypatch.setattr("memcurve.sweeping.pictures.draw", broken)
+    monkeypatch.setattr("memcurve.sweeping.result.draw", broken)
     done = command("study.toml", "--serial", "--plot", "a.png", "--export", "rows.csv")
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith("The total is the number of states")
@@ -263,15 +264,16 @@ def test_help_needs_no_libraries() -> None:
 
 
 def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    with Reporter("study") as reporter:
+    with _Reporter("study", True) as reporter:
         for seconds in (0.0, 5.0, 11.0, 12.0):
-            reporter(10 + int(seconds), 1, 100, seconds)
+            done = 10 + int(seconds)
+            reporter(Counts(done, 1, 99 - done), seconds)
     assert capsys.readouterr().err.splitlines() == [
         "study: 11 of 100 cases were computed before",
         "study: 22 of 100 cases, 1 failed, 1.0 a second, about 78 s left",
     ]
-    with Reporter("study", show=False) as reporter:
-        reporter(1, 0, 2, 100.0)
+    with _Reporter("study", False) as reporter:
+        reporter(Counts(1, 0, 1), 100.0)
     assert capsys.readouterr().err == ""
 
 
@@ -279,9 +281,9 @@ def test_a_bar_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with Reporter("study") as reporter:
-        reporter(0, 0, 100, 0.0)
-        reporter(50, 1, 100, 10.0)
+    with _Reporter("study", True) as reporter:
+        reporter(Counts(0, 0, 100), 0.0)
+        reporter(Counts(50, 1, 49), 10.0)
         note = reporter._bar.tasks[0].fields["note"]
     assert note == "5.1 a second, 9.6 s left, 1 failed"
 
