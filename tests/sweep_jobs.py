@@ -81,7 +81,7 @@ def drive(
             wanted = (
                 cases(int(count), seconds=float(seconds)) if float(seconds) else cases(int(count))
             )
-            study, _, _ = store.begin_study("toy", wanted)
+            study = store.begin_study("toy", wanted)
             print("begun", flush=True)
             print(run_cases(store, study, globals()[job], pool), flush=True)
     except Interrupted as stopped:

@@ -34,6 +34,10 @@ needs_dask = pytest.mark.skipif(
 )
 
 
+def _with_path(folder: Path) -> str:
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 class Driver:
     """A sweep in a process of its own, all of whose descendants bear its mark."""
 
@@ -44,7 +48,7 @@ class Driver:
         self.process = subprocess.Popen(
             [*before, *map(str, command)],
             cwd=HERE,
-            env=os.environ | {name: value, "PYTHONPATH": str(HERE)},
+            env=os.environ | {name: value, "PYTHONPATH": _with_path(HERE)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -135,7 +139,7 @@ def _content(row: Row) -> tuple[Any, ...]:
 def _undisturbed(path: Path, count: int, seconds: float) -> list[tuple[Any, ...]]:
     content = {"seconds": seconds} if seconds else {}
     with open_executor("serial") as pool, Store.open(path) as store:
-        study, _, _ = store.begin_study("toy", cases(count, **content))
+        study = store.begin_study("toy", cases(count, **content))
         run_cases(store, study, sweep_jobs.digits, pool)
     return _rows(path)
 
@@ -238,7 +242,7 @@ def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path: Pat
     path = tmp_path / "sweep.db"
     content = {"deadly": [11]}
     with open_executor("processes", workers=2) as pool, Store.open(path) as store:
-        study, _, _ = store.begin_study("toy", cases(40, **content))
+        study = store.begin_study("toy", cases(40, **content))
         counts = run_cases(store, study, sweep_jobs.deadly, pool)
         rows = list(store.rows())
     assert (counts.done, counts.failed) == (39, 1)
@@ -268,7 +272,7 @@ def _dask(
         port = free.getsockname()[1]
     address = f"tcp://127.0.0.1:{port}"
     quiet: Any = {
-        "env": os.environ | {"PYTHONPATH": str(modules)},
+        "env": os.environ | {"PYTHONPATH": _with_path(modules)},
         "stdout": subprocess.DEVNULL,
         "stderr": subprocess.DEVNULL,
     }
@@ -353,9 +357,9 @@ def test_a_dask_cluster_on_this_machine(drive: Callable[..., Driver], tmp_path: 
     """The rows of a serial run; a case that kills its workers fails; they end with the driver."""
     path = tmp_path / "sweep.db"
     with open_executor("dask", workers=2) as pool, Store.open(path) as store:
-        study, _, _ = store.begin_study("toy", cases(150, seconds=0.02))
+        study = store.begin_study("toy", cases(150, seconds=0.02))
         run_cases(store, study, sweep_jobs.digits, pool)
-        deadly, _, _ = store.begin_study("deadly", cases(20, deadly=[5]))
+        deadly = store.begin_study("deadly", cases(20, deadly=[5]))
         counts = run_cases(store, deadly, sweep_jobs.deadly, pool)
         assert (counts.done, counts.failed) == (19, 1)
         assert [row.case["number"] for row in store.rows() if row.error] == [5]

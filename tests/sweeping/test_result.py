@@ -134,7 +134,7 @@ def test_results_are_read_back(result: Sweep, store: Path, tmp_path: Path) -> No
     assert run["versions"]["memcurve"] == memcurve.__version__
     assert run["blas_threads"] == 1
     with Store.open(store, read_only=True) as opened:
-        number = opened.studies()[0][0]
+        number = next(iter(opened.studies()))
     assert len(Sweep.open(store, number)) > 0
     with pytest.raises(ValueError, match="has no results of study 'study' as it is now"):
         Sweep.open(store, Study.grid(ensemble="cyclic", size=77))

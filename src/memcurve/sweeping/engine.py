@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
+import functools
 import queue
 import signal
 import threading
@@ -68,13 +68,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_cases(
-    store: Store,
-    study_id: int,
-    job: Job,
-    pool: Pool,
-    *,
-    tell: Listener | None = None,
-    stop: Callable[[], bool] | None = None,
+    store: Store, study: int, job: Job, pool: Pool, tell: Listener = lambda counts, seconds: None
 ) -> Counts:
     """Run a job on the pending cases of a study, and keep each result as soon as it is there.
 
@@ -86,7 +80,7 @@ def run_cases(
     ----------
     store : Store
         Where the study has been begun.
-    study_id : int
+    study : int
         Its number.
     job : callable
         A function at the top level of a module. It is given the content of a case, and returns
@@ -95,58 +89,41 @@ def run_cases(
         From :func:`memcurve.sweeping.executors.open_executor`.
     tell : callable, optional
         Called with the counts (those of earlier runs included) and the seconds since the start: at
-        once, at most ten times a second, and at the end.
-    stop : callable, optional
-        Asked now and then; the sweep stops as by Ctrl-C once it returns True.
+        once, at most ten times a second, and at the end. It may raise KeyboardInterrupt.
 
     Raises
     ------
     Interrupted
-        After Ctrl-C, SIGTERM or ``stop``. The workers have been ended, finished cases are kept.
+        After Ctrl-C or SIGTERM. The workers have been ended, finished cases are kept.
     """
-    counts = Counts(**store.counts(study_id))
+    loop = _Loop(store, study, job, pool, tell)
+    if not loop.counts.pending:
+        tell(loop.counts, 0.0)
+        return loop.counts
+    with loop.signals:
+        try:
+            loop.run()
+        except KeyboardInterrupt:
+            loop.keep_what_has_arrived()
+            pool.stop()
+            raise loop.interruption() from None
+        except BaseException:
+            pool.stop()
+            raise
+    counts = Counts(**store.counts(study))
     if counts.pending:
-        sweep = _Loop(store, study_id, job, pool, tell, stop)
-        with sweep.signals:
-            try:
-                sweep.run()
-            except KeyboardInterrupt:
-                sweep.keep_what_has_arrived()
-                pool.stop()
-                stopped = Interrupted(sweep.interruption())
-                stopped.signal = sweep.signals.received
-                raise stopped from None
-            except BaseException:
-                pool.stop()
-                raise
-        counts = Counts(**store.counts(study_id))
-        if counts.pending:
-            raise RuntimeError(f"{counts.pending} cases of {store.path} have been left out")
-    elif tell is not None:
-        tell(counts, 0.0)
+        raise RuntimeError(f"{counts.pending} cases of {store.path} have been left out")
     return counts
 
 
 class _Loop:
     """One run over the pending cases."""
 
-    def __init__(
-        self,
-        store: Store,
-        study_id: int,
-        job: Job,
-        pool: Pool,
-        tell: Listener | None,
-        stop: Callable[[], bool] | None,
-    ) -> None:
-        self._store = store
-        self._pool = pool
-        self._tell = tell
-        self._stop = stop
-        self._counts = Counts(**store.counts(study_id))
-        self._job = _pickled(job)
-        self._versions = versions()
-        self._schedule = Schedule(store.pending(study_id))
+    def __init__(self, store: Store, study: int, job: Job, pool: Pool, tell: Listener) -> None:
+        self._store, self._pool, self._tell = store, pool, tell
+        self.counts = Counts(**store.counts(study))
+        self._schedule = Schedule(store.pending(study))
+        self._run_chunk = functools.partial(run_chunk, job, versions())
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._start = time.monotonic()
@@ -169,13 +146,16 @@ class _Loop:
             self._report()
         self._report(last=True)
 
-    def interruption(self) -> str:
+    def interruption(self) -> Interrupted:
         """What was reached, and how to go on."""
-        reason = f"stopped by {self.signals.received.name}" if self.signals.received else "stopped"
-        return (
-            f"{reason}: {self._counts.finished} of {self._counts.total} cases are finished and "
-            f"kept in {self._store.path}; run the same command again to go on."
+        received = self.signals.received
+        stopped = Interrupted(
+            f"stopped{f' by {received.name}' if received else ''}: {self.counts.finished} of "
+            f"{self.counts.total} cases are finished and kept in {self._store.path}; run the same "
+            f"command again to go on."
         )
+        stopped.signal = received
+        return stopped
 
     def keep_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
@@ -187,7 +167,7 @@ class _Loop:
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
-        while not self._stop_asked():
+        while self.signals.received is None:
             workers = self._pool.workers
             window = 1 if self._pool.inline else _TASKS_PER_WORKER * workers
             task = self._schedule.next_task(workers, window)
@@ -202,11 +182,10 @@ class _Loop:
         raise KeyboardInterrupt
 
     def _submitted(self, task: Task) -> Future[Any] | None:
-        arguments = (self._job, self._versions, task.cases, _BUDGET)
         inline = self.signals.interruptible() if self._pool.inline else contextlib.nullcontext()
         try:
             with inline:
-                return self._pool.submit(run_chunk, *arguments)
+                return self._pool.submit(self._run_chunk, task.cases, _BUDGET)
         except BrokenExecutor:  # a worker died while nothing was under way
             return None
 
@@ -222,9 +201,7 @@ class _Loop:
                 continue
             task = self._schedule.tasks.pop(future)
             if error is None:
-                outcomes = future.result()
-                self._schedule.finished(task, outcomes)
-                finished += outcomes
+                finished += self._schedule.finished(task, future.result())
             elif self._pool.lost(error):
                 finished += self._blamed(task, self._pool.crashes_per_loss)
             else:
@@ -252,9 +229,7 @@ class _Loop:
         for future, task in list(self._schedule.tasks.items()):
             del self._schedule.tasks[future]
             if future.done() and _error_of(future) is None:
-                outcomes = future.result()
-                self._schedule.finished(task, outcomes)
-                finished += outcomes
+                finished += self._schedule.finished(task, future.result())
             else:
                 finished += self._blamed(task, 1)
         self._keep(finished)
@@ -263,23 +238,26 @@ class _Loop:
         self._require_workers()
 
     def _blamed(self, task: Task, crashes: int) -> list[Outcome]:
-        return [
-            Outcome(key, None, None, _DIED, 0.0) for key, _ in self._schedule.crashed(task, crashes)
-        ]
+        blamed = self._schedule.crashed(task, crashes)
+        return [Outcome(key, None, None, _DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails, it is not for any of the cases."""
         try:
             with self.signals.interruptible():
-                future = self._pool.submit(run_chunk, self._job, self._versions, [], 0.0)
+                future = self._pool.submit(self._run_chunk, [], 0.0)
                 while not future.done():
                     self._pool.check()
                     time.sleep(0.01)
+            problem = _error_of(future)
         except BrokenExecutor as error:
-            raise _cannot_start(error) from error
-        problem = _error_of(future)
+            problem = error
         if isinstance(problem, BrokenExecutor):
-            raise _cannot_start(problem) from problem
+            raise UnusableWorkerError(
+                f"no worker process could be started ({one_line(str(problem))}); a script that "
+                f"starts a sweep has to do so under `if __name__ == '__main__':`. What is finished "
+                f"is kept."
+            ) from problem
         if problem is not None:
             self._pool.lost(problem)  # which may know better what it means
             raise _unusable(problem) from problem
@@ -289,22 +267,15 @@ class _Loop:
             return
         self._store.put(finished)
         failed = sum(outcome.error is not None for outcome in finished)
-        before = self._counts
-        self._counts = Counts(
-            done=before.done + len(finished) - failed,
-            failed=before.failed + failed,
-            pending=before.pending - len(finished),
-        )
-
-    def _stop_asked(self) -> bool:
-        return self.signals.received is not None or (self._stop is not None and self._stop())
+        done, pending = len(finished) - failed, -len(finished)
+        before = self.counts
+        self.counts = Counts(before.done + done, before.failed + failed, before.pending + pending)
 
     def _report(self, *, last: bool = False) -> None:
         now = time.monotonic()
-        if self._tell is None or (now - self._reported < _BETWEEN_REPORTS and not last):
-            return
-        self._reported = now
-        self._tell(self._counts, now - self._start)
+        if last or now - self._reported >= _BETWEEN_REPORTS:
+            self._reported = now
+            self._tell(self.counts, now - self._start)
 
 
 @dataclass
@@ -349,18 +320,18 @@ class Schedule:
             cases.append(case)
         return Task(cases) if cases else None
 
-    def finished(self, task: Task, finished: list[Outcome]) -> None:
+    def finished(self, task: Task, finished: list[Outcome]) -> list[Outcome]:
         """Take note of what a task brought back, and keep for later what it left undone."""
         self._left_over.extend(task.cases[len(finished) :])
         for outcome in finished:
             self._crashes.pop(outcome.key, None)
-        if not finished:
-            return
-        seconds = sum(outcome.seconds for outcome in finished) / len(finished)
-        known = seconds if self._case_seconds is None else self._case_seconds
-        self._case_seconds = max(1e-9, 0.8 * known + 0.2 * seconds)
-        fitting = round(TASK_SECONDS / max(self._case_seconds, seconds))
-        self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
+        if finished:
+            seconds = sum(outcome.seconds for outcome in finished) / len(finished)
+            known = seconds if self._case_seconds is None else self._case_seconds
+            self._case_seconds = max(1e-9, 0.8 * known + 0.2 * seconds)
+            fitting = round(TASK_SECONDS / max(self._case_seconds, seconds))
+            self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
+        return finished
 
     def put_back(self, task: Task) -> None:
         """Take back a task that no worker has seen."""
@@ -445,17 +416,6 @@ class StopSignals:
             raise KeyboardInterrupt
 
 
-def _pickled(job: Job) -> bytes:
-    """The job as it is sent to the workers."""
-    try:
-        return pickle.dumps(job)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ValueError(
-            f"`job` must be a function at the top level of a module, so that workers can import "
-            f"it, got {job!r} ({one_line(str(error))})."
-        ) from error
-
-
 def _error_of(future: Future[Any]) -> BaseException | None:
     """What went wrong with a task that is over; to be cancelled is one way."""
     return CancelledError() if future.cancelled() else future.exception()
@@ -468,12 +428,4 @@ def _unusable(error: BaseException) -> UnusableWorkerError:
     return UnusableWorkerError(
         f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "
         f"need memcurve and the modules of the job, in the versions of the driver."
-    )
-
-
-def _cannot_start(error: BaseException) -> UnusableWorkerError:
-    """The error for processes that end before they have been given anything to do."""
-    return UnusableWorkerError(
-        f"no worker process could be started ({one_line(str(error))}); a script that starts a "
-        f"sweep has to do so under `if __name__ == '__main__':`. What is finished is kept."
     )

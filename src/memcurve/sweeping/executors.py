@@ -37,13 +37,10 @@ class Pool(ABC):
     #: How many crashes the loss of one task stands for.
     crashes_per_loss = 1
 
-    @property
-    @abstractmethod
-    def workers(self) -> int:
-        """How many tasks run at the same time."""
+    #: How many tasks run at the same time.
+    workers = 1
 
-    @abstractmethod
-    def start(self) -> None:
+    def start(self) -> None:  # noqa: B027, most are ready
         """Make the pool ready; a pool that is ready stays as it is."""
 
     @abstractmethod
@@ -61,8 +58,7 @@ class Pool(ABC):
         """Replace an executor that is broken."""
         raise UnusableWorkerError(f"the workers have gone. {_KEPT}")
 
-    @abstractmethod
-    def stop(self) -> None:
+    def stop(self) -> None:  # noqa: B027
         """End the workers now, whatever they do; may be called again."""
 
     def finish(self) -> None:
@@ -74,10 +70,6 @@ class SerialPool(Pool):
     """No workers: each task is computed when it is submitted."""
 
     inline = True
-    workers = 1
-
-    def start(self) -> None:
-        """There is nothing to start."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
@@ -87,9 +79,6 @@ class SerialPool(Pool):
         except Exception as error:
             future.set_exception(error)
         return future
-
-    def stop(self) -> None:
-        """There is nothing to stop."""
 
 
 class _Worker(SpawnProcess):
@@ -144,24 +133,18 @@ class ProcessPool(Pool):
     """Processes on this machine, one BLAS thread each."""
 
     def __init__(self, workers: int) -> None:
-        self._workers = workers
+        self.workers = workers
         self._context = _Context()
         self._executor: Executor | None = None
-
-    @property
-    def workers(self) -> int:
-        """The number of processes."""
-        return self._workers
 
     def start(self) -> None:
         """The processes themselves start when there is something to do."""
         if self._executor is None:
             self._executor = ProcessPoolExecutor(
-                self._workers, mp_context=self._context, initializer=prepare_process
+                self.workers, mp_context=self._context, initializer=prepare_process
             )
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run it in a process."""
         if self._executor is None:
             raise RuntimeError("the pool has not been started")
         return self._executor.submit(function, *arguments)
@@ -180,8 +163,6 @@ class ProcessPool(Pool):
         for process in self._context.started:
             with contextlib.suppress(ValueError):  # it has been closed
                 process.kill()
-        for process in self._context.started:
-            with contextlib.suppress(ValueError):
                 process.join(1)
         self._context.started.clear()
 
@@ -202,8 +183,7 @@ class MpiPool(Pool):
 
     def __init__(self) -> None:
         futures = optional("mpi4py.futures", "a sweep under MPI", "mpi")
-        self._mpi = optional("mpi4py.MPI", "a sweep under MPI", "mpi")
-        self._world = self._mpi.COMM_WORLD
+        self._world = optional("mpi4py.MPI", "a sweep under MPI", "mpi").COMM_WORLD
         if self._world.Get_size() < 2:
             raise ValueError(
                 "kind='mpi' needs at least two ranks, got one: rank 0 drives and the others "
@@ -213,18 +193,10 @@ class MpiPool(Pool):
         self._executor = self._communicator.__enter__()  # here the other ranks do all their work
         if self._executor is None:
             raise SystemExit(0)
+        self.workers = int(self._world.Get_size()) - 1
         self._stopped = False
 
-    @property
-    def workers(self) -> int:
-        """All ranks but the one that drives."""
-        return int(self._world.Get_size()) - 1
-
-    def start(self) -> None:
-        """The ranks are there already."""
-
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run it on some rank."""
         future: Future[Any] = self._executor.submit(function, *arguments)
         return future
 
@@ -269,20 +241,12 @@ class DaskPool(Pool):
 
     def __init__(self, address: str | None, workers: int, timeout: float) -> None:
         self._distributed = optional("distributed", "a sweep on a Dask cluster", "dask")
-        self._address = address
-        self._asked_for = workers
-        self._timeout = timeout
+        self._address, self._asked_for, self._timeout = address, workers, timeout
         self._client: Any = None
         self._cluster: Any = None
-        self._processes = 1
         self._last_seen = 0.0
         self._log_levels: dict[logging.Logger, int] = {}
         self._closing = threading.Event()
-
-    @property
-    def workers(self) -> int:
-        """The worker processes there are now; clusters may grow and shrink."""
-        return self._processes
 
     def start(self) -> None:
         """Connect, and make sure that there are workers and that they are like the driver."""
@@ -310,7 +274,6 @@ class DaskPool(Pool):
         threading.Thread(target=self._watch, name="Dask watch", daemon=True).start()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run it on some worker."""
         if self._client is None:
             raise RuntimeError("the pool has not been started")
         future: Future[Any] = Future()
@@ -397,13 +360,12 @@ class DaskPool(Pool):
         client = self._client
         while not self._closing.wait(min(1.0, self._timeout / 4)):
             with contextlib.suppress(Exception):  # `check` sees that nobody has been seen
-                processes = len(client.nthreads())
-                if processes:
-                    self._processes, self._last_seen = processes, time.monotonic()
+                if processes := len(client.nthreads()):  # clusters may grow and shrink
+                    self.workers, self._last_seen = processes, time.monotonic()
 
     def _require_equal_workers(self) -> None:
         found = self._client.run(_carried_by_value())
-        self._processes = max(1, len(found))
+        self.workers = max(1, len(found))
         ours = versions()
         problems = list(_differences(found, ours))
         if problems:
@@ -486,9 +448,6 @@ def _close(client: Any, cluster: Any) -> None:
                 part.close(timeout=1)
 
 
-KINDS = ("serial", "processes", "dask", "mpi")
-
-
 @contextlib.contextmanager
 def open_executor(
     kind: str,
@@ -516,7 +475,6 @@ def open_executor(
     dask_timeout : float
         Seconds to wait for a Dask worker, at the start and when all have died.
     """
-    table_entry(dict.fromkeys(KINDS), kind, "kind")
     if workers is not None:
         require_size(workers, "workers")
         if kind in ("serial", "mpi") or address is not None:
@@ -527,21 +485,20 @@ def open_executor(
     if address is not None and kind != "dask":
         raise ValueError(f"`address` is for kind='dask' alone, got {address!r} with {kind!r}.")
     require_number(dask_timeout, "dask_timeout", "of seconds above 0", lambda s: s > 0)
-    pool = _pool(kind, workers or _cores(), address, dask_timeout)
+    count = workers or _cores()
+    pools: dict[str, Callable[[], Pool]] = {
+        "serial": SerialPool,
+        "processes": lambda: ProcessPool(count),
+        "dask": lambda: DaskPool(address, count, dask_timeout),
+        "mpi": MpiPool,
+    }
+    pool = table_entry(pools, kind, "kind")()
     try:
         yield pool
     except BaseException:
         pool.stop()
         raise
     pool.finish()
-
-
-def _pool(kind: str, workers: int, address: str | None, dask_timeout: float) -> Pool:
-    if kind == "dask":
-        return DaskPool(address, workers, dask_timeout)
-    if kind == "mpi":
-        return MpiPool()
-    return SerialPool() if kind == "serial" else ProcessPool(workers)
 
 
 def _cores() -> int:

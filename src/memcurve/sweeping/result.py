@@ -415,7 +415,7 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
 
     ``asked`` is a study of the same cases; title, picture and the order of the rows are then its.
     """
-    text = next(text for known, text, _ in store.studies() if known == number)
+    text = store.studies()[number]
     rows = list(store.rows(number))
     begun = store.provenances(number)
     name = next((run["name"] for run in reversed(begun) if "name" in run), "study")
@@ -433,23 +433,16 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
 
 def _study_number(store: Store, study: Study | int | None) -> int:
     """The number of the study that is meant: by its text, or else by its cases."""
+    if not isinstance(study, Study):
+        return store.number(study)
     known = store.studies()
-    if not known:
-        raise ValueError(f"{store.path} holds no study; run the sweep first.")
-    if study is None:
-        return known[-1][0]
-    if isinstance(study, int):
-        if study not in [number for number, _, _ in known]:
-            numbers = ", ".join(str(number) for number, _, _ in known)
-            raise ValueError(f"`study` must be one of {numbers} in {store.path}; got {study}.")
-        return study
-    for number, text, _ in reversed(known):
+    for number, text in reversed(known.items()):
         if text == study.text:
             return number
     # a comment, a title or a picture may have changed since
     alike = [
         number
-        for number, text, _ in reversed(known)
+        for number, text in reversed(known.items())
         if not is_list(text) and sum(store.counts(number).values()) == study.count
     ]
     keys = {case.key for case in study.cases()} if alike else set()

@@ -98,7 +98,7 @@ def sweep(
         _Reporter(name, progress) as reporter,
     ):
         opened.provenance = {"name": name, **provenance()}
-        number, _, _ = opened.begin_study(text, cases())
+        number = opened.begin_study(text, cases())
         if retry_failed:
             opened.retry_failed(number)
         run_cases(opened, number, evaluate, pool, tell=reporter)
@@ -237,9 +237,7 @@ def _known(store: str | os.PathLike[str]) -> dict[str, str]:
     if not Path(store).is_file():
         return {}
     with Store.open(store, read_only=True) as opened:
-        return {
-            row.key: row.status for number, _, _ in opened.studies() for row in opened.rows(number)
-        }
+        return {row.key: row.status for number in opened.studies() for row in opened.rows(number)}
 
 
 def _warm_up(case: Case) -> None:

@@ -100,7 +100,9 @@ class Store:
     does not work across a network). Each result is on the disk when :meth:`put` returns.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, lock: _WriterLock | None
+    ) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
@@ -121,10 +123,10 @@ class Store:
             If the file is no store, was written by a newer version, or is damaged.
         """
         file = Path(path)
-        require_store_or_nothing(file, read_only=read_only)
-        lock = None if read_only else WriterLock(file)
+        _require_store_or_nothing(file, read_only=read_only)
+        lock = None if read_only else _WriterLock(file)
         try:
-            return cls(file, connect(file, read_only=read_only), lock)
+            return cls(file, _connect(file, read_only=read_only), lock)
         except BaseException:
             if lock is not None:
                 lock.release()
@@ -142,9 +144,7 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin_study(
-        self, text: str, cases: Iterable[tuple[str, dict[str, Any]]]
-    ) -> tuple[int, int, int]:
+    def begin_study(self, text: str, cases: Iterable[tuple[str, dict[str, Any]]]) -> int:
         """Register a study and its cases in their order; one that is there already goes on.
 
         Parameters
@@ -157,154 +157,138 @@ class Store:
 
         Returns
         -------
-        (int, int, int)
-            The study's number, and how many of its cases the store did not know and did know. A
-            study with the same text but other cases gets a number of its own.
+        int
+            The study's number. The same text with other cases gets a number of its own.
         """
         stream = iter(cases)
-        with explained(self.path):
-            study = Registration(self._connection, text)
+        with _explained(self.path):
+            registration = _Registration(self._connection, text)
             while batch := list(itertools.islice(stream, _REGISTERED_AT_ONCE)):
-                with transaction(self._connection):
+                with _transaction(self._connection):
                     for key, case in batch:
-                        study.add(key, canonical(case))
-            with transaction(self._connection):
-                number = study.complete()
-                now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+                        registration.add(key, canonical(case))
+            with _transaction(self._connection):
+                number = registration.complete()
                 self._run = self._connection.execute(
                     "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)",
-                    (number, now, canonical(self.provenance)),
+                    (number, _now(), canonical(self.provenance)),
                 ).lastrowid
-        return number, study.new, study.known
+        return number
 
-    def pending(self, study_id: int) -> Iterator[tuple[str, str]]:
+    def pending(self, study: int) -> Iterator[tuple[str, str]]:
         """Key and content (as JSON) of the cases without a result, in the study's order."""
         query = (
             "SELECT m.position, c.key, c.content FROM members m JOIN cases c ON c.id = m.case_id "
             "WHERE m.study_id = ? AND m.position > ? AND NOT EXISTS "
             "(SELECT 1 FROM results r WHERE r.case_id = m.case_id) ORDER BY m.position LIMIT ?"
         )
-        for _, key, content in self._paged(query, study_id):
+        for _, key, content in self._paged(query, study):
             yield key, content
 
-    def rows(self, study_id: int | None = None) -> Iterator[Row]:
+    def rows(self, study: int | None = None) -> Iterator[Row]:
         """The cases of a study (the latest one by default) in its order, with their results."""
         query = (
             'SELECT m.position, c.key, c.content, r.case_id, r."values", r.curve, r.error, '
-            "r.seconds, r.run_id FROM members m JOIN cases c ON c.id = m.case_id "
-            "LEFT JOIN results r ON r.case_id = m.case_id "
+            "r.seconds, r.run_id, json_extract(n.provenance, '$.versions.memcurve') "
+            "FROM members m JOIN cases c ON c.id = m.case_id "
+            "LEFT JOIN results r ON r.case_id = m.case_id LEFT JOIN runs n ON n.id = r.run_id "
             "WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?"
         )
-        known: dict[int | None, str | None] = {}
-        for _, key, content, result, *found, seconds, run in self._paged(query, study_id):
-            values, curve, error = found
-            if run is not None and run not in known:
-                known[run] = self._run_provenance(run).get("versions", {}).get("memcurve")
+        for _, key, content, result, *found, error, seconds, run, version in self._paged(
+            query, study
+        ):
             status: Status = "pending" if result is None else "done" if error is None else "failed"
-            case, values, curve = (t and json.loads(t) for t in (content, values, curve))
-            yield Row(key, case, status, values, curve, error, seconds, run, known.get(run))
+            case, values, curve = (text and json.loads(text) for text in (content, *found))
+            yield Row(key, case, status, values, curve, error, seconds, run, version)
 
-    def counts(self, study_id: int | None = None) -> dict[str, int]:
+    def counts(self, study: int | None = None) -> dict[str, int]:
         """How many cases of a study are "pending", "done" and "failed"."""
-        with explained(self.path):
-            total, finished, failed = self._connection.execute(
-                "SELECT count(*), count(r.case_id), count(r.error) FROM members m "
-                "LEFT JOIN results r ON r.case_id = m.case_id WHERE m.study_id = ?",
-                (self._known(study_id),),
-            ).fetchone()
+        [(total, finished, failed)] = self._select(
+            "SELECT count(*), count(r.case_id), count(r.error) FROM members m "
+            "LEFT JOIN results r ON r.case_id = m.case_id WHERE m.study_id = ?",
+            self.number(study),
+        )
         return {"pending": total - finished, "done": finished - failed, "failed": failed}
 
-    def retry_failed(self, study_id: int | None = None) -> int:
+    def retry_failed(self, study: int | None = None) -> int:
         """Make the failed cases of a study pending again; returns how many there were."""
-        with explained(self.path), transaction(self._connection):
+        with _explained(self.path), _transaction(self._connection):
             return self._connection.execute(
                 "DELETE FROM results WHERE error IS NOT NULL AND case_id IN "
                 "(SELECT case_id FROM members WHERE study_id = ?)",
-                (self._known(study_id),),
+                (self.number(study),),
             ).rowcount
 
     def put(self, outcomes: Iterable[Outcome]) -> None:
         """Keep outcomes; they are on the disk when this returns. What is done stays as it is."""
-        with explained(self.path), transaction(self._connection):
+        with _explained(self.path), _transaction(self._connection):
             for outcome in outcomes:
-                found = self._connection.execute(
-                    "SELECT id FROM cases WHERE key = ?", (outcome.key,)
-                ).fetchone()
-                if found is None:
+                found = self._select("SELECT id FROM cases WHERE key = ?", outcome.key)
+                if not found:
                     raise ValueError(f"`key` {outcome.key!r} is no case of {self.path}.")
                 self._connection.execute(
                     "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (case_id) DO UPDATE "
                     'SET run_id = excluded.run_id, "values" = excluded."values", '
                     "curve = excluded.curve, error = excluded.error, seconds = excluded.seconds "
                     "WHERE results.error IS NOT NULL",
-                    (found[0], self._run, *outcome[1:]),
+                    (found[0][0], self._run, *outcome[1:]),
                 )
 
-    def studies(self) -> list[tuple[int, str, str]]:
-        """Number, text and time of creation of the studies, the one begun last at the end."""
-        with explained(self.path):
-            return self._connection.execute(
-                "SELECT id, text, created FROM studies WHERE complete "
-                "ORDER BY (SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id)"
-            ).fetchall()
+    def studies(self) -> dict[int, str]:
+        """The texts of the studies by their numbers, the one begun last at the end."""
+        found = self._select(
+            "SELECT id, text FROM studies WHERE complete "
+            "ORDER BY (SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id)"
+        )
+        return dict(found)
 
-    def provenances(self, study_id: int | None = None) -> list[dict[str, Any]]:
+    def number(self, study: int | None = None) -> int:
+        """The number itself, of a study that is there; that of the latest by default."""
+        known = list(self.studies())
+        if not known:
+            raise ValueError(f"{self.path} holds no study; run the sweep first.")
+        if study is not None and study not in known:
+            numbers = ", ".join(map(str, known))
+            raise ValueError(f"`study` must be one of {numbers} in {self.path}; got {study!r}.")
+        return known[-1] if study is None else study
+
+    def provenances(self, study: int | None = None) -> list[dict[str, Any]]:
         """What the runs of a study gave as their provenance, the latest last, each once."""
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT provenance FROM runs WHERE study_id = ? GROUP BY provenance "
-                "ORDER BY max(id)",
-                (self._known(study_id),),
-            ).fetchall()
+        found = self._select(
+            "SELECT provenance FROM runs WHERE study_id = ? GROUP BY provenance ORDER BY max(id)",
+            self.number(study),
+        )
         return [json.loads(text) for (text,) in found]
 
-    def computed_by(self, study_id: int | None = None) -> dict[int, dict[str, Any]]:
+    def computed_by(self, study: int | None = None) -> dict[int, dict[str, Any]]:
         """The runs that computed results of a study's cases, by number, with their provenance."""
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT DISTINCT r.run_id FROM results r JOIN members m ON m.case_id = r.case_id "
-                "WHERE m.study_id = ? AND r.run_id IS NOT NULL ORDER BY r.run_id",
-                (self._known(study_id),),
-            ).fetchall()
-        return {run: self._run_provenance(run) for (run,) in found}
+        found = self._select(
+            "SELECT id, provenance FROM runs WHERE id IN (SELECT r.run_id FROM results r "
+            "JOIN members m ON m.case_id = r.case_id WHERE m.study_id = ?) ORDER BY id",
+            self.number(study),
+        )
+        return {run: json.loads(text) for run, text in found}
 
-    def keys(self, study_id: int) -> set[str]:
+    def keys(self, study: int) -> set[str]:
         """The keys of the cases of a study."""
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT c.key FROM members m JOIN cases c ON c.id = m.case_id WHERE m.study_id = ?",
-                (self._known(study_id),),
-            )
-            return {key for (key,) in found}
+        found = self._select(
+            "SELECT c.key FROM members m JOIN cases c ON c.id = m.case_id WHERE m.study_id = ?",
+            self.number(study),
+        )
+        return {key for (key,) in found}
 
-    def _run_provenance(self, run: int) -> dict[str, Any]:
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT provenance FROM runs WHERE id = ?", (run,)
-            ).fetchone()
-        content: dict[str, Any] = {} if found is None else json.loads(found[0])
-        return content
+    def _select(self, query: str, *values: Any) -> list[Any]:
+        with _explained(self.path):
+            return self._connection.execute(query, values).fetchall()
 
-    def _paged(self, query: str, study_id: int | None) -> Iterator[tuple[Any, ...]]:
-        study_id, last = self._known(study_id), -1
-        while True:
-            with explained(self.path):
-                page = self._connection.execute(query, (study_id, last, _READ_AT_ONCE)).fetchall()
-            if not page:
-                return
+    def _paged(self, query: str, study: int | None) -> Iterator[tuple[Any, ...]]:
+        number, last = self.number(study), -1
+        while page := self._select(query, number, last, _READ_AT_ONCE):
             yield from page
             last = page[-1][0]
 
-    def _known(self, study_id: int | None) -> int:
-        known = [number for number, _, _ in self.studies()]
-        if not known:
-            raise ValueError(f"{self.path} holds no study; run the sweep first.")
-        if study_id is not None and study_id not in known:
-            raise ValueError(f"`study_id` must be one of {known} in {self.path}; got {study_id!r}.")
-        return known[-1] if study_id is None else study_id
 
-
-class Registration:
+class _Registration:
     """The cases of a study, compared with what the store holds under the same text.
 
     As long as they agree nothing is written, so that a sweep that goes on keeps its number. Where
@@ -314,28 +298,24 @@ class Registration:
     """
 
     def __init__(self, connection: sqlite3.Connection, text: str) -> None:
-        self.new = 0
-        self.known = 0
-        self._connection = connection
-        self._text = text
+        self._connection, self._text = connection, text
         self._position = 0
-        found = connection.execute(
-            "SELECT id, complete FROM studies WHERE text = ? ORDER BY id DESC LIMIT 1", (text,)
+        found: Any = connection.execute(
+            "SELECT id, complete, (SELECT count(*) FROM members WHERE study_id = studies.id) "
+            "FROM studies WHERE text = ? ORDER BY id DESC LIMIT 1",
+            (text,),
         ).fetchone()
-        self._study: int | None = None if found is None else int(found[0])
-        self._complete = found is not None and bool(found[1])
-        self._length = 0 if found is None else self._members()
+        self._study: Any
+        self._complete: bool
+        self._length: int
+        self._study, self._complete, self._length = found or (None, False, 0)
 
     def add(self, key: str, content: str) -> None:
         """Take the next case; the caller has opened a transaction."""
         case = self._registered(key, content)
-        place = None
-        if self._study is not None:
-            found = self._connection.execute(
-                "SELECT position FROM members WHERE study_id = ? AND case_id = ?",
-                (self._study, case),
-            ).fetchone()
-            place = None if found is None else found[0]
+        [place] = self._connection.execute(
+            "SELECT position FROM members WHERE study_id = ? AND case_id = ?", (self._study, case)
+        ).fetchone() or [None]
         if place is not None and place < self._position:
             return  # the study names it twice
         if place != self._position:
@@ -352,17 +332,13 @@ class Registration:
         if self._study is None or self._position < self._length:
             self._branch()
         self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (self._study,))
-        assert self._study is not None
-        return self._study
+        return int(self._study)
 
     def _registered(self, key: str, content: str) -> int:
-        cursor = self._connection.execute(
+        self._connection.execute(
             "INSERT INTO cases (key, content) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
             (key, content),
         )
-        if cursor.rowcount == 1 and cursor.lastrowid is not None:
-            self.new += 1
-            return cursor.lastrowid
         case, there = self._connection.execute(
             "SELECT id, content FROM cases WHERE key = ?", (key,)
         ).fetchone()
@@ -371,19 +347,15 @@ class Registration:
                 f"`cases` must have one content per key, but {key!r} is {there} in the store and "
                 f"{content} now; give another --store."
             )
-        self.known += 1
         return int(case)
 
     def _branch(self) -> None:
         """Go on as a new study that has the cases up to here in common with the old one."""
         old, finished = self._study, self._complete
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self._study = self._connection.execute(
-            "INSERT INTO studies (text, created) VALUES (?, ?)", (self._text, now)
+            "INSERT INTO studies (text, created) VALUES (?, ?)", (self._text, _now())
         ).lastrowid
         self._complete, self._length = False, self._position
-        if old is None:
-            return
         self._connection.execute(
             "INSERT INTO members SELECT ?, position, case_id FROM members "
             "WHERE study_id = ? AND position < ?",
@@ -393,14 +365,12 @@ class Registration:
             self._connection.execute("DELETE FROM members WHERE study_id = ?", (old,))
             self._connection.execute("DELETE FROM studies WHERE id = ?", (old,))
 
-    def _members(self) -> int:
-        counted = self._connection.execute(
-            "SELECT count(*) FROM members WHERE study_id = ?", (self._study,)
-        ).fetchone()
-        return int(counted[0])
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
-class WriterLock:
+class _WriterLock:
     """The right to write to ``path``, held until :meth:`release` or the end of the process.
 
     It is a lock of the system on ``<path>.lock``, not the presence of that file: a process that was
@@ -452,7 +422,7 @@ class WriterLock:
 
 
 @contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def _explained(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into an OSError or a ValueError that names the file and the remedy."""
     try:
         yield
@@ -475,9 +445,9 @@ def explained(path: Path) -> Iterator[None]:
         ) from error
 
 
-def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Open the store at ``path`` and create it where there is none."""
-    with explained(path):
+    with _explained(path):
         connection = _connection(path, read_only)
         try:
             _require_version(connection, path, read_only)
@@ -495,7 +465,7 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All or nothing, also where the disk is full or the process is killed."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -507,7 +477,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def require_store_or_nothing(path: Path, *, read_only: bool) -> None:
+def _require_store_or_nothing(path: Path, *, read_only: bool) -> None:
     """What can be told before SQLite, which would write to the file, has seen it."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a file in it, e.g. {path / 'sweep.db'}.")
@@ -570,7 +540,7 @@ def _require_version(connection: sqlite3.Connection, path: Path, read_only: bool
 
 def _create(connection: sqlite3.Connection) -> None:
     if _number(connection, "user_version") == 0:
-        with transaction(connection):
+        with _transaction(connection):
             for statement in _SCHEMA:
                 connection.execute(statement)
 

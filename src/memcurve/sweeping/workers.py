@@ -6,7 +6,6 @@ import contextlib
 import functools
 import json
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -15,7 +14,7 @@ from collections.abc import Callable
 from multiprocessing import connection, parent_process
 from typing import Any
 
-from memcurve.sweeping.store import Outcome, one_line
+from memcurve.sweeping.store import Outcome
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -47,9 +46,9 @@ def versions() -> dict[str, str]:
 
 
 def run_chunk(
-    job: bytes, expected: dict[str, str], cases: list[tuple[str, str]], budget: float
+    job: Job, expected: dict[str, str], cases: list[tuple[str, str]], budget: float
 ) -> list[Outcome]:
-    """Run a pickled job on some cases, given by key and JSON, and return what became of them.
+    """Run a job on some cases, given by key and JSON, and return what became of them.
 
     Once ``budget`` seconds have passed the rest is left to later: cases may turn out to take longer
     than those before them, and what is finished should reach the store. The versions of the
@@ -61,13 +60,12 @@ def run_chunk(
             f"a worker has {' and '.join(differing)}, so that results could differ; install the "
             f"versions of the driver there."
         )
-    call = _loaded(job)
     finished: list[Outcome] = []
     end = time.perf_counter() + budget
     # one BLAS thread: more are slower here, and another number of them gives other digits
     with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
         for key, content in cases:
-            finished.append(_outcome(call, key, content))
+            finished.append(_outcome(job, key, content))
             if time.perf_counter() > end:
                 break
     return finished
@@ -84,18 +82,6 @@ def _outcome(job: Job, key: str, content: str) -> Outcome:
     except (Exception, SystemExit) as problem:
         error = f"{type(problem).__name__}: {problem}"
         return Outcome.of(key, None, None, error, time.perf_counter() - start)
-
-
-@functools.lru_cache(maxsize=4)
-def _loaded(job: bytes) -> Job:
-    try:
-        loaded: Job = pickle.loads(job)
-    except Exception as error:
-        raise UnusableWorkerError(
-            f"a worker cannot load the job ({one_line(f'{type(error).__name__}: {error}')}); "
-            f"define it at the top level of a module that every worker can import."
-        ) from None
-    return loaded
 
 
 @functools.cache
