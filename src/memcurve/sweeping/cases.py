@@ -95,8 +95,6 @@ QUANTITIES = {
         "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"
     ),
 }  # fmt: skip
-#: States of a node, where they are not one: complex ones count twice.
-ENSEMBLE_STATES = {"lru_ring": 2}
 #: The largest whole number that the store and all formats of tables hold.
 LARGEST = 2**63 - 1
 #: What a case keeps unless told otherwise.
@@ -187,9 +185,7 @@ def _tidy_seed(seed: Any) -> int | None:
     return int(seed)
 
 
-def _tidy_radius(radius: Any) -> float | None:
-    if radius is None:
-        return None
+def _tidy_radius(radius: Any) -> float:
     return require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
 
 
@@ -207,6 +203,11 @@ def _tidy_name(field: str) -> Any:
         return str(name)
 
     return tidy
+
+
+def number_of_states(case: Mapping[str, Any]) -> int:
+    """The bound on the memory of white input; complex states count twice."""
+    return int(case["size"]) * (2 if case["ensemble"] == "lru_ring" else 1)
 
 
 def label(name: str, options: Mapping[str, Any]) -> str:
@@ -237,7 +238,7 @@ def _or_none(tidy: Any) -> Any:
 TIDY: dict[str, Any] = {
     "ensemble": _tidy_name("ensemble"),
     "size": require_size,
-    "spectral_radius": _tidy_radius,
+    "spectral_radius": _or_none(_tidy_radius),
     "density": _or_none(require_density),
     "mask": _or_none(_tidy_name("mask")),
     "ensemble_options": _tidy_options,

@@ -145,8 +145,7 @@ class ProcessPool(Pool):
             )
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        if self._executor is None:
-            raise RuntimeError("the pool has not been started")
+        assert self._executor is not None
         return self._executor.submit(function, *arguments)
 
     def renew(self) -> None:
@@ -226,10 +225,6 @@ class MpiPool(Pool):
             self._communicator.__exit__(None, None, None)
 
 
-#: What Dask calls the processes of a cluster on this machine.
-_WORKER_NAME = "Dask Worker process"
-
-
 class DaskPool(Pool):
     """The workers of a Dask scheduler, or of a cluster of processes started on this machine.
 
@@ -274,8 +269,6 @@ class DaskPool(Pool):
         threading.Thread(target=self._watch, name="Dask watch", daemon=True).start()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        if self._client is None:
-            raise RuntimeError("the pool has not been started")
         future: Future[Any] = Future()
         try:
             remote = self._client.submit(function, *arguments, pure=False, retries=5)
@@ -311,7 +304,7 @@ class DaskPool(Pool):
             cluster.shutdown_on_close = False  # the interpreter would wait for it once more
             closing.join(0.1)  # so that those that are killed are not replaced
             for process in multiprocessing.active_children():
-                if process.name.startswith(_WORKER_NAME):
+                if process.name.startswith("Dask Worker process"):
                     process.kill()
         closing.join(1)  # a scheduler that does not answer must not keep the driver
 
@@ -364,10 +357,27 @@ class DaskPool(Pool):
                     self.workers, self._last_seen = processes, time.monotonic()
 
     def _require_equal_workers(self) -> None:
-        found = self._client.run(_carried_by_value())
-        self.workers = max(1, len(found))
-        ours = versions()
-        problems = list(_differences(found, ours))
+        def found() -> dict[str, str | None]:  # pickle sends local functions with their code
+            import importlib
+
+            # not what the distribution says, but what a job would import
+            homes = {"memcurve": "memcurve.version", "numpy": "numpy", "scipy": "scipy"}
+            there: dict[str, str | None] = dict.fromkeys(homes)
+            for package, home in homes.items():
+                with contextlib.suppress(ImportError):
+                    there[package] = importlib.import_module(home).__version__
+            return there
+
+        ours, theirs = versions(), self._client.run(found)
+        self.workers = max(1, len(theirs))
+        problems = [
+            f"{worker} has {package} {there[package]}, not {version}"
+            if there[package]
+            else f"{worker} lacks {package}"
+            for worker, there in theirs.items()
+            for package, version in ours.items()
+            if there[package] != version
+        ]
         if problems:
             wanted = " ".join(f"{name}=={version}" for name, version in ours.items())
             raise UnusableWorkerError(
@@ -402,34 +412,6 @@ async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
         future.set_exception(error)
     else:
         future.set_result(result)
-
-
-def _carried_by_value() -> Callable[[], dict[str, str | None]]:
-    """A function that runs on workers without memcurve: pickle sends local ones with their code."""
-
-    def found() -> dict[str, str | None]:
-        import importlib
-
-        # not what the distribution says, but what a job would import
-        homes = {"memcurve": "memcurve.version", "numpy": "numpy", "scipy": "scipy"}
-        there: dict[str, str | None] = {}
-        for package, home in homes.items():
-            try:
-                there[package] = importlib.import_module(home).__version__
-            except ImportError:
-                there[package] = None
-        return there
-
-    return found
-
-
-def _differences(found: dict[str, dict[str, str | None]], ours: dict[str, str]) -> Iterator[str]:
-    for worker, there in found.items():
-        for package, version in ours.items():
-            if there[package] is None:
-                yield f"{worker} lacks {package}"
-            elif there[package] != version:
-                yield f"{worker} has {package} {there[package]}, not {version}"
 
 
 def _silenced() -> dict[logging.Logger, int]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memcurve import plot
-from memcurve.sweeping.cases import ENSEMBLE_STATES, QUANTITIES
-from memcurve.sweeping.conclusions import is_number_of_states
+from memcurve.sweeping.cases import QUANTITIES, number_of_states
 from memcurve.sweeping.specification import Picture
 from memcurve.sweeping.tables import Finished, Table, is_numeric, number_text, texts
 
@@ -33,7 +32,7 @@ MOST_HUES = 14
 
 def chosen_picture(table: Table) -> Picture:
     """The picture that the study asks for, with what it leaves open chosen from its axes."""
-    study, columns = table.specification, table.columns
+    study, columns = table.study, table.columns
     asked = study.picture if study else Picture()
     axes = [axis for axis in table.axes if axis != "seed"]
     numbers = [axis for axis in axes if is_numeric(columns[axis])]
@@ -42,7 +41,7 @@ def chosen_picture(table: Table) -> Picture:
     kept = [name for name in table.quantities if QUANTITIES[name].bounded]
     kept = kept or list(table.quantities)
     points = Finished(table)
-    kept.sort(key=lambda name: is_number_of_states(points, name))
+    kept.sort(key=points.counts_states)
     has_curves = any(row.curve for row in table.rows)
     kind, x, hue, y = asked.kind, asked.x, asked.hue, asked.y
     drawn = study is not None and study.design == "random"
@@ -91,8 +90,8 @@ def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -
     ax = _new_axes() if ax is None else ax
     kinds = {"bars": _draw_bars, "heatmap": _draw_heatmap, "curves": _draw_curves}
     kinds.get(chosen.kind or "lines", _draw_lines)(points, chosen, ax)
-    if table.specification and table.specification.title:
-        ax.set_title(table.specification.title, fontsize=11, loc="left", pad=8)
+    if table.study and table.study.title:
+        ax.set_title(table.study.title, fontsize=11, loc="left", pad=8)
     return ax
 
 
@@ -145,6 +144,12 @@ def _series(points: Finished, picture: Picture) -> list[tuple[str, str, dict[str
     return series
 
 
+def _spreads(points: Finished, quantity: str, at: dict[str, Any], x: str) -> Iterator[Any]:
+    """Means, least and greatest along the axis ``x``."""
+    found = [points.spread(quantity, **at, **{x: value}) for value in points.values(x)]
+    return (np.array([one[name] for one in found]) for name in ("mean", "min", "max"))
+
+
 def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
     """Means over all cases that share a point, with bands from the least to the greatest."""
     x = picture.x or "seed"
@@ -152,18 +157,19 @@ def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
     grid = _is_grid(points)
     for k, (name, quantity, at) in enumerate(_series(points, picture)):
         if not grid:  # cases that have nothing else in common are points, not means on a line
-            _draw_points(points, x, name, quantity, points.places(**at), k, ax)
+            column, marker = points.columns[quantity], _MARKERS[k % len(_MARKERS)]
+            known = [place for place in points.places(**at) if column[place] is not None]
+            xs, ys = ([one[place] for place in known] for one in (points.columns[x], column))
+            ax.plot(xs, ys, color=_colour(k), ls="", marker=marker, ms=4, label=name, zorder=3)
             continue
-        found = [points.spread(quantity, **at, **{x: value}) for value in across]
-        mean, low, high = (np.array([one[n] for one in found]) for n in ("mean", "min", "max"))
-        known = np.isfinite(mean)
-        places = np.array(across, dtype=float)[known]
-        colour = plot.COLOURS[k % len(plot.COLOURS)]
+        mean, low, high = _spreads(points, quantity, at, x)
+        finite = np.isfinite(mean)
+        places, colour = np.array(across, dtype=float)[finite], _colour(k)
         marker = _MARKERS[k % len(_MARKERS)] if len(places) <= 40 else ""
         style = "-" if k < len(plot.COLOURS) else "--"
-        ax.fill_between(places, low[known], high[known], color=colour, alpha=0.18, lw=0)
+        ax.fill_between(places, low[finite], high[finite], color=colour, alpha=0.18, lw=0)
         ax.plot(
-            places, mean[known], color=colour, lw=1.8, ls=style, marker=marker, ms=4, label=name,
+            places, mean[finite], color=colour, lw=1.8, ls=style, marker=marker, ms=4, label=name,
             zorder=3,
         )  # fmt: skip
     _finish(points, picture, ax)
@@ -174,18 +180,6 @@ def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
             ax.set_xlabel(f"{ax.get_xlabel()}; 0 has no place on this axis")
 
 
-def _draw_points(
-    points: Finished, x: str, name: str, quantity: str, places: Sequence[int], k: int, ax: Axes
-) -> None:
-    column = points.columns[quantity]
-    known = [place for place in places if column[place] is not None]
-    ax.plot(
-        [points.columns[x][place] for place in known], [column[place] for place in known],
-        color=plot.COLOURS[k % len(plot.COLOURS)], ls="", marker=_MARKERS[k % len(_MARKERS)], ms=4,
-        label=name, zorder=3,
-    )  # fmt: skip
-
-
 def _draw_bars(points: Finished, picture: Picture, ax: Axes) -> None:
     """Groups of bars of means, with whiskers from the least to the greatest."""
     x = picture.x or "seed"
@@ -193,13 +187,11 @@ def _draw_bars(points: Finished, picture: Picture, ax: Axes) -> None:
     series = _series(points, picture)
     width = 0.8 / len(series)
     for k, (name, quantity, at) in enumerate(series):
-        found = [points.spread(quantity, **at, **{x: value}) for value in across]
-        mean, low, high = (np.array([one[n] for one in found]) for n in ("mean", "min", "max"))
+        mean, low, high = _spreads(points, quantity, at, x)
         places = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
-        colour = plot.COLOURS[k % len(plot.COLOURS)]
         # equal numbers may differ in rounding
         whiskers = np.maximum([mean - low, high - mean], 0.0)
-        ax.bar(places, mean, 0.9 * width, color=colour, label=name, zorder=2)
+        ax.bar(places, mean, 0.9 * width, color=_colour(k), label=name, zorder=2)
         ax.errorbar(
             places, mean, whiskers, fmt="none", ecolor="0.25", elinewidth=1, capsize=2, zorder=3
         )
@@ -250,7 +242,7 @@ def _draw_curves(points: Finished, picture: Picture, ax: Axes) -> None:
         stack = np.full((len(chosen), longest), np.nan)  # beyond its lags a curve is not known
         for values, curve in zip(stack, chosen, strict=True):
             values[: len(curve["values"])] = curve["values"]
-        colour = plot.COLOURS[k % len(plot.COLOURS)]
+        colour = _colour(k)
         name = "memory" if hue is None else _hue_label(picture, hue)
         totals = [points.columns["total"][place] for place in places] if keeps_total else []
         if known := [total for total in totals if total is not None]:
@@ -335,7 +327,7 @@ def _averaged(points: Finished, picture: Picture) -> str | None:
 
 
 def _is_grid(points: Finished) -> bool:
-    study = points.table.specification
+    study = points.table.study
     return study is not None and study.design == "grid"
 
 
@@ -344,15 +336,14 @@ def _draw_bound(points: Finished, x: str, ax: Axes) -> None:
     cases = [row.case for row in points.table.rows]
     if any(case.get("input") for case in cases):
         return  # under coloured input N is no bound
-    states = [case["size"] * ENSEMBLE_STATES.get(case["ensemble"], 1) for case in cases]
+    states = list(map(number_of_states, cases))
     style: Any = {"color": plot.COLOURS[6], "lw": 1, "ls": "--", "zorder": 1}
     if len({*states}) == 1:
         ax.axhline(states[0], label=f"N = {states[0]}", **style)
+        ax.set_ylim(top=max(ax.get_ylim()[1], 1.06 * states[0]))
     elif x == "size":
         ends = [min(states), max(states)]
         ax.plot(ends, ends, label="N", **style)
-    top = ax.get_ylim()[1]
-    ax.set_ylim(top=max(top, 1.06 * max(states)) if len({*states}) == 1 else top)
 
 
 def _wants_log(values: Sequence[float]) -> bool:
@@ -371,6 +362,10 @@ def _log_axis(ax: Axes, values: Sequence[float]) -> None:
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _colour(k: int) -> str:
+    return plot.COLOURS[k % len(plot.COLOURS)]
 
 
 def _quantity_label(name: str) -> str:

@@ -20,8 +20,7 @@ from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.result import Result, replacing
 from memcurve.sweeping.cases import QUANTITIES
-from memcurve.sweeping.conclusions import general
-from memcurve.sweeping.library import SHIPPED
+from memcurve.sweeping.library import SHIPPED, general
 from memcurve.sweeping.pictures import draw
 from memcurve.sweeping.specification import WHOLE, Named, Picture
 from memcurve.sweeping.store import Row, Store
@@ -101,7 +100,7 @@ class Sweep(Result):
 
     @cached_property
     def _table(self) -> Table:
-        return Table(self.rows, self.study.specification if self.study else None)
+        return Table(self.rows, self.study)
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
@@ -212,11 +211,7 @@ class Sweep(Result):
         keyword, ``method`` means something else.
         """
         xr = optional("xarray", "this", "frames")
-        coordinates = self._coordinates()
-        names: tuple[str, ...] = ("case",)
-        sizes: tuple[int, ...] = (len(self),)
-        if self._is_whole_grid:
-            names, sizes = tuple(coordinates), tuple(len(v) for _, v in coordinates.values())
+        names, sizes, coordinates = self._dimensions()
         table = self._table.columns
         variables: dict[str, Any] = {}
         for name in (*self.quantities, "seconds"):
@@ -257,30 +252,20 @@ class Sweep(Result):
         else:
             self._save_netcdf(path)
 
-    @property
-    def _is_whole_grid(self) -> bool:
+    def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
+        """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
         study = self.study
         if study is None or study.design != "grid" or study.count != len(self):
-            return False
-        for place in (0, len(self) - 1):  # the rows of a store are in the order of the study
-            if study.case_at(place).key != self.rows[place].key:
-                raise ValueError(
-                    "the rows are not in the order of their study; open the store again."
-                )
-        return True
-
-    def _coordinates(self) -> dict[str, tuple[str, Any]]:
-        """The values of the axes: of a grid along dimensions of their own, else one a case."""
-        if not self._is_whole_grid or self.study is None:
             table = self._table.columns
-            return {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
+            found = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
+            return ("case",), (len(self),), found
         found = {}
-        for axis, values in self.study.axes.items():
+        for axis, values in study.axes.items():  # the rows are in the order of the study
             if len(values) > 1:
                 shown = [v.label if isinstance(v, Named) else v for v in values]
                 filled = [DEFAULTS.get(axis) if v is None else v for v in shown]
                 found[axis] = (axis, _coordinate(filled))
-        return found
+        return tuple(found), tuple(len(values) for _, values in found.values()), found
 
     def _curves(self) -> Any:
         kept = [row.curve for row in self.rows]

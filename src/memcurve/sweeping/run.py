@@ -12,15 +12,15 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from memcurve.progress import Progress
+from memcurve.progress import Progress, listening
 from memcurve.result import installed_versions
 from memcurve.sweeping.cases import Case
-from memcurve.sweeping.engine import Counts, run_cases
+from memcurve.sweeping.engine import Counts, Listener, run_cases
 from memcurve.sweeping.evaluation import evaluate
 from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.pictures import chosen_picture, require_readable
@@ -86,22 +86,22 @@ def sweep(
     >>> result.to_xarray()["total"].values.tolist()
     [[5.0, 10.0], [5.0, 10.0]]
     """
-    chosen, text, cases = _plan(study)
+    chosen, text, cases = _planned(study)
     name = chosen.name if chosen else "cases"
     if chosen is not None:
         require_few(chosen, allow_many)
     with (
-        _place(store) as path,
+        tempfile.TemporaryDirectory() as folder,
         open_executor(executor, workers=workers, address=address) as pool,
         # under MPI only the rank that drives comes here
-        Store.open(path) as opened,
-        _Reporter(name, progress) as reporter,
+        Store.open(Path(folder) / "sweep.sqlite" if store is None else store) as opened,
+        _told(name, progress) as tell,
     ):
         opened.provenance = {"name": name, **provenance()}
-        number = opened.begin_study(text, cases())
+        number = opened.begin_study(text, ((case.key, case.to_dict()) for case in cases))
         if retry_failed:
             opened.retry_failed(number)
-        run_cases(opened, number, evaluate, pool, tell=reporter)
+        run_cases(opened, number, evaluate, pool, tell)
         return read_sweep(opened, number, chosen)
 
 
@@ -136,16 +136,14 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def _plan(
-    study: Any,
-) -> tuple[Study | None, str, Callable[[], Iterator[tuple[str, dict[str, Any]]]]]:
-    """The study, its text, and its cases with their keys."""
+def _planned(study: Any) -> tuple[Study | None, str, Iterable[Case]]:
+    """The study, its text, and its cases."""
     if isinstance(study, str | os.PathLike):
         study = Study.load(study)
     elif isinstance(study, Mapping):
         study = Study.from_dict(study)
     if isinstance(study, Study):
-        return study, study.text, lambda: ((case.key, case.to_dict()) for case in study.cases())
+        return study, study.text, study.cases()
     try:
         listed = [case if isinstance(case, Case) else Case.from_dict(case) for case in study]
     except TypeError as error:
@@ -158,16 +156,7 @@ def _plan(
     digest = hashlib.sha256("".join(case.key for case in listed).encode()).hexdigest()
     # a comment: without a table it is no study, but tells one list of cases from another
     text = f"# cases given one by one: {len(listed)} of them, sha256 of their keys {digest}\n"
-    return None, text, lambda: ((case.key, case.to_dict()) for case in listed)
-
-
-@contextlib.contextmanager
-def _place(store: str | os.PathLike[str] | None) -> Iterator[Path]:
-    if store is not None:
-        yield Path(store)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder) / "sweep.sqlite"
+    return None, text, listed
 
 
 @dataclass(frozen=True)
@@ -201,7 +190,11 @@ def estimate(
     time_it: bool = True,
 ) -> Estimate:
     """Count the cases that are left and, if ``time_it``, time some of them, chosen at random."""
-    known = _known(store)
+    known: dict[str, str] = {}
+    if Path(store).is_file():
+        with Store.open(store, read_only=True) as opened:
+            for number in opened.studies():
+                known |= {row.key: row.status for row in opened.rows(number)}
     done = failed = None
     places: range | list[int] = range(study.count)
     if study.count <= MANY_CASES:
@@ -217,7 +210,8 @@ def estimate(
         return Estimate(study.count, done, failed, 0, workers, None)
     # drawn with a fixed seed, so that the same question has the same answer
     chosen = random.Random(0).sample(places, min(_TIMED_CASES, len(places)))
-    _warm_up(study.case_at(chosen[0]))
+    with contextlib.suppress(Exception):  # the libraries, whose loading is not a matter of cases
+        evaluate(dataclasses.replace(study.case_at(chosen[0]), size=4).to_dict())
     start, timed, error = time.perf_counter(), 0, None
     for place in chosen:
         try:
@@ -232,20 +226,6 @@ def estimate(
     return Estimate(study.count, done, failed, timed, workers, seconds, error)
 
 
-def _known(store: str | os.PathLike[str]) -> dict[str, str]:
-    """Status of all cases in a store by their keys, nothing where there is none."""
-    if not Path(store).is_file():
-        return {}
-    with Store.open(store, read_only=True) as opened:
-        return {row.key: row.status for number in opened.studies() for row in opened.rows(number)}
-
-
-def _warm_up(case: Case) -> None:
-    """Load the libraries, whose time is not that of the cases."""
-    with contextlib.suppress(Exception):  # what is wrong with the case is found when it is timed
-        evaluate(dataclasses.replace(case, size=4).to_dict())
-
-
 def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
     """Raise where what comes after hours of work would fail then.
 
@@ -254,22 +234,21 @@ def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
     for option, path in files.items():
         if path is not None:
             _require_writable(option, path)
-    export = files.get("--export")
-    if export is not None:
-        require_ending(export)
-    if files.get("--plot") is not None:
-        require_drawable(study)
+            if option == "--plot":
+                require_drawable(study)
+            else:
+                require_ending(path)
 
 
 def require_drawable(study: Study) -> None:
     """Raise where the picture of a study could not be drawn."""
     # finished without values: enough to see how many lines and colours there would be
-    curve: Any = {"lags": [], "values": []} if study.specification.curves else None
+    curve: Any = {"lags": [], "values": []} if study.curves else None
     rows = {
         case.key: Row(case.key, case.to_dict(), "done", None, curve, None, 0.0)
         for case in study.outline()
     }
-    table = Table(tuple(rows.values()), study.specification)
+    table = Table(tuple(rows.values()), study)
     try:
         require_readable(Finished(table), chosen_picture(table))
     except ValueError as error:
@@ -288,58 +267,36 @@ def _require_writable(option: str, path: Path) -> None:
         raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
 
 
-class _Reporter:
-    """Tells how far a sweep is: by a bar on a terminal, a line now and then elsewhere."""
+@contextlib.contextmanager
+def _told(name: str, progress: Progress) -> Iterator[Listener]:
+    """Whom to tell of the counts: a function, a bar on a terminal, or lines on stderr."""
+    if progress is True and not sys.stderr.isatty():
+        yield _Lines(name)
+        return
+    with listening(progress) as tell:
+        yield lambda counts, seconds: tell(name, counts.finished, counts.total)
 
-    def __init__(self, name: str, progress: Progress) -> None:
-        self._name, self._progress = name, progress
-        self._bar: Any = None
-        self._task: Any = None
-        self._before: int | None = None
-        self._said = 0.0
 
-    def __enter__(self) -> Self:
-        return self
+class _Lines:
+    """Progress where there is no terminal: a line at the start and now and then."""
 
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    def __init__(self, name: str) -> None:
+        self._name, self._before, self._said = name, -1, 0.0
 
     def __call__(self, counts: Counts, seconds: float) -> None:
-        if callable(self._progress):
-            self._progress(self._name, counts.finished, counts.total)
-        elif self._progress:
-            self._show(counts, seconds)
-
-    def _show(self, counts: Counts, seconds: float) -> None:
-        finished, total = f"{counts.finished:,}", f"{counts.total:,}"
-        if self._before is None:
+        line = f"{self._name}: {counts.finished:,} of {counts.total:,} cases"
+        if self._before < 0:
             self._before = counts.finished
             if counts.finished:
-                _say(f"{self._name}: {finished} of {total} cases were computed before")
-        rate = (counts.finished - self._before) / seconds if seconds > 0 else 0.0
-        left = f"{duration(counts.pending / rate)} left" if rate else ""
+                print(f"{line} were computed before", file=sys.stderr, flush=True)
+        if seconds - self._said < _BETWEEN_LINES:
+            return
+        self._said = seconds
+        rate = (counts.finished - self._before) / seconds
+        speed = f"{rate:,.1f} a second" if rate >= 0.1 else f"{60 * rate:.1f} a minute"
+        left = f", about {duration(counts.pending / rate)} left" if rate else ""
         bad = f", {counts.failed:,} failed" if counts.failed else ""
-        if sys.stderr.isatty():
-            self._draw(counts, f"{_per_second(rate)}, {left}{bad}" if rate else "starting")
-        elif seconds - self._said >= _BETWEEN_LINES:
-            self._said = seconds
-            about = f", about {left}" if left else ""
-            _say(f"{self._name}: {finished} of {total} cases{bad}, {_per_second(rate)}{about}")
-
-    def _draw(self, counts: Counts, note: str) -> None:
-        if self._bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(
-                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True,
-            )  # fmt: skip
-            self._task = self._bar.add_task(self._name, total=counts.total, note="")
-            self._bar.start()
-        self._bar.update(self._task, completed=counts.finished, note=note)
+        print(f"{line}{bad}, {speed}{left}", file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:
@@ -349,11 +306,3 @@ def duration(seconds: float) -> str:
             value = seconds / length
             return f"{value:.1f} {unit}" if 0 < value < 9.95 else f"{value:.0f} {unit}"
     return f"{seconds / 86400:,.0f} days"
-
-
-def _per_second(rate: float) -> str:
-    return f"{rate:,.1f} a second" if rate >= 0.1 else f"{60 * rate:.1f} a minute"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -7,6 +7,7 @@ import functools
 import math
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
@@ -41,8 +42,8 @@ AXES = (
 WHOLE = ("size", "inputs", "lags", "seed")
 _NUMBERS = ("spectral_radius", "density", "noise")
 _OPTIONS = {"ensemble": ensemble_options, "method": method_options}
-DESIGNS = ("grid", "zip", "random")
 KINDS = ("lines", "bars", "heatmap", "curves")
+DESIGNS = ("grid", "zip", "random")
 
 
 class Named(NamedTuple):
@@ -109,8 +110,8 @@ def axis_values(
 def _value(name: str, value: Any) -> Any:
     if name in _OPTIONS:
         return _named(name, value)
-    if name in TABLES and (not isinstance(value, str) or value not in TABLES[name]):
-        raise ValueError(f"{value!r} is none of {', '.join(TABLES[name])}{_near(name, value)}.")
+    if name in TABLES:
+        return _one_of(value, TABLES[name])
     if value is None:
         raise ValueError("must be a value, got none; leave the axis out for its default.")
     if name in WHOLE and isinstance(value, int) and value > LARGEST:
@@ -124,9 +125,7 @@ def _value(name: str, value: Any) -> Any:
 def _named(kind: str, value: Any) -> Named:
     table = value if isinstance(value, Mapping) else {"name": value}
     options = {key: option for key, option in table.items() if key != "name"}
-    name = table.get("name")
-    if not isinstance(name, str) or name not in TABLES[kind]:
-        raise ValueError(f"{name!r} is none of {', '.join(TABLES[kind])}{_near(kind, name)}.")
+    name = _one_of(table.get("name"), TABLES[kind])
     taken = _OPTIONS[kind](name)
     for key in options:
         if key not in taken:
@@ -140,8 +139,14 @@ def _named(kind: str, value: Any) -> Named:
         raise ValueError(f"the options of {name!r} {rule}") from None
 
 
-def _near(kind: str, value: Any) -> str:
-    found = difflib.get_close_matches(str(value), TABLES[kind], 1)
+def _one_of(given: Any, names: Collection[str]) -> str:
+    if not isinstance(given, str) or given not in names:
+        raise ValueError(f"{given!r} is none of {', '.join(names)}{_near(given, names)}.")
+    return given
+
+
+def _near(given: Any, names: Collection[str]) -> str:
+    found = difflib.get_close_matches(str(given), names, 1)
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 
@@ -209,32 +214,22 @@ def _quantities(given: Any) -> tuple[str, ...]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple) or not names:
         raise ValueError(f"must be a list of quantities, e.g. {list(USUAL)}; got {given!r}.")
-    for name in names:
-        if not isinstance(name, str) or name not in QUANTITIES:
-            raise ValueError(f"{name!r} is none of {', '.join(QUANTITIES)}.")
-    return tuple(names)
+    return tuple(_one_of(name, QUANTITIES) for name in names)
 
 
-def _one_of(names: Collection[str]) -> Any:
-    def check(given: Any) -> str:
-        if not isinstance(given, str) or given not in names:
-            raise ValueError(f"{given!r} is none of {', '.join(names)}.")
-        return given
-
-    return BeforeValidator(check)
-
-
-_AxisName = Annotated[str, _one_of(AXES)]
+_Kind = Annotated[str, BeforeValidator(functools.partial(_one_of, names=KINDS))]
+_Axis = Annotated[str, BeforeValidator(functools.partial(_one_of, names=AXES))]
+_Quantities = Annotated[tuple[str, ...], BeforeValidator(_quantities)]
 
 
 class Picture(_Table):
     """What to draw: a kind, the axes across, up (of a heat map) and by colour, the quantities."""
 
-    kind: Annotated[str, _one_of(KINDS)] | None = None
-    x: _AxisName | None = None
-    y: _AxisName | None = None
-    hue: _AxisName | None = None
-    quantity: Annotated[tuple[str, ...], BeforeValidator(_quantities)] | None = None
+    kind: _Kind | None = None
+    x: _Axis | None = None
+    y: _Axis | None = None
+    hue: _Axis | None = None
+    quantity: _Quantities | None = None
     labels: dict[str, StrictStr] = {}
     log_x: StrictBool | None = None
     log_y: StrictBool | None = None
@@ -269,10 +264,10 @@ class _Beside(_Table):
     """What stands beside the axes."""
 
     title: StrictStr = ""
-    keep: Annotated[tuple[str, ...], BeforeValidator(_quantities)] = USUAL
+    keep: _Quantities = USUAL
     curves: StrictBool = False
     conclusion: StrictStr | None = None
-    picture: Picture | None = None
+    picture: Picture = Picture()
     quick: Any = None
 
 
@@ -282,10 +277,9 @@ _File: Any = create_model("_File", __base__=_Beside, **_Designs)
 BESIDE = tuple(_Beside.model_fields)
 
 
-class Specification(BaseModel):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Specification:
     """A study file that was checked; ``axes`` are in the order of the file."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     title: str
     design: str
@@ -301,123 +295,118 @@ class Specification(BaseModel):
     def varied(self) -> tuple[str, ...]:
         """The axes along which cases differ, in the order of tables."""
         own = ("seed",) if self.design == "random" else ()
-        axes = [axis for axis, values in self.axes.items() if _differ(values)]
+        axes = [axis for axis, values in self.axes.items() if _differs(values)]
         return tuple(axis for axis in AXES if axis in (*axes, *own))
 
 
-def _differ(values: Sequence[Any] | Span) -> bool:
+def _differs(values: Sequence[Any] | Span) -> bool:
     """Whether an axis takes more than one value."""
     if isinstance(values, range | Span):
         return isinstance(values, Span) or len(values) > 1
     return any(value != values[0] for value in values)
 
 
-def read(text: str, name: str) -> dict[str, Any]:
-    """The tables of a study file called ``name``."""
+def read(text: str) -> dict[str, Any]:
+    """The tables of a study file."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(
-            f"{name}: is not TOML: {error}; a study is written like `[grid]`, then "
-            f"`size = [50, 100]`, a line an axis."
+            f"is not TOML: {error}; a study is written like `[grid]`, then `size = [50, 100]`, a "
+            f"line an axis."
         ) from None
 
 
-def checked(content: Mapping[str, Any], name: str) -> Specification:
-    """The specification in these tables, or a ValueError that names file, field and value."""
+def checked(content: Mapping[str, Any]) -> Specification:
+    """The specification in these tables, or a ValueError that names field and value."""
     designs = [design for design in DESIGNS if design in content]
     if len(designs) != 1:
         found = ", ".join(f"[{design}]" for design in designs) or "none"
-        raise ValueError(f"{name}: must have one of [grid], [zip] and [random]; got {found}.")
+        raise ValueError(f"must have one of [grid], [zip] and [random]; got {found}.")
     [design] = designs
     if not isinstance(content[design], Mapping):
-        raise ValueError(f"{name}: {design}: must be a table, got {content[design]!r}.")
-    model = _validated(_File, content, name)
+        raise ValueError(f"{design}: must be a table, got {content[design]!r}.")
+    model = _validated(_File, content)
     if model.quick is not None:
-        _validated(_QUICK[design], model.quick, name, "quick")
-    _require_drawable(model, list(content[design]), name)
-    table = getattr(model, design)
-    named = [axis for axis in content[design] if axis in AXES]
-    search = design == "random"
+        _validated(_QUICK[design], model.quick, "quick")
+    axes = {axis: getattr(getattr(model, design), axis) for axis in content[design]}
+    _require_drawable(model, list(axes))
+    search = design == "random"  # its seed is no axis
     return Specification(
         title=model.title,
         design=design,
-        axes={axis: getattr(table, axis) for axis in named if not (search and axis == "seed")},
-        samples=table.samples if search else None,
-        search_seed=table.seed if search else None,
+        samples=axes.pop("samples") if search else None,
+        search_seed=axes.pop("seed") if search else None,
+        axes=axes,
         keep=tidy_keep(model.keep),
         curves=model.curves,
         conclusion=model.conclusion,
-        picture=model.picture or Picture(),
+        picture=model.picture,
     )
 
 
-def made_quick(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+def made_quick(content: Mapping[str, Any]) -> dict[str, Any]:
     """The tables with those values of ``[quick]`` in place of the whole study's."""
-    checked(content, name)
+    design = checked(content).design
     if "quick" not in content:
         raise ValueError(
-            f"{name}: has no [quick] table, which would say what a quick run takes in place of the "
-            f"whole; add one, e.g. `[quick]`, then `size = 20`, or run it whole."
+            "has no [quick] table, which would say what a quick run takes in place of the whole; "
+            "add one, e.g. `[quick]`, then `size = 20`, or run it whole."
         )
-    [design] = [design for design in DESIGNS if design in content]
     whole = {key: value for key, value in content.items() if key != "quick"}
     return whole | {design: dict(content[design]) | dict(content["quick"])}
 
 
-def _validated(model: Any, content: Any, name: str, table: str = "") -> Any:
+def _validated(model: Any, content: Any, table: str = "") -> Any:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        found = [_message(model, one, name, table) for one in error.errors()]
+        found = [_message(model, one, table) for one in error.errors()]
         raise ValueError(" ".join(dict.fromkeys(found))) from None
 
 
-def _require_drawable(model: Any, axes: Sequence[str], name: str) -> None:
+def _require_drawable(model: Any, axes: Sequence[str]) -> None:
     """Raise unless the picture is of axes and quantities that the study has."""
-    picture = model.picture or Picture()
+    picture, quantities = model.picture, model.picture.quantity or ()
     for field in ("x", "y", "hue"):
         axis = getattr(picture, field)
         if axis is not None and axis not in axes:
             raise ValueError(
-                f"{name}: picture.{field}: {axis!r} is no axis of this study, which has "
-                f"{', '.join(axes)}."
+                f"picture.{field}: {axis!r} is no axis of this study, which has {', '.join(axes)}."
             )
-    for quantity in picture.quantity or ():
+    for quantity in quantities:
         if quantity not in model.keep:
             raise ValueError(
-                f"{name}: picture.quantity: {quantity!r} is not kept; add it to `keep`, which has "
+                f"picture.quantity: {quantity!r} is not kept; add it to `keep`, which has "
                 f"{', '.join(model.keep)}."
             )
     if picture.kind == "curves" and not model.curves:
-        raise ValueError(f"{name}: picture.kind: 'curves' needs `curves = true`, to keep them.")
-    if picture.kind == "heatmap" and (picture.x is None or picture.y is None):
-        raise ValueError(f"{name}: picture.kind: 'heatmap' needs the axes x and y.")
-    if picture.kind == "heatmap" and len(picture.quantity or ()) > 1:
+        raise ValueError("picture.kind: 'curves' needs `curves = true`, to keep them.")
+    if picture.kind == "heatmap" and None in (picture.x, picture.y):
+        raise ValueError("picture.kind: 'heatmap' needs the axes x and y.")
+    if picture.kind == "heatmap" and len(quantities) > 1:
         raise ValueError(
-            f"{name}: picture.quantity: a heat map shows one quantity, got "
-            f"{', '.join(picture.quantity or ())}; leave one of them."
+            f"picture.quantity: a heat map shows one quantity, got {', '.join(quantities)}; leave "
+            f"one of them."
         )
 
 
-def _message(model: Any, error: Any, name: str, table: str) -> str:
+def _message(model: Any, error: Any, table: str) -> str:
     """One complaint of pydantic's: the field, its value and what is allowed."""
     place = ".".join(str(part) for part in (table, *error["loc"]) if part != "")
-    head = f"{name}: {place}: " if place else f"{name}: "
     given, kind = error["input"], error["type"]
     if kind == "extra_forbidden":
         fields = _fields_at(model, error["loc"][:-1])
-        near = difflib.get_close_matches(str(error["loc"][-1]), fields, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        return f"{head}there is no such field{hint}; there are {', '.join(fields)}."
+        near = _near(error["loc"][-1], fields)
+        return f"{place}: there is no such field{near}; there are {', '.join(fields)}."
     if kind == "missing":
-        return f"{head}is missing; give a value or a list of values."
+        return f"{place}: is missing; give a value or a list of values."
     if kind == "value_error":
-        return f"{head}{error['ctx']['error']}"
+        return f"{place}: {error['ctx']['error']}"
     if kind in ("model_type", "model_attributes_type"):
-        return f"{head}must be a table, got {given!r}."
+        return f"{place}: must be a table, got {given!r}."
     rule = error["msg"].removeprefix("Input should be ")
-    return f"{head}must be {rule}, got {given!r}."
+    return f"{place}: must be {rule}, got {given!r}."
 
 
 def _fields_at(model: Any, place: Sequence[Any]) -> list[str]:

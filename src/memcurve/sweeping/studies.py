@@ -17,7 +17,6 @@ from memcurve.sweeping.library import SHIPPED
 from memcurve.sweeping.specification import (
     BESIDE,
     Named,
-    Picture,
     Span,
     Specification,
     checked,
@@ -29,8 +28,8 @@ from memcurve.sweeping.specification import (
 _OUTLINED = 1000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Study:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Study(Specification):
     """What to vary, what to keep of each case, and what to draw at the end.
 
     Made from a file by :meth:`load`, or in Python by :meth:`grid`, :meth:`zip` and
@@ -42,10 +41,18 @@ class Study:
         The name of the file without its ending.
     text : str
         The study as TOML, to the letter: what is kept with the results.
-    axes : dict
-        The values of each axis, in the order of the file.
     file : str
         What errors call it.
+    title : str
+        What the study is about.
+    design : str
+        ``"grid"``, ``"zip"`` or ``"random"``.
+    axes : dict
+        The values of each axis, in the order of the file.
+    keep, curves
+        The quantities kept of each case, and whether its curve is.
+    conclusion, picture
+        The name of the sentence that it ends in, and what the file asks to be drawn.
 
     Examples
     --------
@@ -67,18 +74,16 @@ class Study:
 
     name: str
     text: str
-    specification: Specification
-    file: str = "study"
+    file: str
 
     def __post_init__(self) -> None:
-        design, axes = self.specification.design, self.axes
         if self.count > LARGEST:
             raise ValueError(
                 f"{self.file}: has {self.count:,} cases, more than can be numbered, {LARGEST:,} "
                 f"(2^63 - 1); make its lists shorter."
             )
-        if design == "zip":
-            lengths = {axis: len(values) for axis, values in axes.items() if len(values) > 1}
+        if self.design == "zip":
+            lengths = {axis: len(values) for axis, values in self.axes.items() if len(values) > 1}
             if len(set(lengths.values())) > 1:
                 listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
                 raise ValueError(
@@ -88,47 +93,12 @@ class Study:
         self._require_sound()
 
     @property
-    def title(self) -> str:
-        """What the study is about."""
-        return self.specification.title
-
-    @property
-    def design(self) -> str:
-        """``"grid"``, ``"zip"`` or ``"random"``."""
-        return self.specification.design
-
-    @property
-    def axes(self) -> Mapping[str, Any]:
-        """The values of each axis."""
-        return self.specification.axes
-
-    @property
-    def keep(self) -> tuple[str, ...]:
-        """The quantities kept of each case."""
-        return self.specification.keep
-
-    @property
-    def picture(self) -> Picture:
-        """What the file asks to be drawn; what it leaves open is None."""
-        return self.specification.picture
-
-    @property
-    def conclusion(self) -> str | None:
-        """The name of the sentence that the study ends in."""
-        return self.specification.conclusion
-
-    @property
     def count(self) -> int:
         """Number of cases; none is made to count them."""
         if self.design == "random":
-            return self.specification.samples or 0
+            return self.samples or 0
         lengths = [len(values) for values in self.axes.values()]
         return math.prod(lengths) if self.design == "grid" else max(lengths)
-
-    @property
-    def varied(self) -> tuple[str, ...]:
-        """The axes along which cases differ, in the order of tables."""
-        return self.specification.varied
 
     def cases(self) -> Iterator[Case]:
         """All cases, one by one; in a grid the last axis runs fastest."""
@@ -155,7 +125,7 @@ class Study:
 
     def _sample(self, index: int) -> dict[str, Any]:
         """Sample ``index``, the same however many there are."""
-        stream = np.random.SeedSequence(self.specification.search_seed, spawn_key=(index,))
+        stream = np.random.SeedSequence(self.search_seed, spawn_key=(index,))
         rng = np.random.default_rng(stream)
         # of 53 bits, which every format of tables holds exactly
         chosen: dict[str, Any] = {"seed": int(rng.integers(2**53))}
@@ -174,7 +144,7 @@ class Study:
                 fields[axis], fields[options] = fields[axis]
         if fields.get("inputs") is None:
             fields.pop("inputs", None)
-        return Case(**fields, keep=self.keep, curve=self.specification.curves)
+        return Case(**fields, keep=self.keep, curve=self.curves)
 
     def outline(self) -> Iterator[Case]:
         """Cases in which every axis takes its values, few however many combinations there are."""
@@ -202,7 +172,7 @@ class Study:
             return
         first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
         if self.design == "random":
-            first["seed"] = self.specification.search_seed
+            first["seed"] = self.search_seed
         combinations: list[dict[str, Any]] = [{}]
         for axis in ("ensemble", "mask", "method"):
             if axis in self.axes:
@@ -240,13 +210,16 @@ class Study:
     ) -> Self:
         """The study written in ``text``; errors call it ``file``."""
         called = file or f"{name}.toml"
-        content = read(text, called)
-        if quick:
-            content = made_quick(content, called)
-            text = _as_toml(content)
-        specification = checked(content, called)
-        _require_conclusive(specification, called)
-        return cls(name, text, specification, called)
+        try:
+            content = read(text)
+            if quick:
+                content = made_quick(content)
+                text = _as_toml(content)
+            specification = checked(content)
+            _require_conclusive(specification)
+        except ValueError as error:
+            raise ValueError(f"{called}: {error}") from None
+        return cls(name=name, text=text, file=called, **vars(specification))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
@@ -290,23 +263,23 @@ def shipped() -> list[str]:
     return sorted(SHIPPED)
 
 
-def _require_conclusive(specification: Specification, file: str) -> None:
+def _require_conclusive(specification: Specification) -> None:
     """Raise unless the study has all that its sentence speaks of: hours later is too late."""
     name, axes, keep = specification.conclusion, specification.axes, specification.keep
     if name is None:
         return
     if name not in SHIPPED:
-        raise ValueError(f"{file}: conclusion: {name!r} is none of {', '.join(SHIPPED)}.")
+        raise ValueError(f"conclusion: {name!r} is none of {', '.join(SHIPPED)}.")
     if specification.design != "grid":
         raise ValueError(
-            f"{file}: conclusion: {name!r} compares all combinations, so it needs [grid], not "
+            f"conclusion: {name!r} compares all combinations, so it needs [grid], not "
             f"[{specification.design}]; leave it out for a general sentence."
         )
     lacking = [f"the axis {axis!r} in [grid]" for axis in SHIPPED[name].axes if axis not in axes]
     lacking += [f"{one!r} in `keep`" for one in SHIPPED[name].quantities if one not in keep]
     if lacking:
         raise ValueError(
-            f"{file}: conclusion: {name!r} needs {' and '.join(lacking)}; add that, or leave "
+            f"conclusion: {name!r} needs {' and '.join(lacking)}; add that, or leave "
             f"`conclusion` out for a general sentence."
         )
 

@@ -9,19 +9,21 @@ from functools import cached_property
 from typing import Any
 
 from memcurve.notes import Note
-from memcurve.sweeping.cases import LIFTED, QUANTITIES, label
+from memcurve.sweeping.cases import LIFTED, QUANTITIES, label, number_of_states
 from memcurve.sweeping.specification import AXES, Named, Specification
 from memcurve.sweeping.store import Row
 
+#: Totals that differ by less than this are the same to the reader.
+SAME = 1e-6
 #: What a case means where it says nothing.
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
 
 
 class Table:
-    """All rows, as columns of equal length; ``specification`` is None for a list of cases."""
+    """All rows, as columns of equal length; ``study`` is None for a list of cases."""
 
-    def __init__(self, rows: Sequence[Row], specification: Specification | None) -> None:
-        self.rows, self.specification = rows, specification
+    def __init__(self, rows: Sequence[Row], study: Specification | None) -> None:
+        self.rows, self.study = rows, study
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -38,8 +40,8 @@ class Table:
     @cached_property
     def axes(self) -> tuple[str, ...]:
         """What varies between the cases."""
-        if self.specification is not None:
-            return self.specification.varied
+        if self.study is not None:
+            return self.study.varied
         table = self.columns
         return tuple(a for a in AXES if a in table and len({*map(str, table[a])}) > 1)
 
@@ -49,8 +51,8 @@ class Table:
 
         None stands for what a case leaves at its default, and for what is not known.
         """
-        cases = [_case_columns(row.case, self.specification) for row in self.rows]
-        varied = () if self.specification is None else self.specification.varied
+        cases = [_case_columns(row.case, self.study) for row in self.rows]
+        varied = () if self.study is None else self.study.varied
         table: dict[str, list[Any]] = {}
         for axis in AXES:
             column = [case.get(axis) for case in cases]
@@ -189,6 +191,16 @@ class Finished:
         column = self.columns[quantity]
         return [column[k] for k in self.places(**at) if column[k] is not None]
 
+    def counts_states(self, quantity: str) -> bool:
+        """Whether every case has as much of a quantity as states, and sizes differ."""
+        if not QUANTITIES[quantity].counts_states or len(set(self.columns["size"])) < 2:
+            return False
+        states = [number_of_states(row.case) for row in self.rows]
+        return all(
+            v is not None and abs(v - n) <= SAME * n
+            for v, n in zip(self.columns[quantity], states, strict=True)
+        )
+
     def spread(self, quantity: str, **at: Any) -> dict[str, float]:
         """Mean, deviation, least and greatest; NaN where nothing is known."""
         found = _spread(self.numbers(quantity, **at))
@@ -220,14 +232,12 @@ def texts(values: Iterable[Any]) -> dict[Any, str]:
     return {v: repr(v) if isinstance(v, float) else _text(v) for v in apart}
 
 
-def _case_columns(
-    case: Mapping[str, Any], specification: Specification | None
-) -> Mapping[str, Any]:
+def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mapping[str, Any]:
     """The fields of a case, with ensemble and method as the study names them."""
     columns = dict(case)
     columns["ensemble"] = label(case["ensemble"], case.get("ensemble_options", {}))
     columns["method"] = label(case["method"], case.get("options", {}))
-    axes = specification.axes if specification is not None else {}
+    axes = study.axes if study is not None else {}
     for ensemble in axes.get("ensemble", ()):
         if _is_meant(case, ensemble, axes):
             columns["ensemble"] = ensemble.label
