@@ -140,7 +140,7 @@ def _undisturbed(path: Path, count: int, seconds: float) -> list[tuple[Any, ...]
     content = {"seconds": seconds} if seconds else {}
     with open_executor("serial") as pool, Store.open(path) as store:
         study = store.begin_study("toy", cases(count, **content))
-        run_cases(store, study, sweep_jobs.digits, pool)
+        run_cases(store, study, sweep_jobs.digits_at_once, pool)
     return _rows(path)
 
 
@@ -155,7 +155,7 @@ def _killed_again_and_again(
             _soon(functools.partial(_further, path, reached[-1]))
             time.sleep(draw.uniform(0.0, 0.2))
         else:
-            time.sleep(draw.uniform(0.0, 2.0))
+            time.sleep(draw.uniform(0.0, 1.5))
         assert driver.process.poll() is None
         driver.process.kill()
         driver.ended()
@@ -178,7 +178,7 @@ def _further(path: Path, before: int) -> bool:
 def test_a_driver_that_is_killed_loses_and_doubles_nothing(
     drive: Callable[..., Driver], tmp_path: Path
 ) -> None:
-    _killed_again_and_again(drive, tmp_path, "processes", 800, 4)
+    _killed_again_and_again(drive, tmp_path, "processes", 600, 3)
 
 
 @needs_proc

@@ -107,7 +107,7 @@ def test_lines_of_means_with_the_number_of_states(sparsity: Sweep) -> None:
 
 
 def test_the_axes_choose_the_picture(two_axes: Sweep) -> None:
-    assert chosen_picture(two_axes._table).kind == "heatmap"
+    assert chosen_picture(two_axes).kind == "heatmap"
     cases = [
         ({"size": [5, 6]}, "curves", None),
         ({"size": [5, 6], "curves": False}, "lines", "size"),
@@ -117,7 +117,7 @@ def test_the_axes_choose_the_picture(two_axes: Sweep) -> None:
     ]
     for fields, kind, x in cases:
         found = run(**{"ensemble": "normal", "size": 4, "seed": [1, 2], "curves": True} | fields)
-        picture = chosen_picture(found._table)
+        picture = chosen_picture(found)
         assert (picture.kind, picture.x) == (kind, x)
         assert found.plot().get_ylabel() in (
             "memory $MC_τ$",

@@ -72,29 +72,14 @@ def run_cases(
 ) -> Counts:
     """Run a job on the pending cases of a study, and keep each result as soon as it is there.
 
-    Results do not depend on the pool or on the order in which they arrive. A job that raises makes
-    its case a failed one, with the error in one line, and so does a job that ends its process; the
-    sweep goes on with the others.
+    Results do not depend on the pool or on the order in which they arrive. A job, a function at the
+    top level of a module, is given the content of a case and returns ``{"values": …, "curve": …}``,
+    each a dict or None. One that raises makes its case a failed one, with the error in one line,
+    and so does one that ends its process; the sweep goes on with the others.
 
-    Parameters
-    ----------
-    store : Store
-        Where the study has been begun.
-    study : int
-        Its number.
-    job : callable
-        A function at the top level of a module. It is given the content of a case, and returns
-        ``{"values": …, "curve": …}``, each a dict or None.
-    pool : Pool
-        From :func:`memcurve.sweeping.executors.open_executor`.
-    tell : callable, optional
-        Called with the counts (those of earlier runs included) and the seconds since the start: at
-        once, at most ten times a second, and at the end. It may raise KeyboardInterrupt.
-
-    Raises
-    ------
-    Interrupted
-        After Ctrl-C or SIGTERM. The workers have been ended, finished cases are kept.
+    ``tell`` is called with the counts (those of earlier runs included) and the seconds since the
+    start: at once, at most ten times a second, and at the end; it may raise KeyboardInterrupt.
+    After that, Ctrl-C or SIGTERM the workers are ended, and :class:`Interrupted` says what is kept.
     """
     loop = _Loop(store, study, job, pool, tell)
     if not loop.counts.pending:

@@ -149,7 +149,6 @@ class ProcessPool(Pool):
         return self._executor.submit(function, *arguments)
 
     def renew(self) -> None:
-        """New processes in place of those of which one has died."""
         self.stop()
         self.start()
 
@@ -166,7 +165,6 @@ class ProcessPool(Pool):
         self._context.started.clear()
 
     def finish(self) -> None:
-        """Let the processes end by themselves."""
         executor, self._executor = self._executor, None
         if executor is not None:
             executor.shutdown(wait=True)
@@ -219,7 +217,6 @@ class MpiPool(Pool):
             self._world.Abort(130)
 
     def finish(self) -> None:
-        """Let the ranks go on to their end."""
         if not self._stopped:
             self._stopped = True
             self._communicator.__exit__(None, None, None)
@@ -278,7 +275,6 @@ class DaskPool(Pool):
         return future
 
     def check(self) -> None:
-        """Raise if no worker has been there for the time that was set."""
         if time.monotonic() - self._last_seen > self._timeout:
             raise self._abandoned()
 
@@ -309,7 +305,6 @@ class DaskPool(Pool):
         closing.join(1)  # a scheduler that does not answer must not keep the driver
 
     def finish(self) -> None:
-        """Close what has nothing left to do."""
         self._closing.set()
         _close(self._client, self._cluster)
         self._client = self._cluster = None
@@ -443,19 +438,12 @@ def open_executor(
     Enter it before the store: under MPI every rank comes here, and those that work for rank 0 go no
     further. They leave by ``SystemExit(0)`` when it has finished.
 
-    Parameters
-    ----------
-    kind : {"serial", "processes", "dask", "mpi"}
-        Where the cases are computed.
-    workers : int, optional
-        How many processes; one for each core by default. For "processes", and for "dask" without
-        an address. Under MPI it is ``mpiexec -n`` that says so, and one rank drives.
-    address : str, optional
-        A Dask scheduler, e.g. "tcp://10.0.0.1:8786"; without it a cluster on this machine is
-        started. Its workers need memcurve, numpy and scipy in the versions of the driver, and one
-        process each (``dask worker --nworkers 8 --nthreads 1``): threads of one process take turns.
-    dask_timeout : float
-        Seconds to wait for a Dask worker, at the start and when all have died.
+    ``workers`` is the number of processes, one for each core by default, of "processes" and of a
+    Dask cluster that is started here; under MPI it is ``mpiexec -n`` that says so. ``address`` is
+    that of a Dask scheduler, whose workers need memcurve, numpy and scipy in the versions of the
+    driver, and one process each (``dask worker --nworkers 8 --nthreads 1``): threads of one process
+    take turns. ``dask_timeout`` is in seconds: how long to wait for a worker, at the start and when
+    all have died.
     """
     if workers is not None:
         require_size(workers, "workers")

@@ -32,7 +32,7 @@ MOST_HUES = 14
 
 def chosen_picture(table: Table) -> Picture:
     """The picture that the study asks for, with what it leaves open chosen from its axes."""
-    study, columns = table.study, table.columns
+    study, columns = table.study, table.columns()
     asked = study.picture if study else Picture()
     axes = [axis for axis in table.axes if axis != "seed"]
     numbers = [axis for axis in axes if is_numeric(columns[axis])]
@@ -80,7 +80,7 @@ def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -
         )
     chosen = picture or chosen_picture(table)
     for quantity in chosen.quantity or ():
-        if all(value is None for value in table.columns[quantity]):
+        if all(value is None for value in table.columns()[quantity]):
             raise ValueError(
                 f"no finished case knows its {quantity!r}, so that it cannot be drawn; choose "
                 f"another `quantity` in the study's [picture] table."
@@ -322,7 +322,7 @@ def _averaged(points: Finished, picture: Picture) -> str | None:
     rest = [axis for axis in points.table.axes if axis not in shown]
     if not rest or not _is_grid(points):
         return None
-    counts = [len(set(points.table.columns[axis])) for axis in rest]
+    counts = [len(set(points.table.columns()[axis])) for axis in rest]
     return " × ".join(f"{n} {_plural(axis)}" for n, axis in zip(counts, rest, strict=True))
 
 

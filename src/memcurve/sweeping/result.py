@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.result import Result, replacing
 from memcurve.sweeping.cases import QUANTITIES
@@ -38,7 +37,7 @@ _MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(Result):
+class Sweep(Table, Result):  # type: ignore[override]
     """What became of the cases of a study.
 
     Attributes
@@ -94,38 +93,14 @@ class Sweep(Result):
             return read_sweep(opened, number, study if isinstance(study, Study) else None)
 
     @cached_property
-    def study(self) -> Study | None:
+    def study(self) -> Study | None:  # type: ignore[override]
         """The study, None for cases that were given one by one."""
         return None if is_list(self.text) else Study.from_text(self.text, self.name)
-
-    @cached_property
-    def _table(self) -> Table:
-        return Table(self.rows, self.study)
-
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
-        """What one should know before quoting the numbers: what failed, what is missing."""
-        return tuple(self._table.notes())
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many cases are done, failed and pending."""
-        return dict(self._table.counts)
 
     @property
     def failed(self) -> tuple[Row, ...]:
         """The rows of failed cases; their ``error`` says why."""
         return tuple(row for row in self.rows if row.status == "failed")
-
-    @property
-    def quantities(self) -> tuple[str, ...]:
-        """What was kept, in the order of the documentation."""
-        return self._table.quantities
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """What varies between the cases."""
-        return self._table.axes
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:
@@ -135,29 +110,6 @@ class Sweep(Result):
             seeds = {"from": seeds[0], "to": seeds[-1], "count": len(seeds)}
         about = {"name": self.name, "study": self.text, "runs": list(self.runs), "seeds": seeds}
         return {"format": self.FORMAT, **about}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """All rows as columns of equal length: the case, its values, status, error and time.
-
-        None stands for what a case leaves at its default, and for what is not known.
-        """
-        return {name: list(column) for name, column in self._table.columns.items()}
-
-    def summary(self, quantities: Iterable[str] | None = None) -> list[dict[str, Any]]:
-        """Count, mean, standard deviation, least and greatest, over the seeds.
-
-        Returns
-        -------
-        list of dict
-            One a quantity and combination of all axes but the seed, with the number of failed
-            cases among them, and of those (``unknown``) that finished without a value.
-            ``pandas.DataFrame(sweep.summary())`` is a table of them.
-        """
-        return self._table.summary(self.quantities if quantities is None else quantities)
-
-    def cells(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """The summary as rows of text, its head first; with ``most`` the middle is left out."""
-        return self._table.cells(most)
 
     @property
     def sentence(self) -> str:
@@ -170,7 +122,7 @@ class Sweep(Result):
         if done == 0:
             return "No case is finished, so that there is nothing to conclude."
         name = self.study.conclusion if self.study else None
-        sentence = (general if name is None else SHIPPED[name].sentence)(Finished(self._table))
+        sentence = (general if name is None else SHIPPED[name].sentence)(Finished(self))
         missing = len(self) - done
         if missing:
             sentence += (
@@ -191,7 +143,7 @@ class Sweep(Result):
             heat map over two axes, or the curves. Bands reach from the least to the greatest of all
             cases that share a point.
         """
-        return draw(self._table, picture, ax)
+        return draw(self, picture, ax)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame, one row a case; curves are left to the other formats."""
@@ -199,7 +151,7 @@ class Sweep(Result):
         frame = pd.DataFrame(self.columns())
         for axis in WHOLE:  # pandas would make floats of them, which round seeds
             if axis in frame and frame[axis].hasnans:
-                frame[axis] = pd.array(self._table.columns[axis], dtype="Int64")
+                frame[axis] = pd.array(self.columns()[axis], dtype="Int64")
         frame.attrs.update(self.provenance)
         return frame
 
@@ -212,7 +164,7 @@ class Sweep(Result):
         """
         xr = optional("xarray", "this", "frames")
         names, sizes, coordinates = self._dimensions()
-        table = self._table.columns
+        table = self.columns()
         variables: dict[str, Any] = {}
         for name in (*self.quantities, "seconds"):
             numbers = np.array([math.nan if v is None else v for v in table[name]], dtype=float)
@@ -256,7 +208,7 @@ class Sweep(Result):
         """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
         study = self.study
         if study is None or study.design != "grid" or study.count != len(self):
-            table = self._table.columns
+            table = self.columns()
             found = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
             return ("case",), (len(self),), found
         found = {}
@@ -277,7 +229,7 @@ class Sweep(Result):
         return memory
 
     def _with_curves(self) -> dict[str, list[Any]]:
-        table = self.columns()
+        table = dict(self.columns())
         if any(row.curve for row in self.rows):
             table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
         return table

@@ -94,8 +94,7 @@ def axis_values(
             form = 'a name or { name = "…", option = … }' if name in _OPTIONS else "a word"
             raise ValueError(f"must be a value or a list of values, each {form}; got {given!r}.")
         if random and set(given) & {"low", "high"}:
-            _require_keys(given, ("low", "high"), ("log",))
-            return Span(*_ends(name, given, "low", "high"), whole=name in WHOLE)
+            return _span(name, _validated(_Limits, given))
         return _range(name, given) if name in WHOLE else _spaced(name, given)
     values = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not values:
@@ -151,63 +150,60 @@ def _near(given: Any, names: Collection[str]) -> str:
 
 
 def _range(name: str, given: Mapping[str, Any]) -> range:
-    _require_keys(given, ("from", "to"), ("step",))
-    first, last, step = given["from"], given["to"], given.get("step", 1)
-    for key, number in (("from", first), ("to", last), ("step", step)):
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise ValueError(f"`{key}` must be a whole number, got {number!r}.")
-    if step < 1:
-        raise ValueError(f"`step` must be at least 1, got {step}.")
+    asked = _validated(_Range, given)
+    first, last = asked.first, asked.last
     if last < first:
         raise ValueError(f"`to` must not be below `from`, got {first} to {last}: there is nothing.")
     for end in (first, last):
         _value(name, end)
-    if (last - first) // step >= LARGEST:
+    if (last - first) // asked.step >= LARGEST:
         raise ValueError(
             f"has more than {LARGEST} (2^63 - 1) values, {first} to {last}; take fewer, or a "
             f"larger `step`."
         )
-    return range(first, last + 1, step)
+    return range(first, last + 1, asked.step)
 
 
 def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
-    _require_keys(given, ("from", "to", "count"), ("log",))
-    count = given["count"]
-    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 100_000:
-        raise ValueError(f"`count` must be a whole number from 2 to 100,000, got {count!r}.")
-    first, last, log = _ends(name, given, "from", "to")
+    asked = _validated(_Spaced, given)
+    span = _span(name, asked)
     # to 12 digits: 0.3 and not 0.30000000000000004
-    span = Span(first, last, log, whole=False)
-    values = [float(f"{span.at(k / (count - 1)):.12g}") for k in range(count)]
+    values = [float(f"{span.at(k / (asked.count - 1)):.12g}") for k in range(asked.count)]
     return tuple(_value(name, value) for value in values)
 
 
-def _ends(name: str, given: Mapping[str, Any], low: str, high: str) -> tuple[Any, Any, bool]:
-    """The numbers under the keys ``low`` and ``high``, and whether their steps are ratios."""
-    first, last = (_value(name, given[key]) or 0 for key in (low, high))
-    log = given.get("log", False)
-    if not isinstance(log, bool):
-        raise ValueError(f"`log` must be true or false, got {log!r}.")
+def _span(name: str, asked: Any) -> Span:
+    """The numbers between two ends."""
+    first, last = (_value(name, end) or 0 for end in (asked.first, asked.last))
+    low, high = (field.alias for field in list(type(asked).model_fields.values())[:2])
     if isinstance(first, str) or isinstance(last, str) or not first < last:
         raise ValueError(f"`{low}` must be a number below `{high}`, got {first!r} and {last!r}.")
-    if log and first <= 0:
+    if asked.log and first <= 0:
         raise ValueError(f"`{low}` must be above 0 with log = true, got {first!r}.")
-    return first, last, log
-
-
-def _require_keys(given: Mapping[str, Any], needed: Sequence[str], extra: Sequence[str]) -> None:
-    form = f"{{{', '.join(f'{key} = …' for key in needed)}}}"
-    for key in needed:
-        if key not in given:
-            raise ValueError(f"a range has the form {form}; got {dict(given)!r}, without {key!r}.")
-    for key in given:
-        if key not in (*needed, *extra):
-            allowed = ", ".join((*needed, *extra))
-            raise ValueError(f"a range has no {key!r}; it has {allowed}.")
+    return Span(first, last, asked.log, whole=name in WHOLE)
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+
+class _Range(_Table):
+    first: StrictInt = Field(alias="from")
+    last: StrictInt = Field(alias="to")
+    step: Annotated[StrictInt, Field(ge=1)] = 1
+
+
+class _Spaced(_Table):
+    first: Any = Field(alias="from")
+    last: Any = Field(alias="to")
+    count: Annotated[StrictInt, Field(ge=2, le=100_000)]
+    log: StrictBool = False
+
+
+class _Limits(_Table):
+    first: Any = Field(alias="low")
+    last: Any = Field(alias="high")
+    log: StrictBool = False
 
 
 def _quantities(given: Any) -> tuple[str, ...]:
@@ -414,4 +410,4 @@ def _fields_at(model: Any, place: Sequence[Any]) -> list[str]:
         inside = model.model_fields[part].annotation
         alternatives = (inside, *getattr(inside, "__args__", ()))  # a table, or a table or None
         model = next(one for one in alternatives if hasattr(one, "model_fields"))
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]

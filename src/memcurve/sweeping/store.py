@@ -115,12 +115,8 @@ class Store:
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
         """Open the store at ``path``; one that is to be written to is created if missing.
 
-        Raises
-        ------
-        OSError
-            If another process writes to it, or if the file or its folder cannot be read or written.
-        ValueError
-            If the file is no store, was written by a newer version, or is damaged.
+        Raises OSError if another process writes to it, or if the file or its folder cannot be read
+        or written; ValueError if it is no store, was written by a newer version, or is damaged.
         """
         file = Path(path)
         _require_store_or_nothing(file, read_only=read_only)
@@ -145,20 +141,11 @@ class Store:
         self.close()
 
     def begin_study(self, text: str, cases: Iterable[tuple[str, dict[str, Any]]]) -> int:
-        """Register a study and its cases in their order; one that is there already goes on.
+        """Register a study, given as its text and the keys and contents of its cases.
 
-        Parameters
-        ----------
-        text : str
-            The study as the user wrote it.
-        cases : iterable of (str, dict)
-            Key and content of each case. Equal keys must have equal content; a case that is named
-            twice is one. They may be millions: only some thousands are held at a time.
-
-        Returns
-        -------
-        int
-            The study's number. The same text with other cases gets a number of its own.
+        Returns its number. One that is there already goes on; the same text with other cases gets
+        a number of its own. Equal keys must have equal content, and a case that is named twice is
+        one. There may be millions: only some thousands are held at a time.
         """
         stream = iter(cases)
         with _explained(self.path):

@@ -20,7 +20,10 @@ DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
 
 
 class Table:
-    """All rows, as columns of equal length; ``study`` is None for a list of cases."""
+    """The rows of a sweep; ``study`` is None for a list of cases."""
+
+    rows: Sequence[Row]
+    study: Specification | None
 
     def __init__(self, rows: Sequence[Row], study: Specification | None) -> None:
         self.rows, self.study = rows, study
@@ -42,15 +45,18 @@ class Table:
         """What varies between the cases."""
         if self.study is not None:
             return self.study.varied
-        table = self.columns
+        table = self._columns
         return tuple(a for a in AXES if a in table and len({*map(str, table[a])}) > 1)
 
-    @cached_property
-    def columns(self) -> dict[str, list[Any]]:
-        """The case, its values, status, error and time.
+    def columns(self) -> Mapping[str, list[Any]]:
+        """All rows as columns of equal length: the case, its values, status, error and time.
 
         None stands for what a case leaves at its default, and for what is not known.
         """
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> dict[str, list[Any]]:
         cases = [_case_columns(row.case, self.study) for row in self.rows]
         varied = () if self.study is None else self.study.varied
         table: dict[str, list[Any]] = {}
@@ -64,14 +70,22 @@ class Table:
             table[name] = [getattr(row, name) for row in self.rows]
         return table
 
-    def summary(self, quantities: Iterable[str]) -> list[dict[str, Any]]:
-        """One entry a quantity and combination of all axes but the seed, in the study's order."""
-        table, axes = self.columns, [axis for axis in self.axes if axis != "seed"]
+    def summary(self, quantities: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """Count, mean, standard deviation, least and greatest, over the seeds.
+
+        Returns
+        -------
+        list of dict
+            One a quantity and combination of all axes but the seed, in the study's order, with the
+            number of failed cases among them, and of those (``unknown``) that finished without a
+            value. ``pandas.DataFrame(sweep.summary())`` is a table of them.
+        """
+        table, axes = self._columns, [axis for axis in self.axes if axis != "seed"]
         groups: dict[tuple[Any, ...], list[int]] = {}
         for k in range(len(self.rows)):
             groups.setdefault(tuple(table[axis][k] for axis in axes), []).append(k)
         found = []
-        for name in quantities:
+        for name in self.quantities if quantities is None else quantities:
             if name not in self.quantities:
                 raise ValueError(
                     f"`quantities` must be among those kept, {', '.join(self.quantities)}; got "
@@ -91,7 +105,7 @@ class Table:
 
         One quantity is shown with mean, deviation, least and greatest; several as mean ± deviation.
         """
-        entries = self.summary(self.quantities)
+        entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
         failed = ["failed"] if any(entry["failed"] for entry in entries) else []
         grouped: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
@@ -119,8 +133,12 @@ class Table:
         gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
         return [*table[: 1 + most // 2], gap, *table[len(table) - most // 2 :]]
 
-    def notes(self) -> Iterator[Note]:
-        """What one should know before quoting means: what failed, is missing, or differs."""
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What one should know before quoting the numbers: what failed, is missing, or differs."""
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterator[Note]:
         count = self.counts["failed"]
         if count:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
@@ -168,7 +186,7 @@ class Finished:
         self.table = table
         done = [k for k, row in enumerate(table.rows) if row.status == "done"]
         self.rows = [table.rows[k] for k in done]
-        self.columns = {name: [column[k] for k in done] for name, column in table.columns.items()}
+        self.columns = {name: [column[k] for k in done] for name, column in table.columns().items()}
         self._places: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
 
     def values(self, axis: str) -> list[Any]:

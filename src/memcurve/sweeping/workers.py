@@ -14,6 +14,7 @@ from collections.abc import Callable
 from multiprocessing import connection, parent_process
 from typing import Any
 
+from memcurve.result import installed_versions
 from memcurve.sweeping.store import Outcome
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
@@ -37,12 +38,8 @@ class UnusableWorkerError(ChildProcessError):
 
 def versions() -> dict[str, str]:
     """The versions on which the digits of a result depend."""
-    import numpy as np
-    import scipy
-
-    from memcurve.version import __version__
-
-    return {"memcurve": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+    found = installed_versions()
+    return {package: found[package] for package in ("memcurve", "numpy", "scipy")}
 
 
 def run_chunk(
