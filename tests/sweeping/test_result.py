@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as parquet
@@ -105,6 +106,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
     )
     assert [row.status for row in found.rows] == ["failed"] * 2 + ["done"] * 2
     assert "2 cases failed and are not counted" in repr(found)
+    assert [note.kind for note in found.notes] == ["sweep"]
     assert "Without 2 of 4 cases" in found.sentence
     [osm, exact] = found.summary(["total"])
     assert (osm["count"], osm["failed"], osm["mean"]) == (0, 2, None)
@@ -215,6 +217,23 @@ def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
         result.save(tmp_path / "rows.xlsx")
 
 
+def test_json_is_read_back_also_that_of_the_first_format(result: Sweep, tmp_path: Path) -> None:
+    content = json.loads(result.to_json())
+    jsonschema.validate(content, Sweep.json_schema())
+    assert content["counts"] == result.counts
+    result.save(tmp_path / "rows.json")
+    again = Sweep.load(tmp_path / "rows.json")
+    assert outcome(again) == outcome(result)
+    assert again.to_json() == result.to_json()
+    assert again.notes == result.notes
+    for name in ("text", "notes"):
+        del content[name]
+    first = content | {"format": "memcurve.Sweep/1", "study": result.text}
+    older = Sweep.from_json(json.dumps(first))
+    assert older.provenance == result.provenance
+    assert older.sentence == result.sentence
+
+
 def test_what_a_sweep_shows(result: Sweep) -> None:
     text = repr(result)
     assert text.startswith("<Sweep study: 48 done>")
@@ -274,6 +293,7 @@ def test_means_say_of_how_many() -> None:
     assert (entry["count"], entry["unknown"]) == (2, 3)
     assert "(2 of 5)" in repr(found)
     assert "note: horizon_half lies beyond the lags in 3 of 5 finished cases" in repr(found)
+    assert [note.kind for note in found.notes] == ["lags"]
     alone = sweep(
         Study.grid(
             ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),
