@@ -119,20 +119,11 @@ class _Quantities:
 
 
 def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
-    noise = case.noise
-    asked: dict[str, Any] = {
-        "input": case.input,
-        "noise": parse_noise([noise]) if isinstance(noise, str) else noise,
-        "method": case.method,
-        "seed": case.seed,
-        **case.options,
-    }
-    lags = case.lags
-    if exact_at is not None:
-        for name in case.options:
-            del asked[name]
-        asked["method"], lags = "exact", exact_at
-    curve: MemoryCurve = memory_curve(network, lags, **asked)
+    """The curve that is asked for, or the exact one at so many lags."""
+    noise: Any = parse_noise([case.noise]) if isinstance(case.noise, str) else case.noise
+    question = {"input": case.input, "noise": noise, "seed": case.seed}
+    how: dict[str, Any] = {"method": case.method, **case.options} if exact_at is None else {}
+    curve: MemoryCurve = memory_curve(network, exact_at or case.lags, **question, **how)
     return curve
 
 

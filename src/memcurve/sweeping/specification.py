@@ -329,15 +329,12 @@ def checked(content: Mapping[str, Any]) -> Specification:
     _require_drawable(model, list(axes))
     search = design == "random"  # its seed is no axis
     return Specification(
-        title=model.title,
         design=design,
         samples=axes.pop("samples") if search else None,
         search_seed=axes.pop("seed") if search else None,
         axes=axes,
         keep=tidy_keep(model.keep),
-        curves=model.curves,
-        conclusion=model.conclusion,
-        picture=model.picture,
+        **{name: getattr(model, name) for name in ("title", "curves", "conclusion", "picture")},
     )
 
 

@@ -142,8 +142,6 @@ class Study(Specification):
         for axis, options in (("ensemble", "ensemble_options"), ("method", "options")):
             if isinstance(fields.get(axis), Named):
                 fields[axis], fields[options] = fields[axis]
-        if fields.get("inputs") is None:
-            fields.pop("inputs", None)
         return Case(**fields, keep=self.keep, curve=self.curves)
 
     def outline(self) -> Iterator[Case]:
@@ -224,7 +222,7 @@ class Study(Specification):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
         """The study in these tables, which are those of a file."""
-        return cls.from_text(_as_toml(_as_file_values(content)), name, name)
+        return cls.from_text(_as_toml(content), name, name)
 
     @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
@@ -285,14 +283,19 @@ def _require_conclusive(specification: Specification) -> None:
 
 
 def _as_toml(content: Mapping[str, Any]) -> str:
-    """Tables as TOML that reads back the same."""
-    plain = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
-    lines = [f"{_key(key)} = {_written(value)}" for key, value in plain.items()]
-    for name, table in content.items():
+    """Tables as TOML that reads back the same; what Python alone has, in the words of a file."""
+    said = {key: value for key, value in content.items() if value is not None}
+    plain = {key: value for key, value in said.items() if not isinstance(value, Mapping)}
+    lines = list(_entries(plain))
+    for name, table in said.items():
         if isinstance(table, Mapping):
-            lines += ["", f"[{_key(name)}]"]
-            lines += [f"{_key(key)} = {_written(value)}" for key, value in table.items()]
+            lines += ["", f"[{_key(name)}]", *_entries(table)]
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _entries(table: Mapping[str, Any]) -> Iterator[str]:
+    said = {str(key): one for key, one in table.items() if one is not None}
+    return (f"{_key(key)} = {_written(one)}" for key, one in said.items())
 
 
 def _key(name: str) -> str:
@@ -301,10 +304,13 @@ def _key(name: str) -> str:
 
 
 def _written(value: Any) -> str:
+    if isinstance(value, np.ndarray | np.generic):
+        return _written(value.tolist())
+    if isinstance(value, range) and value and value.step > 0:
+        value = {"from": value.start, "to": value[-1], "step": value.step}
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{_key(key)} = {_written(one)}" for key, one in value.items())
-        return f"{{ {inside} }}"
-    if isinstance(value, list | tuple):
+        return f"{{ {', '.join(_entries(value))} }}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -325,18 +331,3 @@ def _quoted(text: str) -> str:
             f"character."
         ) from None
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _as_file_values(value: Any) -> Any:
-    """What Python has and TOML has not, in the words of a file."""
-    if isinstance(value, range):
-        if not value or value.step < 1:
-            return list(value)
-        return {"from": value.start, "to": value[-1], "step": value.step}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _as_file_values(one) for key, one in value.items() if one is not None}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_as_file_values(one) for one in value]
-    return value
