@@ -158,21 +158,16 @@ class _Loop:
             task = self._schedule.next_task(workers, window)
             if task is None:
                 return False
-            future = self._submitted(task)
-            if future is None:
+            inline = self.signals.interruptible() if self._pool.inline else contextlib.nullcontext()
+            try:
+                with inline:
+                    future = self._pool.submit(self._run_chunk, task.cases, _BUDGET)
+            except BrokenExecutor:  # a worker died while nothing was under way
                 self._schedule.put_back(task)
                 return True
             self._schedule.tasks[future] = task
             future.add_done_callback(self._arrived.put)
         raise KeyboardInterrupt
-
-    def _submitted(self, task: Task) -> Future[Any] | None:
-        inline = self.signals.interruptible() if self._pool.inline else contextlib.nullcontext()
-        try:
-            with inline:
-                return self._pool.submit(self._run_chunk, task.cases, _BUDGET)
-        except BrokenExecutor:  # a worker died while nothing was under way
-            return None
 
     def _bring_in(self) -> bool:
         """Wait for results and keep all that have arrived; returns whether the pool is broken."""

@@ -84,10 +84,6 @@ class Sweep(Table, Result):  # type: ignore[override]
         study : Study or int, optional
             Which of its studies, or the number of one; the latest by default.
         """
-        if not os.path.isfile(store):
-            raise FileNotFoundError(
-                f"{os.fspath(store)}: there is no such store; check the path, or run the sweep."
-            )
         with Store.open(store, read_only=True) as opened:
             number = _study_number(opened, study)
             return read_sweep(opened, number, study if isinstance(study, Study) else None)

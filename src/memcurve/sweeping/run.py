@@ -28,6 +28,7 @@ from memcurve.sweeping.result import Sweep, read_sweep, require_ending
 from memcurve.sweeping.store import Row, Store
 from memcurve.sweeping.studies import Study
 from memcurve.sweeping.tables import Finished, Table
+from memcurve.sweeping.workers import blas_libraries
 
 #: From here on a study is run only where it is said that so many cases are meant.
 MANY_CASES = 1_000_000
@@ -118,19 +119,14 @@ def require_few(study: Study, allow_many: bool) -> None:
 @functools.cache
 def provenance() -> dict[str, Any]:
     """What the digits of results depend on, besides the study."""
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_info
-
-    blas = sorted(
-        {
-            f"{library['internal_api']} {library['version']} {library.get('architecture', '')}"
-            for library in threadpool_info()
-            if library["user_api"] == "blas"
-        }
-    )
+    blas = {
+        f"{library['internal_api']} {library['version']} {library.get('architecture', '')}"
+        for library in blas_libraries().info()
+        if library["user_api"] == "blas"
+    }
     return {
         "versions": dict(installed_versions()),
-        "blas": blas,
+        "blas": sorted(blas),
         "blas_threads": 1,
         "machine": f"{platform.system()} {platform.machine()}",
     }
