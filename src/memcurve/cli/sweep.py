@@ -115,7 +115,7 @@ def sweep(
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
     if export or plot:
-        from memcurve.sweeping.foresight import require_outputs
+        from memcurve.sweeping.run import require_outputs
 
         require_outputs(chosen, {"--export": export, "--plot": plot})
     if status:
@@ -207,9 +207,7 @@ def _draw(result: Sweep, path: Path) -> None:
 
 
 def _write(result: Sweep, path: Path) -> None:
-    from memcurve.sweeping.exports import export
-
-    export(result, path)
+    result.save(path)
 
 
 def _estimated(
@@ -221,7 +219,7 @@ def _estimated(
     time_it: bool,
     as_json: bool,
 ) -> int:
-    from memcurve.sweeping.estimates import estimate
+    from memcurve.sweeping.run import estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")

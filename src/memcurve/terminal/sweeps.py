@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memcurve.sweeping import Study, Sweep
-    from memcurve.sweeping.estimates import Estimate
+    from memcurve.sweeping.run import Estimate
 
 #: A terminal shows so many groups, a file or pipe all of them.
 _MOST_ROWS = 60
@@ -31,12 +31,10 @@ def print_sweep(sweep: Sweep) -> None:
     from rich.markup import escape
     from rich.text import Text
 
-    from memcurve.sweeping.summary import cells
-
     console = stdout_console()
     if sweep.study and sweep.study.title:
         console.print(f"[bold]{escape(sweep.study.title)}[/]", soft_wrap=True)
-    head, *body = cells(sweep, most=_MOST_ROWS if sys.stdout.isatty() else None)
+    head, *body = sweep.cells(most=_MOST_ROWS if sys.stdout.isatty() else None)
     words = sum(axis in ("ensemble", "mask", "input", "method") for axis in sweep.axes)
     table = plain_table(*map(escape, head), right=len(head))
     for k, name in enumerate(head):
@@ -45,7 +43,7 @@ def print_sweep(sweep: Sweep) -> None:
     for row in body:
         table.add_row(*map(escape, row))
     print_table(console, table)
-    print_notes(console, sweep.notes())
+    print_notes(console, sweep.notes)
     for line in Text(sweep.sentence).wrap(console, console.width):
         line.rstrip()
         console.print(line, soft_wrap=True)
@@ -65,7 +63,7 @@ def sweep_content(sweep: Sweep, store: Path) -> dict[str, Any]:
 
 def print_estimate(study: Study, guess: Estimate) -> None:
     """How many cases there are, are done and are left, and about how long those take."""
-    from memcurve.sweeping.reporting import duration
+    from memcurve.sweeping.run import duration
 
     print(f"{study.name}: {guess.count:,} cases ({study.design})")
     if guess.done is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -14,7 +15,8 @@ import pytest
 
 from command import Command, failed, inside
 from memcurve import Sweep
-from memcurve.sweeping.reporting import Reporter, duration
+from memcurve.sweeping.engine import Counts
+from memcurve.sweeping.run import _told, duration
 
 STUDY = """\
 title = "Does the size matter?"
@@ -195,7 +197,7 @@ def test_a_picture_that_fails_costs_no_numbers(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("no ink")
 
-    monkeypatch.setattr("memcurve.sweeping.pictures.draw", broken)
+    monkeypatch.setattr("memcurve.sweeping.result.draw", broken)
     done = command("study.toml", "--serial", "--plot", "a.png", "--export", "rows.csv")
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith("The total is the number of states")
@@ -240,8 +242,6 @@ def test_ctrl_c_before_the_first_case_says_so(
 
 
 def _done(store: Path) -> int:
-    import contextlib
-
     from memcurve.sweeping.store import Store
 
     if store.exists():
@@ -263,27 +263,27 @@ def test_help_needs_no_libraries() -> None:
 
 
 def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    with Reporter("study") as reporter:
+    with _told("study", True) as tell:
         for seconds in (0.0, 5.0, 11.0, 12.0):
-            reporter(10 + int(seconds), 1, 100, seconds)
+            done = 10 + int(seconds)
+            tell(Counts(done, 1, 99 - done), seconds)
     assert capsys.readouterr().err.splitlines() == [
         "study: 11 of 100 cases were computed before",
         "study: 22 of 100 cases, 1 failed, 1.0 a second, about 78 s left",
     ]
-    with Reporter("study", show=False) as reporter:
-        reporter(1, 0, 2, 100.0)
+    with _told("study", False) as tell:
+        tell(Counts(1, 0, 1), 100.0)
     assert capsys.readouterr().err == ""
 
 
-def test_a_bar_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, int, int | None]] = []
+    listening = contextlib.nullcontext(lambda *figures: shown.append(figures))
+    monkeypatch.setattr("memcurve.sweeping.run.listening", lambda progress: listening)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with Reporter("study") as reporter:
-        reporter(0, 0, 100, 0.0)
-        reporter(50, 1, 100, 10.0)
-        note = reporter._bar.tasks[0].fields["note"]
-    assert note == "5.1 a second, 9.6 s left, 1 failed"
+    with _told("study", True) as tell:
+        tell(Counts(50, 1, 49), 10.0)
+    assert shown == [("study", 51, 100)]
 
 
 def test_times_as_one_says_them() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from memcurve import Study, Sweep, plot, sweep
-from memcurve.sweeping.foresight import require_drawable
-from memcurve.sweeping.pictures import chosen_picture, draw
+from memcurve.sweeping.pictures import chosen_picture
+from memcurve.sweeping.run import require_drawable
 from memcurve.sweeping.specification import Picture
 
 
@@ -49,10 +49,9 @@ def test_sparsity_seems_to_matter_and_does_not(sparsity: Sweep) -> None:
 
 
 def test_where_the_rank_falls_the_sentence_says_so() -> None:
-    fields = Study.load("sparsity").specification
     study = Study.grid(
         ensemble="sparse_normal", size=30, density=[0.03, 0.3, 1.0], seed=[1, 2, 3],
-        method=["exact", {"name": "naive", "inverse": "pinv"}], keep=list(fields.keep),
+        method=["exact", {"name": "naive", "inverse": "pinv"}], keep=["total", "rank"],
         conclusion="sparsity",
     )  # fmt: skip
     found = sweep(study, None, executor="serial")
@@ -142,11 +141,11 @@ def test_heat_map_of_means(two_axes: Sweep) -> None:
         kind="heatmap", x="size", y="spectral_radius", quantity=("total", "usable_12bit")
     )
     with pytest.raises(ValueError, match="a heat map shows one quantity, got total, usable_12bit"):
-        draw(two_axes, both)
+        two_axes.plot(picture=both)
 
 
 def test_curves_with_bands(two_axes: Sweep) -> None:
-    ax = draw(two_axes, Picture(kind="curves", hue="size", quantity=("total",)))
+    ax = two_axes.plot(picture=Picture(kind="curves", hue="size", quantity=("total",)))
     named = [line.get_label() for line in ax.get_lines() if line.get_linestyle() != ":"]
     assert named == ["N = 4: total 4", "N = 6: total 6", "N = 8: total 8", "N = 10: total 10"]
     assert len(ax.collections) == 4
@@ -156,7 +155,7 @@ def test_curves_end_where_they_are_not_known() -> None:
     """A curve cut at its lags is not zero beyond them, and its total not what the cut leaves."""
     found = run(ensemble="orthogonal", size=12, lags=[4, 8], seed=[1, 2], keep="total", curves=True)
     whole = np.mean([row.curve["values"] for row in found.rows[2:]], axis=0)  # type: ignore[index]
-    ax = draw(found, Picture(kind="curves", quantity=("total",)))
+    ax = found.plot(picture=Picture(kind="curves", quantity=("total",)))
     solid, dotted = ax.get_lines()
     assert solid.get_label() == "memory: total 12"
     assert np.shape(solid.get_ydata()) == (4,)
@@ -200,7 +199,7 @@ def test_pictures_nobody_could_read_are_refused(picture: Picture, message: str) 
         keep=["total", "largest_error"],
     )  # fmt: skip
     with pytest.raises(ValueError, match=message):
-        draw(found, picture)
+        found.plot(picture=picture)
 
 
 def test_nothing_finished_nothing_drawn() -> None:

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as parquet
@@ -16,7 +17,6 @@ import xarray as xr
 import memcurve
 from memcurve import Study, Sweep, sweep
 from memcurve.sweeping import Case
-from memcurve.sweeping.exports import export
 from memcurve.sweeping.store import Store
 
 AXES: dict[str, Any] = {
@@ -82,14 +82,14 @@ def test_a_changed_study_computes_only_what_is_new(tmp_path: Path) -> None:
     path = tmp_path / "sweep.sqlite"
     axes: dict[str, Any] = {"ensemble": "orthogonal", "size": [4, 6], "keep": "total"}
     sweep(Study.grid(**axes, seed=[1, 2]), path, executor="serial")
-    reports: list[tuple[int, int, int]] = []
+    reports: list[tuple[str, int, int | None]] = []
     larger = Study.grid(**axes | {"size": [6, 4, 8]}, seed=range(1, 4))
     found = sweep(
         larger, path, executor="serial",
-        on_progress=lambda done, failed, total, seconds: reports.append((done, failed, total)),
+        progress=lambda label, done, total: reports.append((label, done, total)),
     )  # fmt: skip
-    assert reports[0] == (4, 0, 9)
-    assert reports[-1] == (9, 0, 9)
+    assert reports[0] == ("study", 4, 9)
+    assert reports[-1] == ("study", 9, 9)
     assert [row.values for row in found.rows] == [
         {"total": float(n)} for n in [6] * 3 + [4] * 3 + [8] * 3
     ]
@@ -106,6 +106,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
     )
     assert [row.status for row in found.rows] == ["failed"] * 2 + ["done"] * 2
     assert "2 cases failed and are not counted" in repr(found)
+    assert [note.kind for note in found.notes] == ["sweep"]
     assert "Without 2 of 4 cases" in found.sentence
     [osm, exact] = found.summary(["total"])
     assert (osm["count"], osm["failed"], osm["mean"]) == (0, 2, None)
@@ -114,7 +115,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
     monkeypatch.setattr("memcurve.sweeping.run.evaluate", _failed_before)
     again = sweep(failing_study(), path, executor="serial", retry_failed=True)
     assert again.counts["failed"] == 2
-    again.to_csv(tmp_path / "rows.csv")
+    again.save(tmp_path / "rows.csv")
     frame = pd.read_csv(tmp_path / "rows.csv", comment="#")
     assert frame["error"][0] == again.rows[0].error
 
@@ -135,7 +136,7 @@ def test_results_are_read_back(result: Sweep, store: Path, tmp_path: Path) -> No
     assert run["versions"]["memcurve"] == memcurve.__version__
     assert run["blas_threads"] == 1
     with Store.open(store, read_only=True) as opened:
-        number = opened.studies()[0][0]
+        number = next(iter(opened.studies()))
     assert len(Sweep.open(store, number)) > 0
     with pytest.raises(ValueError, match="has no results of study 'study' as it is now"):
         Sweep.open(store, Study.grid(ensemble="cyclic", size=77))
@@ -193,7 +194,7 @@ def test_other_designs_have_one_dimension() -> None:
 def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
     table = result.columns()
     for ending in (".csv", ".parquet", ".nc", ".json"):
-        export(result, tmp_path / f"rows{ending}")
+        result.save(tmp_path / f"rows{ending}")
     frame = pd.read_csv(tmp_path / "rows.csv", comment="#")
     stored = parquet.read_table(tmp_path / "rows.parquet")
     for name in ("ensemble", "size", "method", "noise", "seed", "total", "rank", "status", "key"):
@@ -210,10 +211,27 @@ def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
         xr.testing.assert_identical(opened.load(), result.to_xarray())
         assert opened.attrs["study"] == STUDY.text
     content = json.loads((tmp_path / "rows.json").read_text())
-    assert content["study"] == STUDY.text
+    assert content["text"] == STUDY.text
     assert [row["values"] for row in content["rows"]] == [row.values for row in result.rows]
     with pytest.raises(ValueError, match=r"must end in one of .csv, .parquet, .nc, .json"):
-        export(result, tmp_path / "rows.xlsx")
+        result.save(tmp_path / "rows.xlsx")
+
+
+def test_json_is_read_back_also_that_of_the_first_format(result: Sweep, tmp_path: Path) -> None:
+    content = json.loads(result.to_json())
+    jsonschema.validate(content, Sweep.json_schema())
+    assert content["counts"] == result.counts
+    result.save(tmp_path / "rows.json")
+    again = Sweep.load(tmp_path / "rows.json")
+    assert outcome(again) == outcome(result)
+    assert again.to_json() == result.to_json()
+    assert again.notes == result.notes
+    for name in ("text", "notes"):
+        del content[name]
+    first = content | {"format": "memcurve.Sweep/1", "study": result.text}
+    older = Sweep.from_json(json.dumps(first))
+    assert older.provenance == result.provenance
+    assert older.sentence == result.sentence
 
 
 def test_what_a_sweep_shows(result: Sweep) -> None:
@@ -275,6 +293,7 @@ def test_means_say_of_how_many() -> None:
     assert (entry["count"], entry["unknown"]) == (2, 3)
     assert "(2 of 5)" in repr(found)
     assert "note: horizon_half lies beyond the lags in 3 of 5 finished cases" in repr(found)
+    assert [note.kind for note in found.notes] == ["lags"]
     alone = sweep(
         Study.grid(
             ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),

@@ -173,15 +173,15 @@ VALID = '[grid]\nensemble = "normal"\nsize = 10\nseed = 1\n'
         ),
         (
             VALID.replace("seed = 1", "seed = { from = 3 }"),
-            "grid.seed: a range has the form .* without 'to'",
+            "grid.seed: to: is missing",
         ),
         (
             VALID.replace("seed = 1", "seed = { from = 1, to = 3, by = 2 }"),
-            "grid.seed: a range has no 'by'",
+            "grid.seed: by: there is no such field; there are from, to, step",
         ),
         (
             VALID + "spectral_radius = { from = 0.5, to = 0.9, count = 1 }",
-            "`count` must be a whole number from 2",
+            "grid.spectral_radius: count: must be greater than or equal to 2, got 1",
         ),
         (
             VALID + "noise = { from = 0, to = 1, count = 3, log = true }",
