@@ -104,22 +104,6 @@ FORMAT = "memcurve.Case/1"
 TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
 
 
-# all that sweeps ask of methods, besides their names: the options that a study may give, and
-# whether they draw
-@functools.cache
-def method_options(method: str) -> tuple[str, ...]:
-    """Options that a study may give to a method."""
-    parameters = list(inspect.signature(METHODS[method]).parameters)[2:]
-    given = ("input", "noise", "seed", "mapper", "progress")
-    return tuple(name for name in parameters if name not in given)
-
-
-@functools.cache
-def method_draws(method: str) -> bool:
-    """Whether a method draws at random, so that it needs a seed."""
-    return "seed" in inspect.signature(METHODS[method]).parameters
-
-
 @functools.cache
 def ensemble_options(ensemble: str) -> tuple[str, ...]:
     """Options that a study may give to an ensemble, besides its size and seed."""
@@ -140,7 +124,7 @@ def draws(ensemble: str, mask: str | None, method: str) -> bool:
         return True
     # the own mask of rings of any lengths is drawn, although their weights are not
     by_mask = ensemble == "permutation" if mask is None else is_random(mask)
-    return by_mask or method_draws(method)
+    return by_mask or METHODS[method].draws
 
 
 def _tidy_noise(noise: Any) -> float | str | None:
@@ -313,9 +297,9 @@ class Case:
         for name, tidy in TIDY.items():
             object.__setattr__(self, name, tidy(getattr(self, name)))
         require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
-        unknown = sorted(set(self.options) - set(method_options(self.method)))
+        unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
         if unknown:
-            taken = ", ".join(method_options(self.method)) or "none"
+            taken = ", ".join(METHODS[self.method].settings) or "none"
             raise TypeError(
                 f"method {self.method!r} takes the options {taken}; got {', '.join(unknown)}."
             )

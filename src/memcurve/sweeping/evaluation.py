@@ -17,11 +17,12 @@ import numpy as np
 from memcurve import ensembles, masks
 from memcurve.curve import MemoryCurve
 from memcurve.errors import RankWarning, UncertainResultError
-from memcurve.general import Problem
+from memcurve.inputs import processes_for
 from memcurve.limits import require_room_for_array
-from memcurve.memory import memory_curve
+from memcurve.memory import memory_curve, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.noise import number_formats, parse_noise
+from memcurve.solve.analysis import Analysis
 from memcurve.sweeping.cases import QUANTITIES, Case
 from memcurve.sweeping.workers import blas_libraries
 
@@ -110,11 +111,11 @@ class _Quantities:
     @functools.cached_property
     def _usable(self) -> dict[str, float]:
         """Exact totals at the noise that number formats amount to, for this network's states."""
-        problem = Problem.of(self.network, None, input=self.case.input, noise=None)
-        levels = number_formats(problem.state_deviations)
+        processes = processes_for(self.case.input, self.network.inputs)
+        levels = number_formats(Analysis.of(self.network).state_deviations(processes))
         names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
         wanted = [levels[name] for name in names]
-        family = memory_curve(self.network, 1, input=self.case.input, noise=wanted)
+        family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
         return dict(zip(names, family.totals.tolist(), strict=True))
 
 

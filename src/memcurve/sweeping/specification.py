@@ -22,6 +22,7 @@ from pydantic import (
     create_model,
 )
 
+from memcurve.methods import METHODS
 from memcurve.sweeping.cases import (
     LARGEST,
     QUANTITIES,
@@ -30,7 +31,6 @@ from memcurve.sweeping.cases import (
     USUAL,
     ensemble_options,
     label,
-    method_options,
     tidy_keep,
 )
 
@@ -41,7 +41,7 @@ AXES = (
 )  # fmt: skip
 WHOLE = ("size", "inputs", "lags", "seed")
 _NUMBERS = ("spectral_radius", "density", "noise")
-_OPTIONS = {"ensemble": ensemble_options, "method": method_options}
+_OPTIONS = {"ensemble": ensemble_options, "method": lambda name: METHODS[name].settings}
 KINDS = ("lines", "bars", "heatmap", "curves")
 DESIGNS = ("grid", "zip", "random")
 
