@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 import memcurve
 from memcurve import LinearNetwork, load_matrix, load_network, save_network
-from memcurve.files.checkpoints import ENDINGS, require_safe
+from memcurve.io.tensors import CHECKPOINTS as ENDINGS, require_safe
 
 RNG = np.random.default_rng(8)
 W = RNG.standard_normal((6, 6)) / 4

@@ -14,8 +14,8 @@ import pytest
 from scipy import io as matlab
 from scipy import sparse
 
-from memcurve.data.sources import Source, open_recording
-from memcurve.files import NetworkFileError
+from memcurve.io import Source, open_recording
+from memcurve.io import NetworkFileError
 
 rng = np.random.default_rng(20250311)
 T, N = 53, 4
@@ -74,7 +74,7 @@ def refused(states, inputs=None, *parts, error=ValueError, **names):
 def block(request, monkeypatch):
     """Blocks that hold the whole test recording, and such that hold some rows of it."""
     for module in list(sys.modules.values()):
-        if module.__name__.startswith("memcurve.data.sources") and hasattr(module, "BLOCK"):
+        if module.__name__.startswith("memcurve.io") and hasattr(module, "BLOCK"):
             monkeypatch.setattr(module, "BLOCK", request.param)
 
 
@@ -322,7 +322,7 @@ def test_text_oddities(tmp_path):
 CODE = """
 import sys
 import numpy as np
-from memcurve.data.sources import open_recording
+from memcurve.io import open_recording
 def peak():
     status = open("/proc/self/status").read()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
@@ -348,7 +348,7 @@ def test_a_gigabyte_is_not_loaded(tmp_path):
 @pytest.mark.parametrize("ending", ["npz", "h5", "mat", "parquet", "csv"])
 def test_memory_is_bounded(tmp_path, ending, monkeypatch):
     for module in list(sys.modules.values()):
-        if module.__name__.startswith("memcurve.data.sources") and hasattr(module, "BLOCK"):
+        if module.__name__.startswith("memcurve.io") and hasattr(module, "BLOCK"):
             monkeypatch.setattr(module, "BLOCK", 2**17)
     path, length = tmp_path / f"run.{ending}", 16_000
     states = rng.standard_normal((length, 20)).astype(np.float32).astype(float)  # 2.6 MB

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from memcurve.files import NetworkFileError, load_matrix, load_network, save_network
+from memcurve.io import NetworkFileError, load_matrix, load_network, save_network
 from memcurve.limits import TooLargeError
 from memcurve.network import LinearNetwork
 
@@ -733,6 +733,6 @@ def test_missing_bfloat16_is_named(tmp_path, monkeypatch):
 def test_import_stays_light():
     import subprocess
 
-    code = "import sys, memcurve.files; print(*sys.modules)"
+    code = "import sys, memcurve.io; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"h5py", "safetensors", "scipy.io"} & set(re.split(r"\s", run.stdout))

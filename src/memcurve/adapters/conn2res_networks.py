@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.adapters.recurrent import recurrent_network
+from memcurve.adapters.arrays import recurrent_network
 from memcurve.arguments import exact_array
 from memcurve.network import LinearNetwork
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.adapters.recurrent import recurrent_network
+from memcurve.adapters.arrays import recurrent_network
 from memcurve.arguments import exact_array, require_size
 from memcurve.network import LinearNetwork
 

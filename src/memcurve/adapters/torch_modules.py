@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.adapters.recurrent import recurrent_network
+from memcurve.adapters.arrays import recurrent_network
 from memcurve.arguments import exact_array
 from memcurve.ensembles.stacked import stacked
-from memcurve.files.checkpoints import tensor_values
+from memcurve.io.tensors import tensor_values
 from memcurve.network import LinearNetwork
 
 _GATED = ("LSTM", "GRU", "LSTMCell", "GRUCell")

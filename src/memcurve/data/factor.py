@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.data.sources import Source
+from memcurve.io import Source
 from memcurve.progress import watched
 
 Floats = NDArray[np.float64]

@@ -23,7 +23,7 @@ from memcurve.data.innovations import (
     fit_autoregression,
 )
 from memcurve.data.regression import regress
-from memcurve.data.sources import Source, open_recording
+from memcurve.io import Source, open_recording
 from memcurve.data.views import SomeColumns, WithInputs, within_range
 from memcurve.errors import RecordingWarning
 
@@ -86,7 +86,7 @@ def memory_from_data(
         Whether to look for what is wrong with the recording first. What makes any number
         meaningless raises a ValueError; the rest is among the notes, and warned of.
     state_names, input_name
-        Which arrays or columns of a file, see :func:`memcurve.data.sources.open_recording`.
+        Which arrays or columns of a file, see :func:`memcurve.io.open_recording`.
     progress : bool
         Show a bar on stderr.
 

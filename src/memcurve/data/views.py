@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.data.sources import Source
+from memcurve.io import Source
 
 Floats = NDArray[np.float64]
 

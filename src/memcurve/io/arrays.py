@@ -1,0 +1,235 @@
+"""What any file is opened as: one array, arrays by name, or a table, their sizes known unread."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.limits import TooLargeError, require_room_for_array
+
+#: Readers take about this many bytes at a time.
+BLOCK = 2**24
+
+#: Goes through the rows from the given one on, in blocks of the reader's own choice.
+Blocks = Callable[[int], Iterator[NDArray[Any]]]
+
+_NO_FILE: dict[type[OSError], str] = {
+    FileNotFoundError: "no such file; check the spelling and the working directory",
+    IsADirectoryError: "is a directory; give the path of a file in it",
+    PermissionError: "may not be read; change its permissions",
+}
+
+
+class NetworkFileError(ValueError):
+    """A file that does not hold a network or a recording; the message names file and remedy."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array, in memory or in a file, that is not read yet.
+
+    Attributes
+    ----------
+    label : str
+        What errors call it, e.g. ``"`states`"`` or ``"run.npz: X"``.
+    shape, dtype
+        Of the whole; ``dtype`` is None where the file does not tell it in numpy's terms.
+    load : callable
+        Reads all of it, dense or as a scipy sparse array; call :meth:`whole`, which looks first.
+    blocks : callable, optional
+        ``blocks(start)`` goes through the rows from ``start`` on, in blocks of any length; None
+        where the format can only be read whole.
+    file : Path, optional
+        Where it lies.
+    kind : str
+        The file's own word for its type, for listings.
+    is_sparse : bool
+        Whether ``load`` gives a scipy sparse array.
+    refusal : str, optional
+        Why it is never read, for the error: it does not hold numbers.
+    column : Array, optional
+        The same numbers as a column, where the format has rows and columns but no vectors.
+    """
+
+    label: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any] | None
+    load: Callable[[], Any] = field(repr=False)
+    blocks: Blocks | None = field(default=None, repr=False)
+    file: Path | None = None
+    kind: str = ""
+    is_sparse: bool = False
+    refusal: str | None = None
+    column: Array | None = None
+
+    def __str__(self) -> str:
+        """Shape and type, e.g. ``"(3, 3) float64"``."""
+        return f"{self.shape} {self.kind or self.dtype}"
+
+    def fault(self, problem: str) -> ValueError:
+        """Return the error that says so of this array."""
+        kind = ValueError if self.file is None else NetworkFileError
+        return kind(f"{self.label} {problem}")
+
+    def require_numbers(self) -> None:
+        """Raise an error where it is known to hold something else."""
+        if self.refusal is not None:
+            raise NetworkFileError(self.refusal)
+
+    def require_room(self) -> None:
+        """Raise a TooLargeError where all of it cannot fit: it may be a decompression bomb."""
+        if self.file is None:
+            return
+        shape = (sum(self.shape),) if self.is_sparse else self.shape  # a number a row at least
+        itemsize = 8 if self.dtype is None else self.dtype.itemsize
+        require_room_for_array(shape, self.label, itemsize=itemsize)
+
+    def whole(self) -> Any:
+        """Read all of it, once it is known to be numbers and to fit."""
+        self.require_numbers()
+        self.require_room()
+        with reading(self.file):
+            return _checked(self.load())
+
+    def rows(self, start: int) -> Iterator[NDArray[Any]]:
+        """Go through the rows from ``start`` on, in blocks of any length."""
+        assert self.blocks is not None
+        with reading(self.file):
+            yield from self.blocks(start)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Arrays by name."""
+
+    source: str | Path
+    arrays: dict[str, Array]
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is an array of this name."""
+        return name in self.arrays
+
+    def __str__(self) -> str:
+        """List what it holds."""
+        return listed(f"{name} {array}" for name, array in self.arrays.items()) or "nothing"
+
+    def first(self, names: Sequence[str]) -> str | None:
+        """Return the first of these names that is there."""
+        return next((name for name in names if name in self.arrays), None)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of numbers; ``read(columns)`` reads those of the given places, in that order."""
+
+    file: Path
+    names: list[str] | None
+    length: int
+    width: int
+    read: Callable[[Sequence[int]], Blocks]
+
+    def array(self, columns: Sequence[int]) -> Array:
+        """Return these columns as one array."""
+        shape, dtype, blocks = (self.length, len(columns)), np.dtype(float), self.read(columns)
+
+        def load() -> NDArray[Any]:
+            return np.concatenate([np.empty((0, len(columns))), *blocks(0)])
+
+        return Array(f"{self.file}: the table", shape, dtype, load, blocks, self.file)
+
+
+Opened = Array | Archive | Table
+#: Opens the files of one format, without reading more than it takes to know what is in them.
+Opener = Callable[[Path], Opened]
+
+
+def opened(path: str | os.PathLike[str], formats: Mapping[str, Opener], remedy: str) -> Opened:
+    """Open a file by the entry of its ending; ``remedy`` is for those that have none."""
+    file = readable(path)
+    ending = file.suffix.lower()
+    if ending not in formats:
+        raise NetworkFileError(
+            f"{file}: unknown kind of file {ending or '(no ending)'!r}; known are "
+            f"{', '.join(formats)}. Convert it, or {remedy}."
+        )
+    with reading(file):
+        return formats[ending](file)
+
+
+def readable(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that can be opened and is not empty, or say why there is none."""
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            empty = not stream.read(1)
+    except tuple(_NO_FILE) as error:
+        raise type(error)(f"{file}: {_NO_FILE[type(error)]}.") from error
+    except (OSError, ValueError) as error:
+        raise NetworkFileError(f"{file}: cannot be opened ({error}); check the path.") from error
+    if empty:
+        raise NetworkFileError(f"{file}: is empty; write or download it again.")
+    return file
+
+
+@contextmanager
+def reading(file: Path | None) -> Iterator[None]:
+    """Turn whatever a damaged file makes its reader raise into one error that names the file."""
+    try:
+        yield
+    except (NetworkFileError, ImportError, TooLargeError):
+        raise
+    except Exception as error:
+        if file is None:
+            raise
+        raise NetworkFileError(
+            f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
+            f"damaged, incomplete or of another kind: write or download it again."
+        ) from error
+
+
+def in_memory(array: Any, label: str, file: Path | None = None) -> Array:
+    """Return an array that is there, or is sliced as if it were, e.g. a dataset of h5py."""
+
+    def blocks(start: int) -> Iterator[NDArray[Any]]:
+        step = block_rows(array.shape, array.dtype)
+        for at in range(start, array.shape[0], step):
+            yield np.asarray(array[at : at + step])
+
+    return Array(label, tuple(array.shape), array.dtype, lambda: array, blocks, file)
+
+
+def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
+    """Return how many rows make a block."""
+    return max(1, BLOCK // max(1, math.prod(shape[1:]) * dtype.itemsize))
+
+
+def pickle_refusal(file: Path) -> str:
+    """Return what to say of Python objects instead of numbers."""
+    return (
+        f"{file}: holds Python objects (a pickle), never loaded since that can run any code; "
+        f"save plain numbers, e.g. numpy.asarray(A, dtype=float)."
+    )
+
+
+def listed(names: Iterable[str], most: int = 40) -> str:
+    """Join names, of which only the first are told where they are many."""
+    told = list(names)
+    told[most:] = [f"{len(told) - most} more"] if len(told) > most else []
+    return ", ".join(told)
+
+
+def _checked(array: Any) -> Any:
+    """Check the indices of a sparse array, which scipy would follow out of range."""
+    if hasattr(array, "check_format"):
+        array.check_format(full_check=True)
+        if (np.diff(array.indptr) < 0).any():  # not looked at where no entry is stored
+            raise ValueError("the rows of the sparse array overlap")
+    return array

@@ -1,0 +1,125 @@
+"""NumPy's files: one array (.npy), or arrays by name (.npz), also in scipy.sparse's layout."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from memcurve.io.arrays import Archive, Array, NetworkFileError, block_rows, pickle_refusal
+
+#: The parts of a sparse A, stored as A_data, A_indices, …
+SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def open_npy(file: Path) -> Array:
+    """Open the one array of a file; of the map onto it, too, only a block at a time is kept."""
+    with file.open("rb") as stream:
+        shape, _, dtype = _header(stream, file)
+    refusal = pickle_refusal(file) if dtype.hasobject else None
+    if math.prod(shape) and refusal is None:  # an empty array cannot be mapped
+        npy.open_memmap(file, mode="r")  # raises where the file is too short
+
+    def load() -> NDArray[Any]:
+        with file.open("rb") as stream:
+            return npy.read_array(stream, allow_pickle=False)
+
+    def blocks(start: int) -> Iterator[NDArray[Any]]:
+        step = block_rows(shape, dtype)
+        for at in range(start, shape[0], step):
+            yield npy.open_memmap(file, mode="r")[at : at + step]
+
+    return Array(f"{file}: the array", shape, dtype, load, blocks, file, refusal=refusal)
+
+
+def open_npz(file: Path) -> Archive:
+    """Open the arrays of an archive; parts of a sparse A make that array too."""
+    with file.open("rb") as stream:
+        if stream.read(2) != b"PK":
+            stream.seek(0)
+            _header(stream, file)
+            raise NetworkFileError(f"{file}: is a .npy file by its contents; rename it.")
+    with zipfile.ZipFile(file) as archive:
+        arrays = {
+            entry.removesuffix(".npy"): _member(file, archive, entry)
+            for entry in archive.namelist()
+            if entry.endswith(".npy")
+        }
+    if arrays.keys() >= {f"A_{part}" for part in SPARSE_PARTS}:
+        arrays = {"A": _sparse(file, arrays, "A_")} | arrays
+    elif arrays.keys() >= {"format", "shape", "data"}:  # scipy.sparse.save_npz
+        arrays = {"A": _sparse(file, arrays, "")}
+    return Archive(file, arrays)
+
+
+def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, whether it is stored by column, and dtype."""
+    if stream.read(1) == b"\x80":
+        raise NetworkFileError(pickle_refusal(file))
+    stream.seek(0)
+    if npy.read_magic(stream)[0] == 1:
+        return npy.read_array_header_1_0(stream)
+    return npy.read_array_header_2_0(stream)
+
+
+def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
+    """Open an array of an archive: unpacked as it is read, or whole if it is stored by column."""
+    key = entry.removesuffix(".npy")
+    with archive.open(entry) as member:
+        shape, by_column, dtype = _header(member, file)
+        begin = member.tell()
+    refusal = pickle_refusal(file) if dtype.hasobject else None
+    row = math.prod(shape[1:]) * dtype.itemsize
+    size = begin + math.prod(shape) * dtype.itemsize
+    if archive.getinfo(entry).file_size != size and refusal is None:
+        raise NetworkFileError(f"{file}: {key} is incomplete; write or download it again.")
+
+    def load() -> NDArray[Any]:
+        with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
+            return npy.read_array(member, allow_pickle=False)
+
+    def streamed(start: int) -> Iterator[NDArray[Any]]:
+        step = block_rows(shape, dtype)
+        with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
+            member.read(begin)  # after seek() the checksum is not looked at
+            if start:
+                member.seek(begin + start * row)
+            for at in range(start, shape[0], step):
+                block = member.read(min(step, shape[0] - at) * row)
+                yield np.frombuffer(block, dtype).reshape(-1, *shape[1:])
+
+    kept = cache(lambda: array.whole())
+
+    def sliced(start: int) -> Iterator[NDArray[Any]]:
+        yield kept()[start:]
+
+    blocks = sliced if by_column else streamed
+    array = Array(f"{file}: {key}", shape, dtype, load, blocks, file, refusal=refusal)
+    return array
+
+
+def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:
+    """Open the sparse array that is stored in parts."""
+    shape = tuple(int(length) for length in arrays[f"{prefix}shape"].whole().reshape(-1))
+    room = max(1, math.prod(shape) + sum(shape))
+
+    def load() -> Any:
+        from scipy.sparse import csr_array, load_npz
+
+        for part in ("data", "indices", "row", "col", "offsets"):
+            stored = math.prod(arrays[prefix + part].shape) if prefix + part in arrays else 0
+            if stored > room:
+                raise ValueError(f"the sparse array stores {stored:,} {part}")
+        if not prefix:
+            return load_npz(file)
+        data, indices, indptr, _ = (arrays[prefix + part].whole() for part in SPARSE_PARTS)
+        return csr_array((data, indices, indptr), shape=shape)
+
+    return Array(f"{file}: A", shape, None, load, file=file, kind="sparse", is_sparse=True)
