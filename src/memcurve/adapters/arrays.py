@@ -20,6 +20,15 @@ from memcurve.leaky import leaky_pair
 from memcurve.network import LinearNetwork
 from memcurve.nonlinear import NonlinearNetwork
 
+#: What helps where no linear network stands for a model.
+RECORD = "record its states and use memcurve.memory_from_data(states, z)"
+
+
+def exact_or_sparse(values: Any, argument: str) -> Any:
+    """Return a scipy sparse array as it is, anything else as an exact dense array."""
+    values = tensor_values(values)
+    return values if hasattr(values, "toarray") else exact_array(values, argument)
+
 
 def recurrent_network(
     W: Any,
@@ -49,9 +58,7 @@ def recurrent_network(
         )
         linear = nonlinear.linearised()
     except ValueError as error:
-        raise type(error)(
-            f"{source}: {error} Or record its states and use memcurve.memory_from_data(states, z)."
-        ) from error
+        raise type(error)(f"{source}: {error} Or {RECORD}.") from error
     return linear.replace(notes=(*linear.notes, *notes))
 
 
@@ -87,14 +94,16 @@ def leaky(
     >>> memcurve.adapters.leaky([[0.5]], [1.0], 0.25).A
     array([[0.875]])
     """
-    weights, mask, rates = (tensor_values(value) for value in (W, Win, lr))
-    weights = weights if hasattr(weights, "tocsr") else exact_array(weights, "W")
+    weights, mask = exact_or_sparse(W, "W"), exact_or_sparse(Win, "Win")
     if weights.ndim != 2:
         raise ValueError(f"`W` must be a square matrix, got shape {weights.shape}.")
-    mask = mask if hasattr(mask, "toarray") else exact_array(mask, "Win")
-    shift = None if bias is None else exact_array(tensor_values(bias), "bias")
     network = recurrent_network(
-        weights, mask, source="the reservoir", activation="identity", lr=rates, bias=shift
+        weights,
+        mask,
+        source="the reservoir",
+        activation="identity",
+        lr=tensor_values(lr),
+        bias=None if bias is None else exact_or_sparse(bias, "bias"),
     )
     return network.replace(readout=readout, name=name)
 
@@ -189,10 +198,7 @@ def s4d(
     discretisation, name
         As for :func:`diagonal`.
     """
-    real, imaginary = (
-        exact_array(tensor_values(value), argument)
-        for value, argument in ((log_A_real, "log_A_real"), (A_imag, "A_imag"))
-    )
+    real, imaginary = exact_or_sparse(log_A_real, "log_A_real"), exact_or_sparse(A_imag, "A_imag")
     if real.ndim != 1 or real.shape != imaginary.shape:
         raise ValueError(
             f"`log_A_real` and `A_imag` must be equally long vectors, those of one feature, e.g. "
@@ -227,7 +233,7 @@ def s5(
     discretisation, name
         As for :func:`diagonal`.
     """
-    poles = exact_array(tensor_values(Lambda), "Lambda")
+    poles = exact_or_sparse(Lambda, "Lambda")
     if poles.ndim == 2 and poles.shape[1] == 2 and poles.dtype.kind == "f":
         poles = poles[:, 0] + 1j * poles[:, 1]
     steps = _exponential(log_step, "log_step")
@@ -236,7 +242,7 @@ def s5(
 
 def _exponential(logarithm: Any, argument: str) -> Any:
     with np.errstate(over="ignore"):  # an overflow is refused later, as infinite
-        return np.exp(exact_array(tensor_values(logarithm), argument))
+        return np.exp(exact_or_sparse(logarithm, argument))
 
 
 def from_tuple(
@@ -280,10 +286,10 @@ def _from_linear_modules(parts: tuple[Any, ...]) -> LinearNetwork:
             "an nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
         )
     hidden, inward = parts
-    biases = [exact_array(tensor_values(p.bias), "bias") for p in parts if p.bias is not None]
+    biases = [exact_or_sparse(p.bias, "bias") for p in parts if p.bias is not None]
     return recurrent_network(
-        exact_array(tensor_values(hidden.weight), "A"),
-        exact_array(tensor_values(inward.weight), "C"),
+        exact_or_sparse(hidden.weight, "A"),
+        exact_or_sparse(inward.weight, "C"),
         source="the pair of nn.Linear",
         activation="identity",
         bias=sum(biases) if biases else None,

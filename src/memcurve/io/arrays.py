@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,9 @@ class Array:
         What errors call it, e.g. ``"`states`"`` or ``"run.npz: X"``.
     shape, dtype
         Of the whole; ``dtype`` is None where the file does not tell it in numpy's terms.
-    load : callable
-        Reads all of it, dense or as a scipy sparse array; call :meth:`whole`, which looks first.
+    load : callable, optional
+        Reads all of it, dense or as a scipy sparse array (default: all blocks); to be called by
+        :meth:`whole`, which looks at the size first.
     blocks : callable, optional
         ``blocks(start)`` goes through the rows from ``start`` on, in blocks of any length; None
         where the format can only be read whole.
@@ -62,8 +63,8 @@ class Array:
     label: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any] | None
-    load: Callable[[], Any] = field(repr=False)
-    blocks: Blocks | None = field(default=None, repr=False)
+    load: Callable[[], Any] | None = None
+    blocks: Blocks | None = None
     file: Path | None = None
     kind: str = ""
     is_sparse: bool = False
@@ -97,13 +98,14 @@ class Array:
         self.require_numbers()
         self.require_room()
         with reading(self.file):
-            return _checked(self.load())
+            if self.load is not None:
+                return _checked(self.load())
+            return np.concatenate([np.empty((0, *self.shape[1:]), bool), *self.rows(0)])
 
     def rows(self, start: int) -> Iterator[NDArray[Any]]:
         """Go through the rows from ``start`` on, in blocks of any length."""
-        assert self.blocks is not None
         with reading(self.file):
-            yield from self.blocks(start)
+            yield from self.blocks(start) if self.blocks else (self.whole()[start:],)
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,15 @@ class Archive:
     source: str | Path
     arrays: dict[str, Array]
 
-    def __contains__(self, name: str) -> bool:
-        """Whether there is an array of this name."""
-        return name in self.arrays
+    @property
+    def listing(self) -> str:
+        """Names, shapes and types, for errors."""
+        told = [f"{name} {array}" for name, array in self.arrays.items()]
+        return _listed(told) or "nothing"
 
-    def __str__(self) -> str:
-        """List what it holds."""
-        return listed(f"{name} {array}" for name, array in self.arrays.items()) or "nothing"
+    def fault(self, problem: str) -> NetworkFileError:
+        """Return the error that says so of this file."""
+        return NetworkFileError(f"{self.source}: {problem}")
 
     def first(self, names: Sequence[str]) -> str | None:
         """Return the first of these names that is there."""
@@ -130,20 +134,25 @@ class Archive:
 class Table:
     """Columns of numbers; ``read(columns)`` reads those of the given places, in that order."""
 
-    file: Path
+    source: Path
     names: list[str] | None
     length: int
     width: int
     read: Callable[[Sequence[int]], Blocks]
 
+    @property
+    def listing(self) -> str:
+        """Names of the columns, for errors."""
+        return _listed(self.names or [])
+
+    def fault(self, problem: str) -> NetworkFileError:
+        """Return the error that says so of this file."""
+        return NetworkFileError(f"{self.source}: {problem}")
+
     def array(self, columns: Sequence[int]) -> Array:
         """Return these columns as one array."""
-        shape, dtype, blocks = (self.length, len(columns)), np.dtype(float), self.read(columns)
-
-        def load() -> NDArray[Any]:
-            return np.concatenate([np.empty((0, len(columns))), *blocks(0)])
-
-        return Array(f"{self.file}: the table", shape, dtype, load, blocks, self.file)
+        label, shape = f"{self.source}: the table", (self.length, len(columns))
+        return Array(label, shape, np.dtype(float), None, self.read(columns), self.source)
 
 
 Opened = Array | Archive | Table
@@ -219,11 +228,10 @@ def pickle_refusal(file: Path) -> str:
     )
 
 
-def listed(names: Iterable[str], most: int = 40) -> str:
+def _listed(names: Sequence[str], most: int = 40) -> str:
     """Join names, of which only the first are told where they are many."""
-    told = list(names)
-    told[most:] = [f"{len(told) - most} more"] if len(told) > most else []
-    return ", ".join(told)
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
 
 
 def _checked(array: Any) -> Any:

@@ -21,7 +21,7 @@ def open_hdf5(file: Path) -> Archive:
     arrays: dict[str, Array] = {}
 
     def visit(name: str, item: Any) -> None:
-        if hasattr(item, "dtype"):
+        if hasattr(item, "shape"):  # neither a group nor a named type
             arrays[name] = dataset(file, name, item)
 
     with hdf5_file(file) as archive:
@@ -47,17 +47,13 @@ def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str
             array = array.view(np.complex128)[..., 0]
         return array.T if turned else array
 
-    def load() -> NDArray[Any]:
-        with hdf5_file(file) as archive:
-            return values(archive[name][()])
-
     def blocks(start: int) -> Iterator[NDArray[Any]]:
         with hdf5_file(file) as archive:
             for block in _blocks(archive[name], len(shape) - 1 if turned else 0, start):
                 yield values(block)
 
     shape = shape[::-1] if turned else shape
-    return Array(f"{file}: {name}", shape, dtype, load, blocks, file, kind)
+    return Array(f"{file}: {name}", shape, dtype, None, blocks, file, kind)
 
 
 def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:

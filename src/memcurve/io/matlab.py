@@ -34,7 +34,7 @@ def open_mat(file: Path) -> Archive:
     from scipy.io import whosmat
 
     if 0 not in head[:4]:  # a zero there marks version 4
-        _check_mat5(memoryview(np.memmap(file, mode="r")))
+        _check_mat5(np.memmap(file, mode="r").data)
     found = whosmat(str(file), appendmat=False)
     return Archive(file, {key: _matrix(file, key, shape, kind) for key, shape, kind in found})
 

@@ -25,7 +25,7 @@ from memcurve.leaky import leaky_pair
 from memcurve.limits import TooLargeError, require_room_for_states
 from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
-from memcurve.notes import Note, notes_of
+from memcurve.notes import notes_of
 from memcurve.result import replacing
 
 #: How to open files of one array.
@@ -110,25 +110,11 @@ def load_network(
         MATLAB 7.3 needs h5py; ``.safetensors`` needs safetensors, for bfloat16 also ml_dtypes: all
         three come with ``pip install memcurve[files]``. Checkpoints need torch.
     """
-    file, contents = _opened(path)
     mask_name, given = _name_or_values(mask)
+    file, parts = _parts(path, matrix, mask_name, given)
     aside = f" (with the mask {mask})" if isinstance(mask, str | os.PathLike) else ""
-    remedy = ""
-    with _naming(f"{file}{aside}"):
-        if isinstance(contents, Archive):
-            parts = network_parts(contents, matrix=matrix, mask=mask_name, given=given)
-            if file.suffix.lower() == ".npz" and matrix is mask_name is None:
-                parts |= _stored_extras(contents, parts["notes"])
-        elif matrix is not None or mask_name is not None:
-            raise NetworkFileError(
-                f"{file}: a {file.suffix.lower()} file holds one array without a name, got "
-                f"matrix={matrix!r}, mask={mask!r}; leave `matrix` out and give `mask` as a "
-                f"{', '.join(SINGLE)} file."
-            )
-        else:
-            parts = _side_by_side(contents, given)
-    if not parts.keys() <= {"A", "C", "notes"}:
-        remedy = " Name `matrix` and `mask` to read these two alone."
+    extra = not parts.keys() <= {"A", "C", "notes"}
+    remedy = " Name `matrix` and `mask` to read these two alone." if extra else ""
     with _naming(f"{file}{aside}", remedy):
         return LinearNetwork(**parts, name=file.stem if name is None else name)
 
@@ -157,18 +143,9 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
     FileNotFoundError, IsADirectoryError, PermissionError, MemoryError, ModuleNotFoundError
         As for :func:`memcurve.load_network`.
     """
-    file, contents = _opened(path)
-    with _naming(str(file)):
-        if isinstance(contents, Archive):
-            A = network_parts(contents, matrix=matrix, given=_NO_MASK)["A"]
-        elif matrix is not None:
-            raise NetworkFileError(
-                f"{file}: a {file.suffix.lower()} file holds one array without a name, got "
-                f"matrix={matrix!r}; leave `matrix` out."
-            )
-        else:
-            A = _side_by_side(contents, _NO_MASK)["A"]
-        return LinearNetwork(A, np.zeros(A.shape[:1])).A  # the one place that checks matrices
+    file, parts = _parts(path, matrix, None, _NO_MASK)
+    with _naming(str(file)):  # a network is the one place that checks matrices
+        return LinearNetwork(parts["A"], np.zeros(parts["A"].shape[:1])).A
 
 
 def load_masked(
@@ -236,32 +213,32 @@ def network_parts(
     A = _values(archive, found[0])
     C = _mask(archive, found[-1], given, A)
     if found[0] != "W":
-        return {"A": A, "C": C, "notes": _deep_notes(archive, found[0])}
+        return _network_of(A, C, *_deep_note(archive, found[0]))
     leak = None if named else archive.first(_LEAKS)
     if leak is None:
-        return {"A": A, "C": C, "notes": (_weights_note(archive, found),)}
+        return _network_of(A, C, _weights_note(archive, found))
     A, C = leaky_pair(A, C, _flat(archive, leak))
     note = f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
-    return {
-        "A": A,
-        "C": C,
-        "notes": (Note("network", note), _weights_note(archive, (*found, leak))),
-    }
+    return _network_of(A, C, note, _weights_note(archive, (*found, leak)))
+
+
+def _network_of(A: Any, C: Any, *notes: str) -> Parts:
+    return {"A": A, "C": C, "notes": notes_of(notes, "network")}
 
 
 def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | None:
     """Parts of a diagonal layer, a linear recurrent unit or a torch recurrence, if there is one."""
     poles = archive.first(_POLES)
-    if poles is not None and (given is not None or "B" in archive):
+    if poles is not None and (given is not None or "B" in archive.arrays):
         step, values = archive.first(_STEPS), _flat(archive, poles)
         network = diagonal_network(
             values,
             _mask(archive, "B", given, values),
             step=None if step is None else _flat(archive, step),
             discretisation=discretisation,
-            notes=(Note("network", f"diagonal A from the vector {poles}"),),
+            notes=notes_of([f"diagonal A from the vector {poles}"], "network"),
         )
-        return {"A": network.A, "C": network.C, "notes": network.notes}
+        return _network_of(network.A, network.C, *network.notes)
     prefixes = _prefixes(archive, _LRU[0], _LRU[1:] if given is None else _LRU[1:2])
     if len(prefixes) == 1:
         nu, theta, real, imaginary = (prefixes[0] + name for name in _LRU)
@@ -272,17 +249,17 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
         else:
             B = _mask(archive, real, given, values)
         note = f"a linear recurrent unit: λ = exp(−exp({nu}) + i·exp({theta}))"
-        scaled = lru_mask(B, _flat(archive, gamma) if gamma in archive else None)
-        network = diagonal_network(values, scaled, notes=(Note("network", note),))
-        return {"A": network.A, "C": network.C, "notes": network.notes}
+        scaled = lru_mask(B, _flat(archive, gamma) if gamma in archive.arrays else None)
+        network = diagonal_network(values, scaled)
+        return _network_of(network.A, network.C, note)
     prefixes = _prefixes(archive, _HIDDEN, (_INPUT,) if given is None else ())
     if len(prefixes) != 1:
         return None
     hidden, inward = prefixes[0] + _HIDDEN, prefixes[0] + _INPUT
     if further := _further_layers(archive, prefixes[0]):
-        raise NetworkFileError(
-            f"{archive.source}: {hidden} is one layer of several ({', '.join(further)}), which are "
-            f"no network by themselves; pass the module, as_network(module), or name one layer: "
+        raise archive.fault(
+            f"{hidden} is one layer of several ({', '.join(further)}), which are no network by "
+            f"themselves; pass the module, as_network(module), or name one layer: "
             f"matrix='{hidden}', mask='{inward}'."
         )
     note = (
@@ -290,39 +267,32 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
         f"network linearised at it"
     )
     A = _values(archive, hidden)
-    return {
-        "A": A,
-        "C": _mask(archive, inward, given, A),
-        "notes": (Note("network", note),),
-    }
+    return _network_of(A, _mask(archive, inward, given, A), note)
 
 
-def _stored_extras(archive: Archive, notes: tuple[Note, ...]) -> Parts:
+def _stored_extras(archive: Archive, notes: Sequence[str]) -> Parts:
     """What else :func:`save_network` writes."""
-    extras: Parts = {part: _values(archive, part) for part in _EXTRAS if part in archive}
+    extras: Parts = {part: _values(archive, part) for part in _EXTRAS if part in archive.arrays}
     stored = archive.arrays.get("notes")
     if stored is not None and stored.dtype is not None and stored.dtype.kind == "U":
-        texts = stored.whole().reshape(-1).tolist()
-        extras["notes"] = (*notes_of(texts, "network"), *notes)
+        extras["notes"] = notes_of([*stored.whole().reshape(-1).tolist(), *notes], "network")
     return extras
 
 
-def _weights_note(archive: Archive, used: Sequence[str]) -> Note:
+def _weights_note(archive: Archive, used: Sequence[str]) -> str:
     """What W and Win do not tell."""
     text = "W and Win taken as a linear network: they tell no activation and no bias"
     others = [name for name in archive.arrays if name not in used and name[:2] != "A_"]
     if others:
         text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
-    return Note("network", text)
+    return text
 
 
-def _deep_notes(archive: Archive, matrix: str) -> tuple[Note, ...]:
-    """A note where the weights named are those of one layer of several."""
-    if not matrix.endswith(_HIDDEN):
-        return ()
-    others = _further_layers(archive, matrix.removesuffix(_HIDDEN))
-    text = f"one layer of several: {', '.join(others)} left out"
-    return (Note("network", text),) if others else ()
+def _deep_note(archive: Archive, matrix: str) -> list[str]:
+    """Say where the weights named are those of one layer of several."""
+    is_layer = matrix.endswith(_HIDDEN)
+    others = _further_layers(archive, matrix.removesuffix(_HIDDEN)) if is_layer else []
+    return [f"one layer of several: {', '.join(others)} left out"] if others else []
 
 
 def _further_layers(archive: Archive, prefix: str) -> list[str]:
@@ -334,21 +304,16 @@ def _further_layers(archive: Archive, prefix: str) -> list[str]:
 def _prefixes(archive: Archive, first: str, others: Sequence[str]) -> list[str]:
     """What stands before ``first`` in names for which all the others are there too."""
     starts = [key.removesuffix(first) for key in archive.arrays if key.endswith(first)]
-    return [start for start in starts if all(start + name in archive for name in others)]
+    return [start for start in starts if all(start + name in archive.arrays for name in others)]
 
 
 def _nothing_found(archive: Archive, choices: Sequence[tuple[str, ...]]) -> NetworkFileError:
     """The error that lists what is there."""
     remedy = "Name the array with matrix='...'."
     if len(choices[0]) == 2:
-        remedy = (
-            "Name the arrays with matrix='...' and mask='...', or give the mask as a file, "
-            "mask='C.npy'."
-        )
-    return NetworkFileError(
-        f"{archive.source}: has no {', or '.join(dict.fromkeys(map(' and '.join, choices)))}; it "
-        f"holds {archive}. {remedy}"
-    )
+        remedy = "Name the arrays with matrix='...' and mask='...', or give a file, mask='C.npy'."
+    wanted = ", or ".join(dict.fromkeys(map(" and ".join, choices)))
+    return archive.fault(f"has no {wanted}; it holds {archive.listing}. {remedy}")
 
 
 def _side_by_side(array: Any, mask: Any) -> Parts:
@@ -374,8 +339,25 @@ def _side_by_side(array: Any, mask: Any) -> Parts:
     raise NetworkFileError(f"{array.file}: must hold {rule}, got shape {shape}; {remedy}.")
 
 
-def _opened(path: str | os.PathLike[str]) -> tuple[Path, Any]:
-    return Path(path), opened(path, FORMATS, "build LinearNetwork(A, C)")
+def _parts(
+    path: str | os.PathLike[str], matrix: str | None, mask: str | None, given: Any
+) -> tuple[Path, Parts]:
+    """Read a file's parts of a network: by their names, by the usual names, or side by side."""
+    file, contents = Path(path), opened(path, FORMATS, "build LinearNetwork(A, C)")
+    ending = file.suffix.lower()
+    if isinstance(contents, Archive):
+        with _naming(str(file)):
+            parts = network_parts(contents, matrix=matrix, mask=mask, given=given)
+        if ending == ".npz" and matrix is mask is None and given is not _NO_MASK:
+            parts |= _stored_extras(contents, parts["notes"])
+        return file, parts
+    if matrix is not None or mask is not None:
+        asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
+        raise NetworkFileError(
+            f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
+            f"out, and give a mask as a {', '.join(SINGLE)} file."
+        )
+    return file, _side_by_side(contents, given)
 
 
 @contextmanager

@@ -107,7 +107,8 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
 
 def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:
     """Open the sparse array that is stored in parts."""
-    shape = tuple(int(length) for length in arrays[f"{prefix}shape"].whole().reshape(-1))
+    rows, columns = (int(length) for length in arrays[f"{prefix}shape"].whole().reshape(-1))
+    shape = (rows, columns)
     room = max(1, math.prod(shape) + sum(shape))
 
     def load() -> Any:

@@ -6,7 +6,6 @@ Which arrays or columns are the states and the input is told by their names.
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,10 @@ from memcurve.arguments import rectangular_array, require_limit, require_size
 from memcurve.io.arrays import (
     Archive,
     Array,
-    NetworkFileError,
     Opened,
     Opener,
     Table,
     in_memory,
-    listed,
     opened,
 )
 from memcurve.io.hdf5 import open_hdf5
@@ -54,7 +51,7 @@ Floats = NDArray[np.float64]
 Names = str | Sequence[str] | None
 
 
-class Source(ABC):
+class Source:
     """A recording: the states of a network, row by row, and the input of the same rows.
 
     Attributes
@@ -67,11 +64,17 @@ class Source(ABC):
         A label.
     """
 
-    length: int
-    columns: int
-    name: str
+    def __init__(self, name: str, states: Array, inputs: Array | None) -> None:
+        """Join states and input, which is the last column of the states where it is None."""
+        self.name = name
+        self.length = states.shape[0]
+        self.columns = states.shape[1] - (inputs is None)
+        self._states, self._inputs = states, inputs
 
-    @abstractmethod
+    def __repr__(self) -> str:
+        """Say which recording it is, and how large."""
+        return f"<Source {self.name}: {self.length} rows of {self.columns} states>"
+
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
         """Go through the recording, any number of times.
 
@@ -88,6 +91,18 @@ class Source(ABC):
         inputs : (rows,) array
             New float64 arrays, states in C order, that may be changed and kept.
         """
+        rows, given = require_size(rows, "rows"), np.asarray(start)
+        start = require_limit(given.item() if given.ndim == 0 else start, "start")
+        if start > self.length:
+            raise ValueError(
+                f"`start` must be at most {self.length}, the number of rows of {self.name}; got "
+                f"{start}. Start earlier, or record for longer."
+            )
+        states = _regrouped(self._states, rows, start)
+        if self._inputs is None:
+            return ((both[:, :-1].copy(), both[:, -1].copy()) for both in states)
+        inputs = _regrouped(self._inputs, rows, start)
+        return ((x, z.reshape(-1)) for x, z in zip(states, inputs, strict=True))
 
 
 def open_recording(
@@ -146,44 +161,12 @@ def open_recording(
     >>> [z.size for x, z in source.chunks(400, start=100)]
     [400, 400, 100]
     """
-    contents = _contents(states, "states")
-    if inputs is None:
-        found, fed = _both(contents, state_names, input_name)
-    else:
-        found = _states(contents, state_names)
-        fed = _input(_contents(inputs, "inputs"), input_name)
-    _check(found, fed)
+    found = _contents(states, "states")
+    fed = found if inputs is None else _contents(inputs, "inputs")
     name = Path(states).stem if isinstance(states, str | os.PathLike) else "recording"
-    return _Recording(name, found, fed)
-
-
-class _Recording(Source):
-    """States with their input, or with the input as last column where ``inputs`` is None."""
-
-    def __init__(self, name: str, states: Array, inputs: Array | None) -> None:
-        self.name = name
-        self.length = states.shape[0]
-        self.columns = states.shape[1] - (inputs is None)
-        self._states, self._inputs = states, inputs
-
-    def __repr__(self) -> str:
-        """Say which recording it is, and how large."""
-        return f"<Source {self.name}: {self.length} rows of {self.columns} states>"
-
-    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
-        """Go through the recording, see :meth:`Source.chunks`."""
-        rows, given = require_size(rows, "rows"), np.asarray(start)
-        start = require_limit(given.item() if given.ndim == 0 else start, "start")
-        if start > self.length:
-            raise ValueError(
-                f"`start` must be at most {self.length}, the number of rows of {self.name}; got "
-                f"{start}. Start earlier, or record for longer."
-            )
-        states = _regrouped(self._states, rows, start)
-        if self._inputs is None:
-            return ((both[:, :-1].copy(), both[:, -1].copy()) for both in states)
-        inputs = _regrouped(self._inputs, rows, start)
-        return ((x, z.reshape(-1)) for x, z in zip(states, inputs, strict=True))
+    X, z = _chosen_parts(found, fed, state_names, input_name)
+    _check(X, z)
+    return Source(name, X, z)
 
 
 def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
@@ -233,42 +216,26 @@ def _contents(value: Any, argument: str) -> Opened:
 # ---- which part is what
 
 
-def _states(contents: Opened, names: Names) -> Array:
-    """Return the states, where the input lies elsewhere."""
+def _chosen_parts(
+    states: Opened, inputs: Opened, names: Names, name: str | None
+) -> tuple[Array, Array | None]:
+    """Return states and input; out of one table, one array with the input last."""
+    alone = states is not inputs
+    if not alone and isinstance(states, Table):
+        place = _input_column(states, name)
+        return states.array([*_state_columns(states, names, place), place]), None
+    if not alone and isinstance(states, Array):
+        raise states.fault(
+            "holds the states alone; give their input too: `inputs` as array or path."
+        )
+    return _states(states, names, alone), _input(inputs, name, alone)
+
+
+def _states(contents: Opened, names: Names, alone: bool) -> Array:
     if isinstance(contents, Table):
         return contents.array(_state_columns(contents, names, None))
-    if isinstance(contents, Archive):
-        return _states_array(contents, names, alone=True)
-    return _unnamed(contents, names, "state_names")
-
-
-def _input(contents: Opened, name: str | None) -> Array:
-    """Return the input, where the states lie elsewhere."""
-    if isinstance(contents, Table):
-        return contents.array([_input_column(contents, name, alone=True)])
-    if isinstance(contents, Archive):
-        return _input_array(contents, name, alone=True)
-    return _unnamed(contents, name, "input_name")
-
-
-def _both(contents: Opened, names: Names, name: str | None) -> tuple[Array, Array | None]:
-    """Return states and input out of one file; of a table, one array with the input last."""
-    if isinstance(contents, Table):
-        place = _input_column(contents, name, alone=False)
-        return contents.array([*_state_columns(contents, names, place), place]), None
-    if isinstance(contents, Archive):
-        states = _states_array(contents, names, alone=False)
-        return states, _input_array(contents, name, alone=False)
-    raise contents.fault("holds the states alone; give their input too: `inputs` as array or path.")
-
-
-def _unnamed(array: Array, names: Names, option: str) -> Array:
-    if names is not None:
-        raise array.fault(f"has no names to choose from, got {option}={names!r}; leave it out.")
-    return array
-
-
-def _states_array(archive: Archive, names: Names, alone: bool) -> Array:
+    if isinstance(contents, Array):
+        return _unnamed(contents, names, "state_names")
     if names is not None and not isinstance(names, str):
         if len(names) != 1:
             raise ValueError(
@@ -276,12 +243,23 @@ def _states_array(archive: Archive, names: Names, alone: bool) -> Array:
                 f"lists are for the columns of tables."
             )
         names = names[0]
-    return _in_blocks(_chosen(archive, names, _STATES, "state_names", alone))
+    return _in_blocks(contents.arrays[_chosen(contents, names, _STATES, "state_names", alone)])
 
 
-def _input_array(archive: Archive, name: str | None, alone: bool) -> Array:
-    array = _chosen(archive, name, _INPUTS, "input_name", alone)
+def _input(contents: Opened, name: str | None, alone: bool) -> Array:
+    if isinstance(contents, Table):
+        only = name is None and contents.width == 1
+        return contents.array([0 if only else _input_column(contents, name)])
+    if isinstance(contents, Array):
+        return _unnamed(contents, name, "input_name")
+    array = contents.arrays[_chosen(contents, name, _INPUTS, "input_name", alone)]
     return _in_blocks(array.column or array)
+
+
+def _unnamed(array: Array, names: Names, option: str) -> Array:
+    if names is not None:
+        raise array.fault(f"has no names to choose from, got {option}={names!r}; leave it out.")
+    return array
 
 
 def _in_blocks(array: Array) -> Array:
@@ -292,92 +270,73 @@ def _in_blocks(array: Array) -> Array:
     return array if array.blocks else in_memory(array.whole(), array.label, array.file)
 
 
-def _chosen(
-    archive: Archive, name: str | None, usual: Sequence[str], option: str, alone: bool
-) -> Array:
-    """Return the array asked for, the usual one, or (``alone``) the only one there is."""
-    arrays = archive.arrays
-    if name is not None:
-        if (key := str(name).removeprefix("/")) in arrays:
-            return arrays[key]
-        raise NetworkFileError(
-            f"{archive.source}: has no {name}; it holds {archive}. Correct `{option}`."
-        )
-    found = [key for key in usual if key in arrays]
-    if len(found) > 1:
-        raise NetworkFileError(
-            f"{archive.source}: has {' and '.join(found)}; choose with {option}='{found[0]}'."
-        )
-    if not found and not (alone and len(arrays) == 1):
-        raise NetworkFileError(
-            f"{archive.source}: has none of {', '.join(usual)}; it holds {archive}. Name the array "
-            f"with {option}='...'."
-        )
-    return arrays[found[0]] if found else next(iter(arrays.values()))
-
-
-def _input_column(table: Table, name: str | None, alone: bool) -> int:
-    if name is not None:
-        return _column(table, name, "input_name")
-    if alone and table.width == 1:
-        return 0
-    if table.names is None and alone:
-        raise NetworkFileError(
-            f"{table.file}: must hold one input, got several: {table.width} columns; give a file "
-            f"of one column, or a header line and input_name='...'."
-        )
-    if table.names is None:
-        raise NetworkFileError(
-            f"{table.file}: has {table.width} columns without names, so that the input is not "
-            f"known; write a header line, or give `inputs` as array or path."
-        )
-    found = [key for key in _INPUTS if key in table.names]
-    if len(found) == 1:
-        return _column(table, found[0], "input_name")
-    problem = f"has several inputs, {' and '.join(found)}"
-    if not found:
-        problem = f"has no column called {', '.join(_INPUTS)}, only {listed(table.names)}"
-    raise NetworkFileError(f"{table.file}: {problem}; choose one with input_name='...'.")
+def _input_column(table: Table, name: str | None) -> int:
+    return _column(table, _chosen(table, name, _INPUTS, "input_name"))
 
 
 def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
     """Return the columns listed, or all but the input's."""
-    if names is not None:
-        chosen = [names] if isinstance(names, str) else names
-        columns = [_column(table, name, "state_names") for name in chosen]
-        if len({*columns}) < len(columns):
-            raise ValueError(f"`state_names` must name each column once, got {names!r}.")
-        if place in columns:
-            raise NetworkFileError(
-                f"{table.file}: column {chosen[columns.index(place)]} is the input and in "
-                f"`state_names`; leave it out there: it would be remembered perfectly."
-            )
+    if names is None:
+        columns = [column for column in range(table.width) if column != place]
+        for name in [table.names[column] for column in columns] if table.names else ():
+            if name in (*_CLOCKS, *_INPUTS):
+                seems = "to be an input" if name in _INPUTS else "to count the rows"
+                raise table.fault(
+                    f"column {name!r} seems {seems} and not to be a state; remove it, or list the "
+                    f"states with state_names=[...]."
+                )
         return columns
-    columns = [column for column in range(table.width) if column != place]
-    for name in (table.names[column] for column in columns) if table.names is not None else ():
-        seems = "to count the rows" if name in _CLOCKS else "to be an input"
-        if name in (*_CLOCKS, *_INPUTS):
-            raise NetworkFileError(
-                f"{table.file}: column {name!r} seems {seems} and not a state; remove it, or list "
-                f"the states with state_names=[...]."
-            )
+    wanted = [names] if isinstance(names, str) else names
+    columns = [_column(table, _chosen(table, n, (), "state_names")) for n in wanted]
+    if len({*columns}) < len(columns):
+        raise ValueError(f"`state_names` must name each column once, got {names!r}.")
+    if place in columns:
+        raise table.fault(
+            f"column {wanted[columns.index(place)]} is the input and in `state_names`; leave it "
+            f"out there: it would be remembered perfectly."
+        )
     return columns
 
 
-def _column(table: Table, name: str, option: str) -> int:
-    if table.names is None:
-        raise NetworkFileError(
-            f"{table.file}: its {table.width} columns have no names, got {option}={name!r}; write "
-            f"a header line, or leave `{option}` out."
+def _column(table: Table, name: str) -> int:
+    names = table.names or []
+    if names.count(name) > 1:
+        raise table.fault(f"has several columns {name!r}; rename them.")
+    return names.index(name)
+
+
+def _chosen(
+    contents: Archive | Table,
+    name: str | None,
+    usual: Sequence[str],
+    option: str,
+    alone: bool = False,
+) -> str:
+    """Return the name asked for, the usual one, or (``alone``) the only one there is."""
+    names = contents.names if isinstance(contents, Table) else list(contents.arrays)
+    if isinstance(contents, Table) and names is None:
+        asked = "" if name is None else f", got {option}={name!r}"
+        remedy = "give `inputs` as array or path" if name is None else f"leave `{option}` out"
+        raise contents.fault(
+            f"has {contents.width} columns without names{asked}; write a header line, or {remedy}."
         )
-    if name not in table.names:
-        raise NetworkFileError(
-            f"{table.file}: has no column {name!r}; it has {listed(table.names)}. Correct "
-            f"`{option}`."
+    if not names:
+        raise contents.fault("holds no arrays.")
+    if name is not None:
+        if name in names or (name := str(name).removeprefix("/")) in names:
+            return name
+        is_table = isinstance(contents, Table)
+        thing, holds = (f"column {name!r}", "has") if is_table else (name, "holds")
+        raise contents.fault(f"has no {thing}; it {holds} {contents.listing}. Correct `{option}`.")
+    found = [key for key in usual if key in names]
+    if len(found) > 1:
+        raise contents.fault(f"has {' and '.join(found)}; choose with {option}='{found[0]}'.")
+    if not found and not (alone and len(names) == 1):
+        raise contents.fault(
+            f"has none of {', '.join(usual)}, only {contents.listing}; choose one with "
+            f"{option}='...'."
         )
-    if table.names.count(name) > 1:
-        raise NetworkFileError(f"{table.file}: has several columns {name!r}; rename them.")
-    return table.names.index(name)
+    return found[0] if found else names[0]
 
 
 # ---- whether they fit together

@@ -6,7 +6,6 @@ import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,61 +20,74 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 
 def open_table(file: Path) -> Table:
-    """Open columns of real numbers, named by a header line if there is one; empty fields are NaN.
-
-    Lines are counted once, here.
-    """
-    layout = _layout(file, is_table=True)
+    """Open columns of real numbers, named by a header line if there is one; NaN is missing."""
+    text = _Text(file, is_table=True)
 
     def read(columns: Sequence[int]) -> Blocks:
-        return lambda start: layout.blocks(start, columns)
+        return lambda start: text.blocks(start, columns)
 
-    return Table(file, layout.names, layout.length, layout.width, read)
+    return Table(file, text.names, text.length, text.width, read)
 
 
 def open_matrix(file: Path) -> Array:
     """Open rows of numbers, also complex ones; a header line of words is passed over."""
-    layout = _layout(file, is_table=False)
-    if layout.length == 0:
-        raise NetworkFileError(f"{file}: holds no numbers; write one row of the matrix a line.")
+    text = _Text(file, is_table=False)
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
-        return layout.blocks(start, range(layout.width))
+        return text.blocks(start, range(text.width))
 
-    def load() -> NDArray[Any]:
-        return np.concatenate([*blocks(0)])
-
-    shape = (layout.length, layout.width)
-    return Array(f"{file}: the table", shape, np.dtype(float), load, blocks, file)
+    shape = (text.length, text.width)
+    return Array(f"{file}: the table", shape, np.dtype(float), None, blocks, file)
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How a file writes its numbers."""
+class _Text:
+    """Rows of fields; the first lines tell how they are written, and all of them are counted."""
 
-    file: Path
-    is_table: bool
-    separator: str | None  # None: blanks
-    width: int
-    names: list[str] | None
-    skip: int  # 1 where the first line that counts is a header
-    length: int = 0
-
-    @property
-    def blanks(self) -> bytes:
-        """What counts for nothing at the ends of a line; tabs may stand between empty fields."""
-        return b" \r\n" if self.separator == "\t" else b" \t\r\n"
+    def __init__(self, file: Path, is_table: bool) -> None:
+        self.file, self.is_table, self._blanks = file, is_table, b" \r\n"
+        top = list(islice(self._lines(), 2))
+        none = f"{file}: holds no numbers; write one row a line."
+        if not top:
+            raise NetworkFileError(none)
+        texts = [line.decode() for _, line in top]
+        self._separator = next((sign for sign in ";\t," if all(sign in t for t in texts)), None)
+        if self._separator != "\t":  # tabs may stand between empty fields
+            self._blanks += b"\t"
+        first, below = _fields(texts[0], self._separator), _fields(texts[-1], self._separator)
+        self.names, self._skip = None, 0
+        if _is_header(first, below) if is_table else _are_words(first):
+            self.names, self._skip = first, 1
+        elif is_table:
+            above = _fields(_comment_above(file, top[0][0]), self._separator)
+            named = len(above) == len(first) and _is_header(above, below)
+            self.names = above if named else None
+        self.width, self.length = len(first), -self._skip
+        for line in self._lines():
+            self.length, last = self.length + 1, line
+        if self.length > 0:
+            self._split(*last)  # shorter where the file was cut off
+        elif not is_table:
+            raise NetworkFileError(none)
 
     def blocks(self, start: int, columns: Sequence[int]) -> Iterator[NDArray[Any]]:
         """Go through the rows from ``start`` on."""
         step = max(1, BLOCK // (128 * self.width))  # a field and its number: about 128 bytes
-        lines = islice(_lines(self.file, self.blanks), self.skip + start, None)
+        lines = islice(self._lines(), self._skip + start, None)
         while batch := list(islice(lines, step)):
             yield np.array([self._row(*line, columns) for line in batch])
 
-    def split(self, number: int, line: bytes) -> list[str]:
-        """Return the fields of a line, which must be as many as those of the first."""
-        fields = line.decode().split(self.separator)
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """Go through the lines that are neither empty nor a comment, with their numbers."""
+        with self.file.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                content = line.strip(self._blanks)
+                if content and not content.startswith(b"#"):
+                    yield number, content
+
+    def _split(self, number: int, line: bytes) -> list[str]:
+        fields = line.decode().split(self._separator)
         if len(fields) != self.width:
             raise NetworkFileError(
                 f"{self.file}: line {number} has {len(fields)} fields, the first line "
@@ -85,14 +97,13 @@ class _Layout:
         return fields
 
     def _row(self, number: int, line: bytes, columns: Sequence[int]) -> list[Any]:
-        fields = self.split(number, line)
-        chosen = [fields[column] for column in columns]
+        fields = self._split(number, line)
         try:
             if b"_" not in line:  # Python reads 1_0 as 10
-                return [float(field) for field in chosen]
+                return [float(fields[column]) for column in columns]
         except ValueError:
             pass
-        return [self._number(field.strip().strip('"'), number) for field in chosen]
+        return [self._number(fields[column].strip().strip('"'), number) for column in columns]
 
     def _number(self, field: str, number: int) -> float | complex:
         value = _real(field) if self.is_table else _complex(field)
@@ -104,41 +115,6 @@ class _Layout:
             f"{self.file}: line {number}: {field!r} is not a {'real ' * self.is_table}number; "
             f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks."
         )
-
-
-def _layout(file: Path, is_table: bool) -> _Layout:
-    """Find out from the first lines what separates the fields, and whether they name columns."""
-    top = list(islice(_lines(file, b" \r\n"), 2))
-    if not top:
-        thing = "recording" if is_table else "matrix"
-        raise NetworkFileError(f"{file}: holds no numbers; write one row of the {thing} a line.")
-    texts = [line.decode() for _, line in top]
-    separator = next((sign for sign in ";\t," if all(sign in text for text in texts)), None)
-    first, below = _fields(texts[0], separator), _fields(texts[-1], separator)
-    names = None
-    if skip := _is_header(first, below) if is_table else _are_words(first):
-        names = first
-    elif is_table:
-        comment = _fields(_comment_above(file, top[0][0]), separator)
-        names = comment if len(comment) == len(first) and _is_header(comment, below) else None
-    layout = _Layout(file, is_table, separator, len(first), names, int(skip))
-    length, last = -layout.skip, top[0]
-    for line in _lines(file, layout.blanks):
-        length, last = length + 1, line
-    if length > 0:
-        layout.split(*last)  # shorter where the file was cut off
-    return _Layout(file, is_table, separator, len(first), names, int(skip), length)
-
-
-def _lines(file: Path, blanks: bytes) -> Iterator[tuple[int, bytes]]:
-    """Go through the lines that are neither empty nor a comment, with their numbers."""
-    with file.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            content = line.strip(blanks)
-            if content and not content.startswith(b"#"):
-                yield number, content
 
 
 def _fields(text: str, separator: str | None) -> list[str]:
@@ -196,86 +172,53 @@ def _is_missing(field: str) -> bool:
 # ---- MatrixMarket
 
 
-@dataclass(frozen=True)
-class _Market:
-    """The first lines of a MatrixMarket file, and where its numbers begin."""
-
-    is_listed: bool
-    field: str
-    symmetry: str
-    rows: int
-    columns: int
-    entries: int
-    tokens: Iterator[str]
-
-
 def open_market(file: Path) -> Array:
-    """Open a matrix (.mtx), listed entry by entry or in full."""
-    head = _market(file)
-    shape, dtype = (
-        (head.rows, head.columns),
-        np.dtype(complex if head.field == "complex" else float),
-    )
-    return Array(
-        f"{file}: the matrix",
-        shape,
-        dtype,
-        lambda: _market_values(_market(file)),
-        file=file,
-        is_sparse=head.is_listed,
-    )
+    """Open a matrix (.mtx), listed entry by entry or in full.
 
-
-def _market(file: Path) -> _Market:
-    lines = _market_lines(file)
-    first = next(lines, "")
-    mark, thing, layout, field, symmetry = first.lower().split()
-    if (mark, thing) != ("%%matrixmarket", "matrix") or layout not in ("array", "coordinate"):
-        raise ValueError(f"unknown first line {first.rstrip()!r}")
-    tokens = (part for line in lines if line.lstrip()[:1] != "%" for part in line.split())
-    is_listed = layout == "coordinate"
-    rows, columns = int(next(tokens, "")), int(next(tokens, ""))
-    entries = rows * columns
-    if is_listed:
-        entries = int(next(tokens, ""))
-    elif symmetry != "general":
-        entries = rows * (rows + (-1 if symmetry == "skew-symmetric" else 1)) // 2
-    return _Market(is_listed, field, symmetry, rows, columns, entries, tokens)
-
-
-def _market_lines(file: Path) -> Iterator[str]:
+    scipy.io.mmread crashes Python on long or cut numbers (scipy #19949).
+    """
     with file.open(encoding="utf-8", errors="replace") as stream:
-        yield from stream
+        first = stream.readline()
+        mark, thing, layout, field, symmetry = first.lower().split()
+        sizes = next((line.split() for line in stream if line.strip() and line[0] != "%"), [])
+    if (mark, thing) != ("%%matrixmarket", "matrix") or layout not in ("array", "coordinate"):
+        raise ValueError(f"unknown first line {first!r}")
+    listed, half, strict = layout != "array", symmetry != "general", symmetry == "skew-symmetric"
+    rows, columns, *counted = map(int, sizes)
+    entries = rows * (rows + 1 - 2 * strict) // 2 if half else rows * columns
+    entries = counted[0] if listed else entries
+    width = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "complex": 2}[field]
+    step = width + 2 * listed
 
+    def load() -> Any:
+        from scipy.sparse import coo_array
 
-def _market_values(head: _Market) -> Any:
-    """Read the entries; scipy.io.mmread crashes Python on long or cut numbers (scipy #19949)."""
-    from scipy.sparse import coo_array
+        lines = file.read_text("utf-8", errors="replace").split("\n")[1:]
+        tokens = [part for line in lines if line.lstrip()[:1] != "%" for part in line.split()]
+        del tokens[: len(sizes)]
+        if step == 0 or len(tokens) != entries * step or (half and rows != columns):
+            raise ValueError(
+                f"{rows} x {columns}, {entries} entries announced, {len(tokens)} numbers"
+            )
+        if listed:
+            i, j = (np.array([int(index) - 1 for index in tokens[at::step]], int) for at in (0, 1))
+        elif half:  # column after column
+            j, i = np.triu_indices(rows, strict)
+        else:
+            j, i = np.indices((columns, rows)).reshape(2, -1)
+        read = int if field == "integer" else float
+        values = i * 0 + 1
+        if width:
+            values = np.array([read(value) for value in tokens[2 * listed :: step]])
+        if width == 2:
+            values = values + 1j * np.array([float(value) for value in tokens[step - 1 :: step]])
+        if half:
+            mirrored = {"symmetric": values, "skew-symmetric": -values, "hermitian": values.conj()}
+            off = i != j
+            values = np.append(values, mirrored[symmetry][off])
+            i, j = np.append(i, j[off]), np.append(j, i[off])
+        array = coo_array((values, (i, j)), shape=(rows, columns))
+        return array.tocsr() if listed else array.toarray()
 
-    rows, columns, half = head.rows, head.columns, head.symmetry != "general"
-    width = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "complex": 2}[head.field]
-    step = width + 2 * head.is_listed
-    tokens = list(head.tokens)
-    if step == 0 or len(tokens) != head.entries * step or (half and rows != columns):
-        raise ValueError(
-            f"{rows} x {columns}, {head.entries} entries announced, {len(tokens)} numbers"
-        )
-    if head.is_listed:
-        i, j = (np.array([int(index) - 1 for index in tokens[at::step]], int) for at in (0, 1))
-    elif half:  # column after column
-        j, i = np.triu_indices(rows, head.symmetry == "skew-symmetric")
-    else:
-        j, i = np.indices((columns, rows)).reshape(2, -1)
-    values = i * 0 + 1
-    if width:
-        read = int if head.field == "integer" else float
-        values = np.array([read(value) for value in tokens[2 * head.is_listed :: step]])
-    if width == 2:
-        values = values + 1j * np.array([float(value) for value in tokens[step - 1 :: step]])
-    if half:
-        mirrored = {"symmetric": values, "skew-symmetric": -values, "hermitian": values.conj()}
-        off = i != j
-        values = np.append(values, mirrored[head.symmetry][off])
-        i, j = np.append(i, j[off]), np.append(j, i[off])
-    array = coo_array((values, (i, j)), shape=(rows, columns))
-    return array.tocsr() if head.is_listed else array.toarray()
+    shape, dtype = (rows, columns), np.dtype(complex if field == "complex" else float)
+    return Array(f"{file}: the matrix", shape, dtype, load, file=file, is_sparse=listed)
