@@ -34,42 +34,18 @@ class NetworkFileError(ValueError):
 
 @dataclass(frozen=True)
 class Array:
-    """One array, in memory or in a file, that is not read yet.
+    """One array, in memory or in a file, that is not read yet."""
 
-    Attributes
-    ----------
-    label : str
-        What errors call it, e.g. ``"`states`"`` or ``"run.npz: X"``.
-    shape, dtype
-        Of the whole; ``dtype`` is None where the file does not tell it in numpy's terms.
-    load : callable, optional
-        Reads all of it, dense or as a scipy sparse array (default: all blocks); to be called by
-        :meth:`whole`, which looks at the size first.
-    blocks : callable, optional
-        ``blocks(start)`` goes through the rows from ``start`` on, in blocks of any length; None
-        where the format can only be read whole.
-    file : Path, optional
-        Where it lies.
-    kind : str
-        The file's own word for its type, for listings.
-    is_sparse : bool
-        Whether ``load`` gives a scipy sparse array.
-    refusal : str, optional
-        Why it is never read, for the error: it does not hold numbers.
-    column : Array, optional
-        The same numbers as a column, where the format has rows and columns but no vectors.
-    """
-
-    label: str
+    label: str  # what errors call it, e.g. "`states`" or "run.npz: X"
     shape: tuple[int, ...]
-    dtype: np.dtype[Any] | None
-    load: Callable[[], Any] | None = None
-    blocks: Blocks | None = None
+    dtype: np.dtype[Any] | None  # None where the file does not tell it in numpy's terms
+    load: Callable[[], Any] | None = None  # reads all of it; None: that is all blocks
+    blocks: Blocks | None = None  # None where the format can only be read whole
     file: Path | None = None
-    kind: str = ""
-    is_sparse: bool = False
-    refusal: str | None = None
-    column: Array | None = None
+    kind: str = ""  # the file's own word for its type
+    is_sparse: bool = False  # whether ``load`` gives a scipy sparse array
+    refusal: str | None = None  # the error of what does not hold numbers and is never read
+    column: Array | None = None  # a row as a column, where the format has no vectors
 
     def __str__(self) -> str:
         """Shape and type, e.g. ``"(3, 3) float64"``."""
@@ -85,18 +61,13 @@ class Array:
         if self.refusal is not None:
             raise NetworkFileError(self.refusal)
 
-    def require_room(self) -> None:
-        """Raise a TooLargeError where all of it cannot fit: it may be a decompression bomb."""
-        if self.file is None:
-            return
-        shape = (sum(self.shape),) if self.is_sparse else self.shape  # a number a row at least
-        itemsize = 8 if self.dtype is None else self.dtype.itemsize
-        require_room_for_array(shape, self.label, itemsize=itemsize)
-
     def whole(self) -> Any:
-        """Read all of it, once it is known to be numbers and to fit."""
+        """Read all of it, once it is known to be numbers and to fit: no decompression bomb."""
         self.require_numbers()
-        self.require_room()
+        if self.file is not None:
+            shape = (sum(self.shape),) if self.is_sparse else self.shape  # a number a row at least
+            itemsize = 8 if self.dtype is None else self.dtype.itemsize
+            require_room_for_array(shape, self.label, itemsize=itemsize)
         with reading(self.file):
             if self.load is not None:
                 return _checked(self.load())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -45,17 +45,16 @@ def _matrix(file: Path, key: str, shape: tuple[int, ...], kind: str) -> Array:
 
         return loadmat(str(file), appendmat=False, variable_names=[key])[key]
 
-    array = Array(
-        f"{file}: {key}",
-        shape,
-        None,
-        load,
-        file=file,
-        kind=kind,
-        is_sparse=kind == "sparse",
-        refusal=_refusal(file, key, kind),
-    )
-    return _with_column(array, replace(array, shape=shape[::-1], load=lambda: load().T))
+    return _array(file, key, shape, kind, load)
+
+
+def _array(
+    file: Path, key: str, shape: tuple[int, ...], kind: str, load: Callable[[], Any] | None
+) -> Array:
+    """An array that is only read whole, or never."""
+    label, refusal, is_sparse = f"{file}: {key}", _refusal(file, key, kind), kind == "sparse"
+    array = Array(label, shape, None, load, None, file, kind, is_sparse, refusal)
+    return _with_column(array, replace(array, shape=shape[::-1], load=lambda: array.whole().T))
 
 
 def _with_column(array: Array, turned: Array) -> Array:
@@ -83,12 +82,10 @@ def _open_73(file: Path) -> Archive:
 
 def _matrix_73(file: Path, key: str, item: Any) -> Array:
     kind = _class(item)
-    refusal = _refusal(file, key, kind)
     if kind == "sparse":
         return _sparse_73(file, key, item)
-    if refusal is not None:
-        shape = (getattr(item, "shape", None) or ())[::-1]
-        return Array(f"{file}: {key}", shape, None, dict, file=file, kind=kind, refusal=refusal)
+    if kind not in _NUMBERS:
+        return _array(file, key, (getattr(item, "shape", None) or ())[::-1], kind, None)
     array = dataset(file, key, item, turned=True, kind=kind)
     return _with_column(array, dataset(file, key, item, kind=kind))
 
@@ -105,8 +102,7 @@ def _sparse_73(file: Path, key: str, item: Any) -> Array:
         )
         return csc_array((data, rows.astype(np.int64), starts.astype(np.int64)), shape=shape)
 
-    array = Array(f"{file}: {key}", shape, None, load, file=file, kind="sparse", is_sparse=True)
-    return _with_column(array, replace(array, shape=shape[::-1], load=lambda: load().T))
+    return _array(file, key, shape, "sparse", load)
 
 
 def _class(item: Any) -> str:

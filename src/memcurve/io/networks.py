@@ -102,10 +102,8 @@ def load_network(
     ------
     ValueError
         The file is empty, damaged, of an unknown kind or holds no network.
-    FileNotFoundError, IsADirectoryError, PermissionError
-        There is no file to read.
-    MemoryError
-        What the file says it holds does not fit into memory; nothing was read.
+    FileNotFoundError, IsADirectoryError, PermissionError, MemoryError
+        There is no file to read, or what it says it holds does not fit into memory.
     ModuleNotFoundError
         MATLAB 7.3 needs h5py; ``.safetensors`` needs safetensors, for bfloat16 also ml_dtypes: all
         three come with ``pip install memcurve[files]``. Checkpoints need torch.
@@ -139,9 +137,7 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
     Raises
     ------
     ValueError
-        The file is empty, damaged, of an unknown kind or holds no square matrix of finite numbers.
-    FileNotFoundError, IsADirectoryError, PermissionError, MemoryError, ModuleNotFoundError
-        As for :func:`memcurve.load_network`.
+        There is no square matrix of finite numbers in it. Else as :func:`memcurve.load_network`.
     """
     file, parts = _parts(path, matrix, None, _NO_MASK)
     with _naming(str(file)):  # a network is the one place that checks matrices
@@ -210,7 +206,7 @@ def network_parts(
         if parts is None:
             raise _nothing_found(archive, pairs)
         return parts
-    A = _values(archive, found[0])
+    A = _whole(archive.arrays[found[0]])
     C = _mask(archive, found[-1], given, A)
     if found[0] != "W":
         return _network_of(A, C, *_deep_note(archive, found[0]))
@@ -245,7 +241,7 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
         gamma = prefixes[0] + "gamma_log"
         values = lru_poles(_flat(archive, nu), _flat(archive, theta))
         if given is None:
-            B = _values(archive, real) + 1j * _values(archive, imaginary)
+            B = _whole(archive.arrays[real]) + 1j * _whole(archive.arrays[imaginary])
         else:
             B = _mask(archive, real, given, values)
         note = f"a linear recurrent unit: λ = exp(−exp({nu}) + i·exp({theta}))"
@@ -266,13 +262,15 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
         f"{hidden} taken as a linear recurrence: weights do not tell the activation, nor is the "
         f"network linearised at it"
     )
-    A = _values(archive, hidden)
+    A = _whole(archive.arrays[hidden])
     return _network_of(A, _mask(archive, inward, given, A), note)
 
 
 def _stored_extras(archive: Archive, notes: Sequence[str]) -> Parts:
     """What else :func:`save_network` writes."""
-    extras: Parts = {part: _values(archive, part) for part in _EXTRAS if part in archive.arrays}
+    extras: Parts = {
+        part: _whole(archive.arrays[part]) for part in _EXTRAS if part in archive.arrays
+    }
     stored = archive.arrays.get("notes")
     if stored is not None and stored.dtype is not None and stored.dtype.kind == "U":
         extras["notes"] = notes_of([*stored.whole().reshape(-1).tolist(), *notes], "network")
@@ -384,20 +382,15 @@ def _name_or_values(mask: Any) -> tuple[str | None, Any]:
 
 def _whole(array: Any) -> Any:
     """Read an array; a square one is a connectivity, which is to be worked on."""
-    array.require_room()
     square = len(array.shape) == 2 and array.shape[0] == array.shape[1]
     if square and not array.is_sparse and array.file is not None:
         require_room_for_states(array.shape[0], "exact")
     return array.whole()
 
 
-def _values(archive: Archive, name: str) -> Any:
-    return _whole(archive.arrays[name])
-
-
 def _flat(archive: Archive, name: str) -> Any:
     """A vector from a number, or from a row or column of them, as MATLAB stores both."""
-    array = _values(archive, name)
+    array = _whole(archive.arrays[name])
     values = np.asarray(array.toarray() if hasattr(array, "toarray") else array)
     return values.reshape(-1) if values.size == max(values.shape, default=1) else values
 

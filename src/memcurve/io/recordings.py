@@ -52,17 +52,7 @@ Names = str | Sequence[str] | None
 
 
 class Source:
-    """A recording: the states of a network, row by row, and the input of the same rows.
-
-    Attributes
-    ----------
-    length : int
-        The number of rows T.
-    columns : int
-        The number of states N.
-    name : str
-        A label.
-    """
+    """A recording: ``length`` rows of ``columns`` states of a network, each with its input."""
 
     def __init__(self, name: str, states: Array, inputs: Array | None) -> None:
         """Join states and input, which is the last column of the states where it is None."""
@@ -144,10 +134,8 @@ def open_recording(
         chunk, and raises then.
     TypeError
         An array that does not hold numbers.
-    FileNotFoundError, IsADirectoryError, PermissionError
-        There is no file to read.
-    MemoryError
-        What has to be held whole does not fit into memory; nothing was read.
+    FileNotFoundError, IsADirectoryError, PermissionError, MemoryError
+        There is no file to read, or what has to be held whole does not fit into memory.
     ModuleNotFoundError
         ``.h5``, ``.hdf5`` and ``.mat`` of version 7.3 need h5py, ``.parquet`` needs pyarrow: both
         come with ``pip install memcurve[files]``.
@@ -161,12 +149,20 @@ def open_recording(
     >>> [z.size for x, z in source.chunks(400, start=100)]
     [400, 400, 100]
     """
-    found = _contents(states, "states")
-    fed = found if inputs is None else _contents(inputs, "inputs")
-    name = Path(states).stem if isinstance(states, str | os.PathLike) else "recording"
-    X, z = _chosen_parts(found, fed, state_names, input_name)
+    found, alone = _contents(states, "states"), inputs is not None
+    if not alone and isinstance(found, Array):
+        raise found.fault(
+            "holds the states alone; give the input too: `inputs` as array or path."
+        )
+    z: Array | None = None
+    if not alone and isinstance(found, Table):  # one array, whose last column is the input
+        place = _input_column(found, input_name)
+        X = found.array([*_state_columns(found, state_names, place), place])
+    else:
+        X = _states(found, state_names, alone)
+        z = _input(_contents(inputs, "inputs") if alone else found, input_name, alone)
     _check(X, z)
-    return Source(name, X, z)
+    return Source(Path(states).stem if isinstance(states, str | os.PathLike) else "recording", X, z)
 
 
 def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
@@ -214,21 +210,6 @@ def _contents(value: Any, argument: str) -> Opened:
 
 
 # ---- which part is what
-
-
-def _chosen_parts(
-    states: Opened, inputs: Opened, names: Names, name: str | None
-) -> tuple[Array, Array | None]:
-    """Return states and input; out of one table, one array with the input last."""
-    alone = states is not inputs
-    if not alone and isinstance(states, Table):
-        place = _input_column(states, name)
-        return states.array([*_state_columns(states, names, place), place]), None
-    if not alone and isinstance(states, Array):
-        raise states.fault(
-            "holds the states alone; give their input too: `inputs` as array or path."
-        )
-    return _states(states, names, alone), _input(inputs, name, alone)
 
 
 def _states(contents: Opened, names: Names, alone: bool) -> Array:
