@@ -151,9 +151,7 @@ def open_recording(
     """
     found, alone = _contents(states, "states"), inputs is not None
     if not alone and isinstance(found, Array):
-        raise found.fault(
-            "holds the states alone; give the input too: `inputs` as array or path."
-        )
+        raise found.fault("holds states alone; give their input too: `inputs` as array or path.")
     z: Array | None = None
     if not alone and isinstance(found, Table):  # one array, whose last column is the input
         place = _input_column(found, input_name)
