@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         UncertainResultError,
         UnstableNetworkError,
     )
-    from memcurve.io import load_matrix, load_network, save_network
     from memcurve.fisher import fisher_curve
+    from memcurve.io import load_matrix, load_network, save_network
     from memcurve.memory import forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
     from memcurve.noise import Float32, Float64, ObservationNoise, Quantised, StateNoise

@@ -23,9 +23,9 @@ from memcurve.data.innovations import (
     fit_autoregression,
 )
 from memcurve.data.regression import regress
-from memcurve.io import Source, open_recording
 from memcurve.data.views import SomeColumns, WithInputs, within_range
 from memcurve.errors import RecordingWarning
+from memcurve.io import Source, open_recording
 
 Floats = NDArray[np.float64]
 
