@@ -13,7 +13,7 @@ import pytest
 from scipy import io
 
 from memcurve import LinearNetwork, load_network, save_network
-from memcurve.io import NetworkFileError
+from memcurve.io import MissingMaskError, NetworkFileError
 from memcurve.limits import TooLargeError
 from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
 from written import Payload, write_mat73
@@ -50,7 +50,8 @@ def test_unknown_endings(tmp_path, file):
 
 def test_archive_without_a_pair_lists_what_it_holds(archive):
     path = archive({"A": A, "B": C2})
-    refused(path, "no A and C, or W and Win", "A (5, 5)", "B (5, 2)", "matrix='...'", "mask='...'")
+    parts = ("no A and C, or W and Win", "A (5, 5)", "B (5, 2)", "matrix='...'", "mask='...'")
+    refused(path, *parts, error=MissingMaskError)
     refused(path, "no A and in, or W and in;", "B (5, 2)", mask="in")
     refused(path, "no hh and C, or hh and Win;", "B (5, 2)", matrix="hh")
 
@@ -74,7 +75,8 @@ def test_values_refused_by_the_network_name_the_file(archive, single, tmp_path):
 
 
 def test_single_array_shapes(single):
-    refused(single(A), "no input mask C", "mask='C.npy'", "[A | C]", "archive with A and C")
+    parts = ("no input mask C", "mask='C.npy'", "[A | C]", "archive with A and C")
+    refused(single(A), *parts, error=MissingMaskError)
     refused(single(A[:, :3]), "[A | C] of shape (N, N + d)", "(5, 3)")
     refused(single(np.hstack([A, C2])), "square A, as `mask` is given", "(5, 7)", mask=C)
 

@@ -307,7 +307,7 @@ def from_mapping(
     arrays = {}
     for key, value in mapping.items():
         known = value if hasattr(value, "dtype") else rectangular_array(value, str(key))
-        arrays[str(key)] = as_array(known, f"the mapping: {key}")
+        arrays[str(key)] = as_array(known, str(key))
     named = isinstance(mask, str)
     parts = network_parts(
         Archive("the mapping", arrays),

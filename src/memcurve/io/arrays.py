@@ -32,11 +32,15 @@ class NetworkFileError(ValueError):
     """A file that does not hold a network or a recording; the message names file and remedy."""
 
 
+class MissingMaskError(NetworkFileError):
+    """A file that holds a connectivity, but no input mask."""
+
+
 @dataclass(frozen=True)
 class Array:
     """One array, in memory or in a file, that is not read yet."""
 
-    label: str  # what errors call it, e.g. "`states`" or "run.npz: X"
+    name: str  # in its file; "`states`" where it is an argument
     shape: tuple[int, ...]
     dtype: np.dtype[Any] | None  # None where the file does not tell it in numpy's terms
     load: Callable[[], Any] | None = None  # reads all of it; None: that is all blocks
@@ -44,30 +48,39 @@ class Array:
     file: Path | None = None
     kind: str = ""  # the file's own word for its type
     is_sparse: bool = False  # whether ``load`` gives a scipy sparse array
-    refusal: str | None = None  # the error of what does not hold numbers and is never read
+    refusal: str | None = None  # the error of what is incomplete, or no numbers: never read
     column: Array | None = None  # a row as a column, where the format has no vectors
 
     def __str__(self) -> str:
         """Shape and type, e.g. ``"(3, 3) float64"``."""
         return f"{self.shape} {self.kind or self.dtype}"
 
+    @property
+    def label(self) -> str:
+        """What errors call it, e.g. ``"run.npz: X"``."""
+        return self.name if self.file is None else f"{self.file}: {self.name}"
+
     def fault(self, problem: str) -> ValueError:
         """Return the error that says so of this array."""
         kind = ValueError if self.file is None else NetworkFileError
         return kind(f"{self.label} {problem}")
 
-    def require_numbers(self) -> None:
-        """Raise an error where it is known to hold something else."""
+    def require_readable(self) -> None:
+        """Raise an error where it is known to be incomplete, or to hold no numbers."""
         if self.refusal is not None:
             raise NetworkFileError(self.refusal)
 
-    def whole(self) -> Any:
-        """Read all of it, once it is known to be numbers and to fit: no decompression bomb."""
-        self.require_numbers()
+    def require_room(self) -> None:
+        """Raise a TooLargeError where all of it cannot fit: it may be a decompression bomb."""
         if self.file is not None:
             shape = (sum(self.shape),) if self.is_sparse else self.shape  # a number a row at least
             itemsize = 8 if self.dtype is None else self.dtype.itemsize
-            require_room_for_array(shape, self.label, itemsize=itemsize)
+            require_room_for_array(shape, f"{self.name} in {self.file}", itemsize=itemsize)
+
+    def whole(self) -> Any:
+        """Read all of it, once it is known to fit and to be numbers."""
+        self.require_room()
+        self.require_readable()
         with reading(self.file):
             if self.load is not None:
                 return _checked(self.load())
@@ -122,8 +135,8 @@ class Table:
 
     def array(self, columns: Sequence[int]) -> Array:
         """Return these columns as one array."""
-        label, shape = f"{self.source}: the table", (self.length, len(columns))
-        return Array(label, shape, np.dtype(float), None, self.read(columns), self.source)
+        shape, blocks = (self.length, len(columns)), self.read(columns)
+        return Array("the table", shape, np.dtype(float), None, blocks, self.source)
 
 
 Opened = Array | Archive | Table
@@ -175,7 +188,7 @@ def reading(file: Path | None) -> Iterator[None]:
         ) from error
 
 
-def in_memory(array: Any, label: str, file: Path | None = None) -> Array:
+def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
     """Return an array that is there, or is sliced as if it were, e.g. a dataset of h5py."""
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
@@ -183,20 +196,12 @@ def in_memory(array: Any, label: str, file: Path | None = None) -> Array:
         for at in range(start, array.shape[0], step):
             yield np.asarray(array[at : at + step])
 
-    return Array(label, tuple(array.shape), array.dtype, lambda: array, blocks, file)
+    return Array(name, tuple(array.shape), array.dtype, lambda: array, blocks, file)
 
 
 def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
     """Return how many rows make a block."""
     return max(1, BLOCK // max(1, math.prod(shape[1:]) * dtype.itemsize))
-
-
-def pickle_refusal(file: Path) -> str:
-    """Return what to say of Python objects instead of numbers."""
-    return (
-        f"{file}: holds Python objects (a pickle), never loaded since that can run any code; "
-        f"save plain numbers, e.g. numpy.asarray(A, dtype=float)."
-    )
 
 
 def _listed(names: Sequence[str], most: int = 40) -> str:

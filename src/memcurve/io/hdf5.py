@@ -47,13 +47,17 @@ def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str
             array = array.view(np.complex128)[..., 0]
         return array.T if turned else array
 
+    def load() -> NDArray[Any]:
+        with hdf5_file(file) as archive:
+            return values(archive[name][()])
+
     def blocks(start: int) -> Iterator[NDArray[Any]]:
         with hdf5_file(file) as archive:
             for block in _blocks(archive[name], len(shape) - 1 if turned else 0, start):
                 yield values(block)
 
     shape = shape[::-1] if turned else shape
-    return Array(f"{file}: {name}", shape, dtype, None, blocks, file, kind)
+    return Array(name, shape, dtype, load, blocks, file, kind)
 
 
 def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:

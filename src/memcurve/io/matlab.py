@@ -52,8 +52,8 @@ def _array(
     file: Path, key: str, shape: tuple[int, ...], kind: str, load: Callable[[], Any] | None
 ) -> Array:
     """An array that is only read whole, or never."""
-    label, refusal, is_sparse = f"{file}: {key}", _refusal(file, key, kind), kind == "sparse"
-    array = Array(label, shape, None, load, None, file, kind, is_sparse, refusal)
+    refusal = _refusal(file, key, kind)
+    array = Array(key, shape, None, load, None, file, kind, kind == "sparse", refusal)
     return _with_column(array, replace(array, shape=shape[::-1], load=lambda: array.whole().T))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed
 from memcurve.diagonal import diagonal_network, lru_mask, lru_poles
-from memcurve.io.arrays import Archive, Array, NetworkFileError, Opener, opened
+from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, Opener, opened
 from memcurve.io.matlab import open_mat
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
@@ -203,13 +203,24 @@ def network_parts(
     named = matrix is not None or mask is not None
     if found is None:
         parts = None if named else _layer_parts(archive, given, discretisation)
-        if parts is None:
-            raise _nothing_found(archive, pairs)
-        return parts
+        if parts is not None:
+            return parts
+        wanted = ", or ".join(dict.fromkeys(map(" and ".join, pairs)))
+        problem = f"{archive.source}: has no {wanted}; it holds {archive.listing}."
+        if given is not None:
+            raise NetworkFileError(f"{problem} Name the array with matrix='...'.")
+        lacks_mask = archive.first([pair[0] for pair in pairs]) is not None
+        raise (MissingMaskError if lacks_mask else NetworkFileError)(
+            f"{problem} Name the arrays with matrix='...' and mask='...', or give the mask as a "
+            f"file, mask='C.npy'."
+        )
     A = _whole(archive.arrays[found[0]])
     C = _mask(archive, found[-1], given, A)
     if found[0] != "W":
-        return _network_of(A, C, *_deep_note(archive, found[0]))
+        is_layer = found[0].endswith(_HIDDEN)
+        others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
+        notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
+        return _network_of(A, C, *notes)
     leak = None if named else archive.first(_LEAKS)
     if leak is None:
         return _network_of(A, C, _weights_note(archive, found))
@@ -286,13 +297,6 @@ def _weights_note(archive: Archive, used: Sequence[str]) -> str:
     return text
 
 
-def _deep_note(archive: Archive, matrix: str) -> list[str]:
-    """Say where the weights named are those of one layer of several."""
-    is_layer = matrix.endswith(_HIDDEN)
-    others = _further_layers(archive, matrix.removesuffix(_HIDDEN)) if is_layer else []
-    return [f"one layer of several: {', '.join(others)} left out"] if others else []
-
-
 def _further_layers(archive: Archive, prefix: str) -> list[str]:
     """Weights of further layers, or of the other direction, of a torch recurrence."""
     own = f"{prefix}weight_hh_l"
@@ -305,15 +309,6 @@ def _prefixes(archive: Archive, first: str, others: Sequence[str]) -> list[str]:
     return [start for start in starts if all(start + name in archive.arrays for name in others)]
 
 
-def _nothing_found(archive: Archive, choices: Sequence[tuple[str, ...]]) -> NetworkFileError:
-    """The error that lists what is there."""
-    remedy = "Name the array with matrix='...'."
-    if len(choices[0]) == 2:
-        remedy = "Name the arrays with matrix='...' and mask='...', or give a file, mask='C.npy'."
-    wanted = ", or ".join(dict.fromkeys(map(" and ".join, choices)))
-    return archive.fault(f"has no {wanted}; it holds {archive.listing}. {remedy}")
-
-
 def _side_by_side(array: Any, mask: Any) -> Parts:
     """A, its mask given, or both side by side where ``mask`` is None."""
     values = _whole(array)
@@ -324,7 +319,7 @@ def _side_by_side(array: Any, mask: Any) -> Parts:
     if mask is None and 0 < rows < columns:
         return {"A": values[:, :rows], "C": as_mask(values[:, rows:])}
     if mask is None and rows == columns > 0:
-        raise NetworkFileError(
+        raise MissingMaskError(
             f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
             f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz."
         )
@@ -382,6 +377,7 @@ def _name_or_values(mask: Any) -> tuple[str | None, Any]:
 
 def _whole(array: Any) -> Any:
     """Read an array; a square one is a connectivity, which is to be worked on."""
+    array.require_room()
     square = len(array.shape) == 2 and array.shape[0] == array.shape[1]
     if square and not array.is_sparse and array.file is not None:
         require_room_for_states(array.shape[0], "exact")

@@ -13,19 +13,23 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from memcurve.io.arrays import Archive, Array, NetworkFileError, block_rows, pickle_refusal
+from memcurve.io.arrays import Archive, Array, NetworkFileError, block_rows
 
 #: The parts of a sparse A, stored as A_data, A_indices, …
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+_PICKLE = (
+    "{file}: holds Python objects (a pickle), never loaded since that can run any code; save plain "
+    "numbers, e.g. numpy.asarray(A, dtype=float)."
+)
 
 
 def open_npy(file: Path) -> Array:
     """Open the one array of a file; of the map onto it, too, only a block at a time is kept."""
     with file.open("rb") as stream:
         shape, _, dtype = _header(stream, file)
-    refusal = pickle_refusal(file) if dtype.hasobject else None
-    if math.prod(shape) and refusal is None:  # an empty array cannot be mapped
-        npy.open_memmap(file, mode="r")  # raises where the file is too short
+        room = file.stat().st_size - stream.tell()
+    refusal = _refusal(file, "", dtype, room >= math.prod(shape) * dtype.itemsize)
 
     def load() -> NDArray[Any]:
         with file.open("rb") as stream:
@@ -36,7 +40,7 @@ def open_npy(file: Path) -> Array:
         for at in range(start, shape[0], step):
             yield npy.open_memmap(file, mode="r")[at : at + step]
 
-    return Array(f"{file}: the array", shape, dtype, load, blocks, file, refusal=refusal)
+    return Array("the array", shape, dtype, load, blocks, file, refusal=refusal)
 
 
 def open_npz(file: Path) -> Archive:
@@ -62,11 +66,18 @@ def open_npz(file: Path) -> Archive:
 def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read shape, whether it is stored by column, and dtype."""
     if stream.read(1) == b"\x80":
-        raise NetworkFileError(pickle_refusal(file))
+        raise NetworkFileError(_PICKLE.format(file=file))
     stream.seek(0)
     if npy.read_magic(stream)[0] == 1:
         return npy.read_array_header_1_0(stream)
     return npy.read_array_header_2_0(stream)
+
+
+def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> str | None:
+    """Say why an array is never read, if so."""
+    if dtype.hasobject:
+        return _PICKLE.format(file=file)
+    return None if is_complete else f"{file}: {name}is incomplete; write or download it again."
 
 
 def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
@@ -75,11 +86,9 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
     with archive.open(entry) as member:
         shape, by_column, dtype = _header(member, file)
         begin = member.tell()
-    refusal = pickle_refusal(file) if dtype.hasobject else None
     row = math.prod(shape[1:]) * dtype.itemsize
     size = begin + math.prod(shape) * dtype.itemsize
-    if archive.getinfo(entry).file_size != size and refusal is None:
-        raise NetworkFileError(f"{file}: {key} is incomplete; write or download it again.")
+    refusal = _refusal(file, f"{key} ", dtype, archive.getinfo(entry).file_size == size)
 
     def load() -> NDArray[Any]:
         with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
@@ -101,7 +110,7 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
         yield kept()[start:]
 
     blocks = sliced if by_column else streamed
-    array = Array(f"{file}: {key}", shape, dtype, load, blocks, file, refusal=refusal)
+    array = Array(key, shape, dtype, load, blocks, file, refusal=refusal)
     return array
 
 
@@ -123,4 +132,4 @@ def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:
         data, indices, indptr, _ = (arrays[prefix + part].whole() for part in SPARSE_PARTS)
         return csr_array((data, indices, indptr), shape=shape)
 
-    return Array(f"{file}: A", shape, None, load, file=file, kind="sparse", is_sparse=True)
+    return Array("A", shape, None, load, file=file, kind="sparse", is_sparse=True)

@@ -50,15 +50,10 @@ def open_parquet(file: Path) -> Table:
                 ):
                     cut = min(skip, batch.num_rows)
                     skip -= cut
-                    yield _numbers(batch.slice(cut), names)
+                    kept = batch.slice(cut)
+                    found = [kept.column(name).to_numpy(zero_copy_only=False) for name in names]
+                    yield np.stack([np.asarray(part, float) for part in found], axis=1)  # None: NaN
 
         return blocks
 
     return Table(file, list(schema.names), length, len(schema.names), read)
-
-
-def _numbers(batch: Any, names: Sequence[str]) -> NDArray[np.float64]:
-    block = np.empty((batch.num_rows, len(names)))
-    for place, name in enumerate(names):
-        block[:, place] = batch.column(name).to_numpy(zero_copy_only=False)  # None becomes NaN
-    return block

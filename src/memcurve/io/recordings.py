@@ -245,8 +245,8 @@ def _in_blocks(array: Array) -> Array:
     """The array itself, or held whole where its format has no blocks."""
     if array.is_sparse:
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
-    array.require_numbers()
-    return array if array.blocks else in_memory(array.whole(), array.label, array.file)
+    array.require_readable()
+    return array if array.blocks else in_memory(array.whole(), array.name, array.file)
 
 
 def _input_column(table: Table, name: str | None) -> int:
@@ -357,7 +357,7 @@ def _check(states: Array, inputs: Array | None) -> None:
 
 
 def _require_real(array: Array, remedy: str) -> None:
-    array.require_numbers()
+    array.require_readable()
     kind = "" if array.dtype is None else array.dtype.kind
     if kind not in tuple("biuf"):
         remedy = f"give {remedy}" if kind == "c" else "store it as float64"

@@ -38,7 +38,7 @@ def open_safetensors(file: Path) -> Archive:
             part = archive.get_slice(key)
             shape, kind = tuple(part.get_shape()), part.get_dtype()
             read = partial(load, key, kind)
-            arrays[key] = Array(f"{file}: {key}", shape, None, read, file=file, kind=kind)
+            arrays[key] = Array(key, shape, None, read, file=file, kind=kind)
     return Archive(file, arrays)
 
 
@@ -65,7 +65,7 @@ def open_checkpoint(file: Path) -> Archive:
             f"torch.save(module.state_dict(), path), or a .safetensors file."
         ) from error
     found = _flattened(content, "", set())
-    return Archive(file, {key: as_array(value, f"{file}: {key}", file) for key, value in found})
+    return Archive(file, {key: as_array(value, key, file) for key, value in found})
 
 
 def require_safe(version: str, file: Path) -> None:
@@ -78,7 +78,7 @@ def require_safe(version: str, file: Path) -> None:
         )
 
 
-def as_array(value: Any, label: str, file: Path | None = None) -> Array:
+def as_array(value: Any, name: str, file: Path | None = None) -> Array:
     """Describe a tensor, an array or a number that is there."""
     kind = str(getattr(value, "dtype", type(value).__name__)).removeprefix("torch.")
     layout = str(getattr(value, "layout", "torch.strided"))
@@ -89,7 +89,7 @@ def as_array(value: Any, label: str, file: Path | None = None) -> Array:
         return values if is_sparse else np.asarray(values)
 
     shape = tuple(getattr(value, "shape", ()))
-    return Array(label, shape, None, load, file=file, kind=kind, is_sparse=is_sparse)
+    return Array(name, shape, None, load, file=file, kind=kind, is_sparse=is_sparse)
 
 
 def tensor_values(tensor: Any) -> Any:

@@ -37,7 +37,7 @@ def open_matrix(file: Path) -> Array:
         return text.blocks(start, range(text.width))
 
     shape = (text.length, text.width)
-    return Array(f"{file}: the table", shape, np.dtype(float), None, blocks, file)
+    return Array("the table", shape, np.dtype(float), None, blocks, file)
 
 
 class _Text:
@@ -221,4 +221,4 @@ def open_market(file: Path) -> Array:
         return array.tocsr() if listed else array.toarray()
 
     shape, dtype = (rows, columns), np.dtype(complex if field == "complex" else float)
-    return Array(f"{file}: the matrix", shape, dtype, load, file=file, is_sparse=listed)
+    return Array("the matrix", shape, dtype, load, file=file, is_sparse=listed)
