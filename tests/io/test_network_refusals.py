@@ -244,6 +244,20 @@ def test_other_contents_under_each_ending(tmp_path):
             refused(path, f"cannot be read as .{ending}", "damaged", "write or download it again")
 
 
+def test_decompression_bombs(tmp_path):
+    """A few bytes that claim to be very large arrays: their sizes are looked at first."""
+    h5py = pytest.importorskip("h5py")
+    text = "%%MatrixMarket matrix coordinate real general\n1000000000000 1000000000000 1\n1 1 1\n"
+    (tmp_path / "bomb.mtx").write_text(text)
+    with h5py.File(tmp_path / "bomb.mat", "w") as file:
+        for name, shape in (("A", (10**6, 10**6)), ("C", (1, 10**6))):
+            item = file.create_dataset(name, shape, "f8", chunks=True, compression="gzip")
+            item.attrs["MATLAB_class"] = np.bytes_("double")
+    for name in ("bomb.mtx", "bomb.mat"):
+        assert (tmp_path / name).stat().st_size < 10_000
+        refused(tmp_path / name, "is too large", mask=C, error=TooLargeError)
+
+
 # ---- optional packages
 
 
