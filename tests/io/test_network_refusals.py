@@ -163,7 +163,7 @@ def test_object_arrays_are_not_loaded(tmp_path):
     refused(tmp_path / "o.npz", "Python objects (a pickle)", "never loaded")
     same(load_network(tmp_path / "o.npz", matrix="W"), A, C)
     np.savez(tmp_path / "s.npz", format=attack, shape=attack, data=attack)
-    refused(tmp_path / "s.npz", "Python objects (a pickle)", mask=C)
+    refused(tmp_path / "s.npz", "has no A, or W; it holds format (1, 1) object", mask=C)
     np.savez(tmp_path / "a.npz", A_data=attack, A_indices=attack, A_indptr=attack, A_shape=[1, 1])
     refused(tmp_path / "a.npz", "Python objects (a pickle)", mask=C)
     assert not victim.exists()

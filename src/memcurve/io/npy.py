@@ -56,10 +56,11 @@ def open_npz(file: Path) -> Archive:
             for entry in archive.namelist()
             if entry.endswith(".npy")
         }
-    if arrays.keys() >= {f"A_{part}" for part in SPARSE_PARTS}:
-        arrays = {"A": _sparse(file, arrays, "A_")} | arrays
-    elif arrays.keys() >= {"format", "shape", "data"}:  # scipy.sparse.save_npz
-        arrays = {"A": _sparse(file, arrays, "")}
+    for prefix, parts in (("A_", SPARSE_PARTS), ("", ("format", "data", "shape"))):
+        if arrays.keys() >= {prefix + part for part in parts}:  # ours, or scipy.sparse.save_npz's
+            size = arrays[f"{prefix}shape"]
+            if size.shape == (2,) and size.dtype is not None and size.dtype.kind in "iu":
+                return Archive(file, {"A": _sparse(file, arrays, prefix)} | arrays)
     return Archive(file, arrays)
 
 
@@ -116,7 +117,7 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
 
 def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:
     """Open the sparse array that is stored in parts."""
-    rows, columns = (int(length) for length in arrays[f"{prefix}shape"].whole().reshape(-1))
+    rows, columns = map(int, arrays[f"{prefix}shape"].whole())
     shape = (rows, columns)
     room = max(1, math.prod(shape) + sum(shape))
 
