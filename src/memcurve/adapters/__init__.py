@@ -19,7 +19,7 @@ from memcurve.adapters.reservoirpy_nodes import from_reservoirpy
 from memcurve.adapters.torch_modules import from_torch
 from memcurve.io import load_network
 from memcurve.network import LinearNetwork
-from memcurve.nonlinear import NonlinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
 
 __all__ = ["as_network", "conn2res", "diagonal", "leaky", "lru", "s4d", "s5"]
 

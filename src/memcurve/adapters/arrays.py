@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.activations import Activation
 from memcurve.arguments import exact_array, rectangular_array
-from memcurve.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.io.arrays import Archive
 from memcurve.io.networks import as_mask, network_parts
 from memcurve.io.tensors import as_array, tensor_values
-from memcurve.leaky import leaky_pair
 from memcurve.network import LinearNetwork
-from memcurve.nonlinear import NonlinearNetwork
+from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
+from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
 #: What helps where no linear network stands for a model.
 RECORD = "record its states and use memcurve.memory_from_data(states, z)"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
-from memcurve.ensembles.stacked import stacked
+from memcurve.ensembles import stacked
 from memcurve.network import LinearNetwork
 from memcurve.notes import notes_of
 

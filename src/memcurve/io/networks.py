@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed
-from memcurve.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, Opener, opened
 from memcurve.io.matlab import open_mat
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.io.text import open_market, open_matrix
-from memcurve.leaky import leaky_pair
 from memcurve.limits import TooLargeError, require_room_for_states
 from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
+from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
+from memcurve.network.nonlinear import leaky_pair
 from memcurve.notes import notes_of
 from memcurve.result import replacing
 
