@@ -1,27 +1,48 @@
-"""PyTorch checkpoints (.pt, .pth, .ckpt, .bin) → an open archive. No pickled code is ever run."""
+"""Tensors by name: .safetensors, and PyTorch checkpoints, of which no pickled code is ever run."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from memcurve.files.reading import Archive, NetworkFileError
+from memcurve.io.arrays import Archive, Array, NetworkFileError
 from memcurve.optional import optional
 
 #: The endings that files written by ``torch.save`` usually have.
-ENDINGS = (".pt", ".pth", ".ckpt", ".bin")
+CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin")
 #: Before it, files could run code even where only weights were asked for (CVE-2025-32434,
 #: CVE-2026-24747).
 SAFE_TORCH = (2, 10)
 
 
-@contextmanager
-def open_checkpoint(file: Path) -> Iterator[Archive]:
+def open_safetensors(file: Path) -> Archive:
+    """Open a .safetensors file; formats that numpy lacks are read as float32."""
+    safetensors = optional("safetensors", f"{file}: reading it", "files")
+
+    def load(key: str, kind: str) -> Any:
+        if re.match("BF|F[468]_", kind):
+            optional("ml_dtypes", f"{file}: reading it", "files")
+        with safetensors.safe_open(str(file), framework="numpy") as archive:
+            tensor = archive.get_tensor(key)
+        return tensor if tensor.dtype.kind in "biufc" else tensor.astype(np.float32)
+
+    arrays = {}
+    with safetensors.safe_open(str(file), framework="numpy") as archive:
+        for key in archive.keys():  # noqa: SIM118
+            part = archive.get_slice(key)
+            shape, kind = tuple(part.get_shape()), part.get_dtype()
+            read = partial(load, key, kind)
+            arrays[key] = Array(key, shape, None, read, file=file, kind=kind)
+    return Archive(file, arrays)
+
+
+def open_checkpoint(file: Path) -> Archive:
     """Open a file that ``torch.save`` wrote; dictionaries within it give dotted names."""
     with file.open("rb") as stream:
         start = stream.read(2)
@@ -43,12 +64,8 @@ def open_checkpoint(file: Path) -> Iterator[Archive]:
             f"a pickle, never executed since that can run any code. Save the numbers: "
             f"torch.save(module.state_dict(), path), or a .safetensors file."
         ) from error
-    tensors = dict(_flattened(content, "", set()))
-
-    def fetch(key: str) -> Any:
-        return tensor_values(tensors[key])
-
-    yield {key: _about(value) for key, value in tensors.items()}, fetch
+    found = _flattened(content, "", set())
+    return Archive(file, {key: as_array(value, key, file) for key, value in found})
 
 
 def require_safe(version: str, file: Path) -> None:
@@ -59,6 +76,20 @@ def require_safe(version: str, file: Path) -> None:
             f"{file}: checkpoints are read with torch {'.'.join(map(str, SAFE_TORCH))} or newer: "
             f"those of {version} can run code hidden in a file; update torch, or save .safetensors."
         )
+
+
+def as_array(value: Any, name: str, file: Path | None = None) -> Array:
+    """Describe a tensor, an array or a number that is there."""
+    kind = str(getattr(value, "dtype", type(value).__name__)).removeprefix("torch.")
+    layout = str(getattr(value, "layout", "torch.strided"))
+    is_sparse = hasattr(value, "toarray") or layout != "torch.strided"
+
+    def load() -> Any:
+        values = tensor_values(value)
+        return values if is_sparse else np.asarray(values)
+
+    shape = tuple(getattr(value, "shape", ()))
+    return Array(name, shape, None, load, file=file, kind=kind, is_sparse=is_sparse)
 
 
 def tensor_values(tensor: Any) -> Any:
@@ -95,8 +126,3 @@ def _flattened(content: Any, name: str, seen: set[int]) -> Iterator[tuple[str, A
             yield from _flattened(value, f"{name}.{key}" if name else str(key), seen)
     elif hasattr(content, "detach") or isinstance(content, int | float | np.ndarray):
         yield name or "tensor", content
-
-
-def _about(value: Any) -> str:
-    dtype = getattr(value, "dtype", type(value).__name__)
-    return f"{tuple(getattr(value, 'shape', ()))} {str(dtype).removeprefix('torch.')}"

@@ -113,7 +113,6 @@ def test_notes_come_first_in_every_result():
         memcurve.fisher_curve(network),
         memcurve.noise_profile(network, [1e-2, 1e-4]),
         memcurve.noise_profile(network, [1e-2, 1e-4])[1],
-        memcurve.memory_curve(network, noise=[1e-2, 1e-3]),
     ]
     for result in results:
         assert result.notes[0] == network.notes[0]
