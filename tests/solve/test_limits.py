@@ -28,6 +28,7 @@ from memcurve import (
 from memcurve.general import Problem
 from memcurve.limits import WORK, TooLargeError, require_room, require_room_for_array
 from memcurve.methods import METHODS
+from repository import TESTS
 
 SMALL = ensembles.normal(20, seed=1)
 
@@ -262,7 +263,7 @@ def test_a_large_network_that_cannot_fit() -> None:
         capture_output=True,
         text=True,
         check=False,
-        cwd=Path(__file__).parent,
+        cwd=TESTS,
     )
     assert done.returncode == 0, done.stderr
     text, peak = done.stdout.splitlines()
