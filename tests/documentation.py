@@ -123,7 +123,7 @@ def build(folder: Path) -> Site:
         if find_spec(name) is None:
             pytest.skip(f"the documentation needs {name}, which is not installed")
     command = [
-        sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "2",
+        sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto",
         "-D", "nb_execution_raise_on_error=0", "-d", str(folder / "doctrees"),
         str(DOCS), str(folder / "html"),
     ]  # fmt: skip
