@@ -249,8 +249,8 @@ def test_a_large_network_that_cannot_fit() -> None:
     if (limits.available_memory() or 0) > 300e9 or limits.available_memory() is None:
         pytest.skip("this machine has the memory, or does not tell")
     code = (
-        "import re, test_limits, memcurve\n"
-        "network = test_limits.large_network()\n"
+        "import re, runpy, memcurve\n"
+        f"network = runpy.run_path({__file__!r})['large_network']()\n"
         "try: memcurve.memory_curve(network)\n"
         "except memcurve.limits.TooLargeError as error: print(error)\n"
         # not ru_maxrss, which a process inherits from whoever started it
