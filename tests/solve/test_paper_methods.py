@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +11,10 @@ from memcurve.allpass import cascade, section_poles
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
 from memcurve.methods.montecarlo import DISTRIBUTIONS, draw_input, montecarlo_bias
+from repository import GOLDEN
 from tolerances import CLOSED_FORM
 
-PUBLISHED = np.load(Path(__file__).parent / "golden" / "published_bands.npz")
+PUBLISHED = np.load(GOLDEN / "published_bands.npz")
 SPARSE = LinearNetwork(PUBLISHED["A"], masks.sparse_normal(100, seed=1), name="published")
 EASY = [ensembles.orthogonal(30, seed=1), ensembles.cyclic(30), ensembles.delay_line(10)]
 

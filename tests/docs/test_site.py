@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import re
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 
 import memcurve
-from documentation import DOCS, PAGES, ROOT, Site, blocks
+from documentation import PAGES, Site
 
-#: Blocks that are shown and not run; all others are directives, or shell, which is run here.
-SHOWN = {"text", "toml", "json", "yaml"}
 #: Hosts that pages may link to. Whether they answer is asked by sphinx-build -b linkcheck.
 HOSTS = {
     "arxiv.org", "docs.astral.sh", "doi.org", "github.com", "json-schema.org", "keepachangelog.com",
@@ -29,101 +23,8 @@ LONGEST_BUILD = 600
 PUBLIC_MODULES = (
     "adapters", "auditing", "batch", "ensembles", "exploring", "files", "inputs", "sweeping",
 )  # fmt: skip
-WRITTEN = [page for page in PAGES if page.endswith(".md")]
-SHELL = [
-    page
-    for page in WRITTEN
-    if any(block.kind == "sh" for block in blocks((DOCS / page).read_text("utf-8")))
-]
 
-
-# --- pages as they are written
-
-
-@pytest.mark.parametrize("page", WRITTEN)
-def test_all_code_runs(page: str) -> None:
-    """Python is executed as the page is built, shell by the next test; all else is no code."""
-    text = (DOCS / page).read_text("utf-8")
-    found = list(blocks(text))
-    for block in found:
-        where = f"{page}:{block.line}: a block {block.kind or 'without a language'!r}"
-        if not block.kind.startswith("{"):
-            assert block.kind in SHOWN | {"sh"}, f"{where}; Python goes into a code-cell"
-        assert not re.match(r"\{(code|code-block|sourcecode)\}", block.kind), where
-        assert ".. code" not in block.text or block.kind != "{eval-rst}", where
-    if any(block.kind.startswith("{code-cell}") for block in found):
-        begin = text.split("---\n")[1]
-        assert "file_format: mystnb" in begin, f"{page}: without it, no cell is executed"
-        assert "kernelspec" in begin, page
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page.endswith(".ipynb")])
-def test_no_outputs_are_kept(page: str) -> None:
-    cells = json.loads((DOCS / page).read_text("utf-8"))["cells"]
-    assert not any(cell.get("outputs") for cell in cells)
-
-
-@pytest.mark.parametrize("page", SHELL)
-def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
-    """One after the other, in one shell and in a folder that is empty at first."""
-    texts = [b.text for b in blocks((DOCS / page).read_text("utf-8")) if b.kind == "sh"]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(texts)],
-        cwd=tmp_path, env=os.environ | {"PATH": path, "COLUMNS": "100"},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
-
-
-def test_blocks_are_found() -> None:
-    """The reader of pages itself: prose within directives is looked at, code is not."""
-    text = (
-        "```python\n1\n```\n\n::::{grid} 1 2\n:::{grid-item-card} A\n```sh\nls\n```\n:::\n::::\n"
-        "````{code-cell}\n:tags: [x]\n```\n````\n\n> ```\n> quoted\n> ```\n"
-    )
-    found = [(block.kind, block.line) for block in blocks(text)]
-    assert found == [("python", 1), ("sh", 7), ("{code-cell}", 12), ("", 17)]
-    with pytest.raises(AssertionError, match="line 1 does not end"):
-        list(blocks("```sh\nls\n"))
-
-
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "benchmarks/README.md"])
-def test_links_between_files_of_the_repository(name: str) -> None:
-    file = ROOT / name
-    for link in re.findall(r"\]\(([^)\s]+)\)", file.read_text("utf-8")):
-        if not link.startswith("https://"):
-            assert (file.parent / link.partition("#")[0]).exists(), link
-
-
-# --- the architecture
-
-
-def layers() -> list[list[str]]:
-    """The layers that import-linter checks, from the top down."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    contract = project["tool"]["importlinter"]["contracts"][0]
-    return [layer.split(" | ") for layer in contract["layers"]]
-
-
-def test_architecture_has_every_layer() -> None:
-    text = (DOCS / "contributing" / "architecture.md").read_text("utf-8")
-    rows = re.findall(r"^\| (`[^|]*`) \|", text, re.MULTILINE)
-    assert [re.findall(r"`(\w+)`", row) for row in rows] == layers()
-
-
-def test_architecture_picture_names_modules() -> None:
-    drawing = (DOCS / "_static" / "data_flow.svg").read_text("utf-8")
-    named = [
-        name
-        for words in re.findall(r'<text class="module"[^>]*>([^<]*)<', drawing)
-        for name in words.split(" · ")
-    ]
-    assert len(named) > 15
-    assert set(named) <= {name for layer in layers() for name in layer}
-
-
-# --- the built site
+pytestmark = pytest.mark.documentation
 
 
 def test_site_builds(site: Site) -> None:
@@ -219,3 +120,15 @@ def test_search_knows_the_pages(site: Site) -> None:
     assert index.startswith("Search.setIndex({")
     for page in ("theory/tail_energy", "reference/memory", "tutorials/first_audit"):
         assert f'"{page}"' in index
+
+
+def test_first_audit(site: Site) -> None:
+    """The notebook shows what its text speaks of."""
+    executed = site.folder.parent / "jupyter_execute" / "tutorials" / "first_audit.ipynb"
+    cells = json.loads(executed.read_text("utf-8"))["cells"]
+    shown = [data for cell in cells for one in cell.get("outputs", ()) if (data := one.get("data"))]
+    assert sum("text/html" in data for data in shown) >= 4  # network, curve, comparison, audit
+    assert sum("image/png" in data for data in shown) == 2
+    texts = "".join("".join(data.get("text/plain", "")) for data in shown)
+    assert "is right" in texts
+    assert texts.rstrip().endswith("100.0")

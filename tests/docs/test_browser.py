@@ -11,6 +11,8 @@ import pytest
 from browser import Opened, browser, open_page
 from documentation import Site
 
+pytestmark = pytest.mark.documentation
+
 PAGES = ("index", "theory/tail_energy", "tutorials/noise")
 WIDTHS = (1280, 390)
 #: MathJax has drawn what there is; pages without maths do not load it.

@@ -95,7 +95,7 @@ def report(draws: int, first: int, hostile: bool) -> tuple[int, int]:
 
 @pytest.mark.parametrize("hostile", [False, True], ids=["usual", "hostile"])
 def test_reduced(hostile: bool) -> None:
-    violations, refusals = report(draws=8, first=0, hostile=hostile)
+    violations, refusals = report(draws=6, first=2, hostile=hostile)
     assert violations == 0
     assert refusals == 0
 

@@ -28,6 +28,7 @@ from memcurve import (
 )
 from memcurve.limits import WORK, TooLargeError, require_room, require_room_for_array
 from memcurve.methods import METHODS
+from repository import TESTS
 
 SMALL = ensembles.normal(20, seed=1)
 
@@ -248,8 +249,8 @@ def test_a_large_network_that_cannot_fit() -> None:
     if (limits.available_memory() or 0) > 300e9 or limits.available_memory() is None:
         pytest.skip("this machine has the memory, or does not tell")
     code = (
-        "import re, test_limits, memcurve\n"
-        "network = test_limits.large_network()\n"
+        "import re, runpy, memcurve\n"
+        f"network = runpy.run_path({__file__!r})['large_network']()\n"
         "try: memcurve.memory_curve(network)\n"
         "except memcurve.limits.TooLargeError as error: print(error)\n"
         # not ru_maxrss, which a process inherits from whoever started it
@@ -262,7 +263,7 @@ def test_a_large_network_that_cannot_fit() -> None:
         capture_output=True,
         text=True,
         check=False,
-        cwd=Path(__file__).parent,
+        cwd=TESTS,
     )
     assert done.returncode == 0, done.stderr
     text, peak = done.stdout.splitlines()
