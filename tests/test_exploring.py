@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from memcurve.allpass import impulse_response
 
 import memcurve
 from memcurve.auditing.structure import squeezing_of
@@ -18,6 +17,7 @@ from memcurve.exploring.scene import Scene, TooLargeToWatchError, look, look_mov
 from memcurve.exploring.settings import MOST_NODES, OWN_MASK, Settings
 from memcurve.exploring.stems import stems
 from memcurve.report.vega import specification
+from memcurve.solve.allpass import impulse_response
 
 #: What :func:`impulse_response` promises, energy being at most one.
 PICTURE = 1e-9
@@ -58,7 +58,7 @@ def test_bounds_are_rounded_up() -> None:
 @pytest.mark.parametrize("poles", [[0.5], [0.9, -0.3], [0.6 + 0.7j, 0.6 - 0.7j, 0.0], [0.99] * 2])
 def test_impulse_response_has_the_tail_energy_of_the_curve(poles: list[complex]) -> None:
     """MC_τ = Σ_{j>τ} b_j² = 1 − Σ_{j≤τ} b_j², against the lattice."""
-    from memcurve.allpass import memory_of_poles
+    from memcurve.solve.allpass import memory_of_poles
 
     values = np.array(poles, dtype=complex)
     b = impulse_response(values, 60)

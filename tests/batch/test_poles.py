@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from memcurve.allpass import memory_of_poles
 
 from memcurve.batch import MemoryCurves, curves_of_poles
 from memcurve.batch.circle import aliasing, points_needed, roots_of_unity
 from memcurve.errors import UnstableNetworkError
+from memcurve.solve.allpass import memory_of_poles
 from oracle import drawn_poles, true_losses
 from tolerances import CLOSED_FORM, EPS, WHOLE_SUM
 

@@ -7,7 +7,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from memcurve.spectrum import modular, sensitivity
 
 import memcurve
 from hostile import FAMILIES, draw
@@ -26,6 +25,7 @@ from memcurve.batch import stack as stack_module
 from memcurve.batch.backend import Backend
 from memcurve.batch.degree import centred, fully_excited, residues
 from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, power_norms, scaling
+from memcurve.solve.analysis import modular, sensitivity
 from tolerances import CLOSED_FORM, EPS
 
 NUMPY = Backend(np, None, "numpy", True)

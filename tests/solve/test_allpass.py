@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcurve.allpass import (
-    MOST_DEFAULT_LAGS,
-    enough_lags,
-    memory_of_poles,
-    section_poles,
-    sections_of,
-)
+from memcurve.solve.allpass import memory_of_poles, section_poles, sections_of
+from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from oracle import drawn_poles, true_losses
 from tolerances import EPS, LAST_DIGIT
 
@@ -66,9 +61,17 @@ def test_unpaired_poles_are_refused() -> None:
 
 
 def test_choice_of_lags() -> None:
-    assert enough_lags(np.array([1.0, 1e-3, 1e-13]), 1) == 3
-    assert enough_lags(np.array([1.0, 1e-3]), 1) is None
+    def chosen(total: float, *blocks: list[float]) -> int | None:
+        lags = Lags(None, total)
+        ended = [lags.enough(np.array(block)) for block in blocks]
+        assert ended == [False] * (len(blocks) - 1) + [lags.count is not None]
+        return lags.count
+
+    assert chosen(1, [1.0, 1e-3, 1e-13]) == 3
+    assert chosen(1, [1.0, 1e-3]) is None
     # a pole with a time constant beyond 1e12: small values, and all of its memory still to come
-    assert enough_lags(np.array([1.0, 1e-13, 1e-13]), 2) is None
-    assert enough_lags(np.array([1e-13]), 2, first=5, held=2.0) == 6
+    assert chosen(2, [1.0, 1e-13, 1e-13]) is None
+    assert chosen(2, [1.0, 1.0, 1e-3, 1e-3, 1e-3], [1e-13]) == 6
+    asked = Lags(4, 9.0)
+    assert [asked.enough(np.ones(2)), asked.enough(np.ones(2)), asked.count] == [False, True, 4]
     assert len(memory_of_poles(np.array([1 - 1e-9 + 0j]))[0]) == MOST_DEFAULT_LAGS

@@ -62,8 +62,8 @@ def test_stability_next_to_the_unit_circle_is_proven() -> None:
 
 
 def test_too_large_is_refused_with_the_remedy() -> None:
-    with pytest.raises(UncertainResultError, match="max_size"):
-        curve_of(ensembles.normal(30, seed=1), method="certified", max_size=29)
+    with pytest.raises(UncertainResultError, match="certify_up_to"):
+        curve_of(ensembles.normal(30, seed=1), method="certified", certify_up_to=29)
 
 
 def test_no_input() -> None:

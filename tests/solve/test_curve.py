@@ -73,7 +73,7 @@ def test_save_and_load_are_exact(tmp_path: Path) -> None:
 )
 def test_loading_something_else(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(ValueError, match="JSON of a memory curve"):
+    with pytest.raises(ValueError, match="JSON of a result written by MemoryCurve"):
         MemoryCurve.load(tmp_path / "x.json")
     (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="not a saved MemoryCurve"):
@@ -82,7 +82,7 @@ def test_loading_something_else(tmp_path: Path, text: str) -> None:
 
 def test_dataframe() -> None:
     pytest.importorskip("pandas")
-    frame = CURVE.to_dataframe()
+    frame = CURVE.to_pandas()
     assert frame.index.name == "lag"
     assert frame.loc[3, "values"] == CURVE[3]
     assert list(frame.columns) == ["values", "error", "loss"]

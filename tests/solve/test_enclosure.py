@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from memcurve.allpass import MOST_DEFAULT_LAGS
-from memcurve.enclosure import Enclosure, enclose_any
 
 from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
 from memcurve.methods.certified import enclose
+from memcurve.solve.balls.general import enclose_any
+from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from tolerances import EPS, LAST_DIGIT
 from truth import truth
 
@@ -40,19 +40,36 @@ NOISE: dict[str, dict[str, Any]] = {
 }
 
 
+class Enclosed(NamedTuple):
+    """An outcome at its one noise level, with rank and precision."""
+
+    memory: np.ndarray
+    memory_error: np.ndarray
+    forecast: np.ndarray
+    forecast_error: np.ndarray
+    total: float
+    total_error: float
+    total_forecast: float
+    total_forecast_error: float
+    rank: int
+    bits: int
+
+
 def run(
     A: Any,
     C: Any,
     process: inputs.InputProcess | Sequence[inputs.InputProcess] = WHITE,
     lags: int | None = None,
     **options: Any,
-) -> Enclosure:
+) -> Enclosed:
     A = np.array(A, dtype=float)
     C = np.array(C, dtype=float).reshape(len(A), -1)
     single = isinstance(process, inputs.InputProcess)
     processes = [process] * C.shape[1] if single else process
     quiet = {"observation": np.zeros(len(A)), "state": np.zeros(len(A)), "rows": range(len(A))}
-    return enclose_any(A, C, processes=processes, lags=lags, **(quiet | options))
+    outcome, rank, bits = enclose_any(A, C, processes=processes, lags=lags, **(quiet | options))
+    numbers = {name: value[0] for name, value in vars(outcome).items() if value is not None}
+    return Enclosed(**numbers, rank=rank, bits=bits)
 
 
 def drawn(size: int, columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

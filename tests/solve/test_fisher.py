@@ -239,7 +239,7 @@ def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
 
 
 def test_bad_networks() -> None:
-    with pytest.raises(TypeError, match=r"`network` must be a memcurve\.LinearNetwork"):
+    with pytest.raises(TypeError, match=r"`network` must be a LinearNetwork"):
         fisher_curve(np.eye(2))
     with pytest.raises(ValueError, match="must be read from all its nodes"):
         fisher_curve(ensembles.delay_line(3).replace(readout=[0]))

@@ -7,7 +7,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from memcurve.enclosure import enclose_fisher
 
 from general_draws import KINDS, Question, question
 from memcurve import (
@@ -19,6 +18,7 @@ from memcurve import (
     forecasting_curve,
     memory_curve,
 )
+from memcurve.solve.balls.fisher import enclose_fisher
 
 
 def answer(asked: Question, method: str) -> MemoryCurve:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memcurve.general import Problem
 from scipy import sparse
 
 from command import failed, inside
@@ -26,7 +25,7 @@ from memcurve import (
     memory_curve,
     noise_profile,
 )
-from memcurve.limits import WORK, TooLargeError, require_room, require_room_for_array
+from memcurve.limits import TooLargeError, require_room_for_array
 from memcurve.methods import METHODS
 from repository import TESTS
 
@@ -49,7 +48,8 @@ def arrays(count: float, states: int = 20) -> float:
 
 
 def test_every_method_is_known() -> None:
-    assert set(METHODS) - {"certified"} <= set(WORK)
+    for method in METHODS.values():
+        assert limits.estimated_cost(100, method.cost).seconds > 0
 
 
 @pytest.mark.parametrize(
@@ -276,5 +276,4 @@ def test_a_large_network_of_which_few_nodes_are_reached() -> None:
     curve = memory_curve(large_network(reached=50), 100)
     assert curve.total == 50
     assert curve.diagnostics["reachable"] == 50
-    problem = Problem.of(large_network(reached=50), 10, input="ar:0.9", noise=None)
-    require_room(problem, "exact")
+    assert memory_curve(large_network(reached=50), 10, input="ar:0.9").rank == 50

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from memcurve.allpass import cascade, section_poles
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
 from memcurve.methods.montecarlo import DISTRIBUTIONS, draw_input, montecarlo_bias
+from memcurve.solve.allpass import cascade, section_poles
 from repository import GOLDEN
 from tolerances import CLOSED_FORM
 

@@ -119,13 +119,12 @@ def test_nodes_that_no_input_reaches() -> None:
     network = ensembles.normal(6, seed=7)
     A = block_diag(network.A, 0.9 * np.eye(2))
     whole = LinearNetwork(A, np.r_[network.C, 0, 0])
-    for noise in (None, 0.1, StateNoise(0.1), [0.1, 0.2]):
-        curve: Any = memory_curve(whole.replace(readout=[6, 7]), 12, noise=noise)
-        for one in [curve] if noise != [0.1, 0.2] else curve:
-            assert np.array_equal(one.values, np.zeros(12))
-            assert np.all(np.isfinite(one.error))
-            assert (one.total, one.rank) == (0, 0)
-            assert np.isfinite(one.total_error)
+    for noise in (None, 0.1, StateNoise(0.1)):
+        curve = memory_curve(whole.replace(readout=[6, 7]), 12, noise=noise)
+        assert np.array_equal(curve.values, np.zeros(12))
+        assert np.all(np.isfinite(curve.error))
+        assert (curve.total, curve.rank) == (0, 0)
+        assert np.isfinite(curve.total_error)
     ahead = forecasting_curve(whole.replace(readout=[6]), "ar:0.9", 4)
     assert np.array_equal(ahead.values, np.zeros(4))
     assert len(memory_curve(whole.replace(readout=[6, 7]))) >= 1

@@ -353,7 +353,7 @@ def test_bad_horizons(horizons: Any) -> None:
 
 def test_bad_forecasts() -> None:
     network = ensembles.delay_line(3)
-    with pytest.raises(ValueError, match="`noise` must be a single level for a forecasting curve"):
+    with pytest.raises(ValueError, match="`noise` must be a single level, got 2"):
         forecasting_curve(network, "ar:0.9", noise=[0.1, 0.2])
     with pytest.raises(ValueError, match="`method` must be one of exact, certified; got 'osm'"):
         forecasting_curve(network, "ar:0.9", method="osm")

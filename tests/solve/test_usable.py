@@ -55,7 +55,7 @@ def test_observation_noise_of_every_size(kind: str) -> None:
     """One family, of one decomposition, for noise variances from 1e-4 to 1e-50."""
     network = ensembles.make(kind, 60, seed=2)
     variances = 10.0 ** -np.arange(4, 51, 2)
-    family = memory_curve(network, 120, noise=np.sqrt(variances))
+    family = noise_profile(network, np.sqrt(variances), lags=120)
     for variance, curve in zip(variances.tolist(), family, strict=True):
         known = truth(network.A, network.C, 120, observation=variance, bits=700)
         against_truth(curve, known)
@@ -152,7 +152,7 @@ def test_without_noise_the_exact_curve_comes_back(kind: str) -> None:
 def test_more_noise_less_memory(kind: Any) -> None:
     network = ensembles.normal(30, seed=8)
     levels = np.logspace(-12, 2, 15)
-    family = memory_curve(network, 90, noise=kind(levels))
+    family = noise_profile(network, levels, lags=90, state_noise=kind is StateNoise)
     assert np.all(np.diff(family.totals) < 0)
     assert np.all(np.diff(family.values, axis=0) <= family.error[1:] + family.error[:-1])
     assert family.totals[-1] < 0.1
@@ -185,7 +185,8 @@ def test_totals_are_the_sums_over_all_lags() -> None:
 @pytest.mark.parametrize("method", ["exact", "certified"])
 def test_a_family_is_its_members(kind: Any, method: str) -> None:
     network, levels = ensembles.normal(12, seed=11), [1e-2, 0.0, 1.0, 1e-9]
-    family = memory_curve(network, 30, noise=kind(levels), method=method)
+    state = kind is StateNoise
+    family = noise_profile(network, levels, lags=30, state_noise=state, method=method)
     assert isinstance(family, NoiseProfile)
     assert len(family) == 4
     assert family.levels.tolist() == levels
@@ -200,7 +201,7 @@ def test_a_family_is_its_members(kind: Any, method: str) -> None:
 
 
 def test_a_family_shares_its_lags() -> None:
-    family = memory_curve(ensembles.normal(10, seed=12), noise=[1e-6, 1.0])
+    family = noise_profile(ensembles.normal(10, seed=12), [1e-6, 1.0])
     assert np.array_equal(family[0].lags, family[1].lags)
     assert family.values.shape == family.error.shape == (2, len(family.lags))
     assert np.array_equal(family.totals, [curve.total for curve in family])
@@ -222,12 +223,12 @@ def test_profile_is_kept_to_the_last_bit(tmp_path: Path) -> None:
         assert np.array_equal(again.total_errors, family.total_errors)
         assert (again.noise, again.marks) == (family.noise, family.marks)
         assert (again.rank, again.notes) == (family.rank, family.notes)
-    frame = family.to_dataframe()
+    frame = family.to_pandas()
     assert frame.index.tolist() == [1e-3, 1e-1]
     assert frame["total"].tolist() == family.totals.tolist()
     assert frame["error"].tolist() == family.total_errors.tolist()
     for text in ("", "{}", "[]", memory_curve(ensembles.delay_line(2)).to_json()):
-        with pytest.raises(ValueError, match="`text` must be the JSON of a noise profile"):
+        with pytest.raises(ValueError, match="`text` must be the JSON of a result written by NoiseProfile"):
             NoiseProfile.from_json(text)
 
 
@@ -367,7 +368,7 @@ def test_methods_of_the_paper_know_no_noise(method: str) -> None:
     with pytest.raises(ValueError, match=message):
         memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
     with pytest.raises(ValueError, match=message):
-        memory_curve(ensembles.delay_line(3), method=method, noise=[0.1, 0.2], seed=1)
+        memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
 
 
 def test_double_precision() -> None:

@@ -127,7 +127,7 @@ def test_delay_line_is_white_already() -> None:
 def test_refused() -> None:
     with pytest.raises(ValueError, match="`network` has a zero mask"):
         input_normal(LinearNetwork(np.eye(2) / 2, [0, 0]))
-    with pytest.raises(TypeError, match=r"`network` must be a memcurve\.LinearNetwork"):
+    with pytest.raises(TypeError, match=r"`network` must be a LinearNetwork"):
         input_normal(np.eye(2))
     with pytest.raises(UnstableNetworkError):
         input_normal(ensembles.normal(6, seed=1, spectral_radius=1.2))
