@@ -353,7 +353,7 @@ FAINT = """
   const found = [];
   const look = root => {
     for (const e of root.querySelectorAll("*")) {
-      if (e.shadowRoot) look(e.shadowRoot);
+      if (e.shadowRoot) scene_of(e.shadowRoot);
       const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
       if (!own || e.closest("style, script, svg, :disabled") || !e.checkVisibility?.()) continue;
       if (!e.getClientRects().length) continue;
@@ -363,7 +363,7 @@ FAINT = """
       if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 40)}`);
     }
   };
-  look(document.querySelector("#App"));
+  scene_of(document.querySelector("#App"));
   return found;
 }
 """

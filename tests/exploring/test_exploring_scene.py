@@ -12,11 +12,10 @@ import memcurve
 from memcurve.allpass import impulse_response
 from memcurve.auditing.structure import squeezing_of
 from memcurve.exploring import figures, move_eigenvalue
-from memcurve.exploring.later import USUAL, asked_curve, usable, usual_estimate
-from memcurve.exploring.remarks import about_settings
-from memcurve.exploring.scene import Scene, TooLargeToWatchError, look, look_moved
+from memcurve.exploring.figures import about_settings, stems
+from memcurve.exploring.jobs import asked_curve, estimate, shown_methods, usable
+from memcurve.exploring.scene import Scene, TooLargeToWatchError, moved_scene, scene_of
 from memcurve.exploring.settings import MOST_NODES, OWN_MASK, Settings
-from memcurve.exploring.stems import stems
 from memcurve.report.vega import specification
 
 #: What :func:`impulse_response` promises, energy being at most one.
@@ -25,7 +24,7 @@ PICTURE = 1e-9
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    return look(Settings().network())
+    return scene_of(Settings().network())
 
 
 @pytest.mark.parametrize("name", sorted(memcurve.ensembles.ENSEMBLES))
@@ -33,7 +32,7 @@ def scene() -> Scene:
 @pytest.mark.parametrize("size", [1, 2, 12])
 def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
     settings = Settings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
-    seen = look(settings.network())
+    seen = scene_of(settings.network())
     assert seen.curve.total == seen.curve.rank
     assert set(settings.ignored()) <= {"spectral_radius", "density", "seed"}
     said = figures.summary(seen, settings)
@@ -80,8 +79,8 @@ def test_moved_eigenvalue_is_all_that_moves(scene: Scene) -> None:
     kept = np.delete(before, [k, int(np.argmin(np.abs(before - before[k].conj())))])
     for value in [*kept, 0.2 + 0.8j, 0.2 - 0.8j]:
         assert np.abs(after - value).min() < 1e-9  # eigenvalues of condition number 1e6
-    assert not np.array_equal(look(moved).curve.values[:100], scene.curve.values[:100])
-    assert look(moved).curve.total == 100
+    assert not np.array_equal(scene_of(moved).curve.values[:100], scene.curve.values[:100])
+    assert scene_of(moved).curve.total == 100
 
 
 def test_moves_that_cannot_be() -> None:
@@ -95,7 +94,7 @@ def test_moves_that_cannot_be() -> None:
     with pytest.raises(ValueError, match="`to` must not be real for the complex eigenvalue"):
         move_eigenvalue(pair, 0.5 + 0.4j, 0.3)
     with pytest.raises(ValueError, match="1 eigenvalues would count in place of 2"):
-        look_moved(look(network), 0.5, 0.9)  # onto the other
+        moved_scene(scene_of(network), 0.5, 0.9)  # onto the other
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_moves_that_cannot_be() -> None:
 )
 def test_only_eigenvalues_that_all_count_are_moved(settings: Settings) -> None:
     """Rounding would excite those that the input leaves out."""
-    seen = look(settings.network())
+    seen = scene_of(settings.network())
     assert not figures.is_movable(seen)
     assert "cannot be moved here" in figures.disc_section(seen).text
 
@@ -117,7 +116,7 @@ def test_only_eigenvalues_that_all_count_are_moved(settings: Settings) -> None:
 def test_too_large_and_unstable_are_explained() -> None:
     big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1), name="big")
     with pytest.raises(TooLargeToWatchError, match=r"up to 400 states .* big has 401"):
-        look(big)
+        scene_of(big)
     settings = Settings(spectral_radius=1.0)
     with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
         settings.network()
@@ -154,24 +153,24 @@ def test_asked_curve_and_sentences(scene: Scene) -> None:
     ],
 )
 def test_why_the_total_changes(settings: Settings, said: str) -> None:
-    seen = look(settings.network())
+    seen = scene_of(settings.network())
     asked = asked_curve(seen.network, seen.end + 1, settings.arguments())
     assert said in figures.memory_section(seen, settings, asked).text
     assert f"below with {figures.asked_name(settings)}" in figures.summary(seen, settings)
 
 
 def test_a_slow_network_says_what_is_drawn() -> None:
-    slow = look(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
+    slow = scene_of(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
     text = figures.memory_section(slow, Settings()).text
     assert "The lags drawn hold 1 of it" in text
     with pytest.raises(ValueError, match="forgets its start only after ages"):
-        usual_estimate("simulation of 2,000 steps", slow.network, 10, 1)
+        estimate("simulation of 2,000 steps", slow.network, 10, 1)
 
 
 def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
     lags = figures.compared_lags(scene)
     way = "Gramian, pseudo-inverse"
-    row = usual_estimate(way, scene.network, lags, 1)
+    row = estimate(way, scene.network, lags, 1)
     curve = memcurve.memory_curve(scene.network, lags, method="naive", inverse="pinv")
     assert row.total == curve.values.sum()
     found: dict[str, Any] = {way: row, "OSM": RuntimeError("it broke")}
@@ -184,9 +183,9 @@ def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
     assert rows[way][0] == f"{row.total:.4g}"
     assert rows["OSM"] == ("—", "", "failed: it broke")
     assert rows["OSM+ with 10 masks"] == ("…", "", "")
-    assert set(rows) == {"exact", *USUAL}
+    assert set(rows) == {"exact", *shown_methods()}
     assert f"up to {row.largest_error:.1g} at a lag" in section.text
-    broken = figures.usual_section(scene, {way: RuntimeError("x") for way in USUAL})
+    broken = figures.usual_section(scene, {way: RuntimeError("x") for way in shown_methods()})
     assert "at a lag" not in broken.text
 
 
@@ -200,14 +199,19 @@ def test_usable_and_squeezing(scene: Scene) -> None:
     total = memcurve.memory_curve(scene.network, input=coloured, noise=1e-3).total
     assert f"given: {total:.4g}" in [name for name, _ in section.chart.marks]
     assert scene.curve.rank is not None
-    squeezed = figures.squeezed_section(squeezing_of(scene.network, scene.curve.rank))
+    squeezed = figures.squeezed_section(
+        {"squeezing": squeezing_of(scene.network, scene.curve.rank)}
+    )
     assert squeezed.chart is not None
     assert "condition number" in squeezed.text
-    assert "cannot be measured here: no" in figures.squeezed_section(ValueError("no")).text
+    assert (
+        "cannot be measured here: no"
+        in figures.squeezed_section({"squeezing": ValueError("no")}).text
+    )
 
 
 def test_several_inputs() -> None:
-    seen = look(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
+    seen = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
     assert seen.response is None
     assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
     said = figures.summary(seen, Settings())
@@ -218,7 +222,7 @@ def test_several_inputs() -> None:
 
 
 def test_complex_states_count_twice() -> None:
-    seen = look(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
+    seen = scene_of(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
     said = figures.summary(seen, Settings())
     assert said.startswith("past inputs remembered in total, two for each of its 2 complex states")
     assert "complex network" in figures.disc_section(seen).text
@@ -226,7 +230,7 @@ def test_complex_states_count_twice() -> None:
 
 def test_what_is_not_read_or_reached() -> None:
     A = memcurve.ensembles.normal(8, seed=1).A
-    some = look(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
+    some = scene_of(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
     assert "of 2 states that are read" in figures.summary(some, Settings())
     assert some.curve.rank == 2
     found = squeezing_of(some.network, some.curve.rank)
@@ -236,8 +240,8 @@ def test_what_is_not_read_or_reached() -> None:
     assert len(found.components) == 8
     assert found.condition == whole.condition
     unread = memcurve.LinearNetwork(np.diag([0.9, 0.5]), [1.0, 0.0], readout=[1])
-    assert "no input reaches what is read" in figures.summary(look(unread), Settings())
-    silent = look(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
+    assert "no input reaches what is read" in figures.summary(scene_of(unread), Settings())
+    silent = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
     assert "no input reaches the states" in figures.summary(silent, Settings())
     assert "it excites none" in figures.disc_section(silent).text
     specification(figures.memory_section(silent, Settings()).chart)  # type: ignore[arg-type]
@@ -253,12 +257,12 @@ def test_stems_split_at_the_lag(scene: Scene) -> None:
 
 def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
     """At N = 200 the bare eigenvalues take about 12 ms, and 300 ms are allowed in all."""
-    from memcurve.exploring.showing import pictured
+    from memcurve.exploring.figures import pictured
 
     def update(radius: float) -> float:
         start = time.perf_counter()
         settings = Settings(size=200, spectral_radius=radius)
-        seen = look(settings.network())
+        seen = scene_of(settings.network())
         picture = pictured(figures.memory_section(seen, settings))
         assert picture is not None
         picture._mime_()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import functools
 import ipaddress
@@ -14,18 +15,16 @@ import webbrowser
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
-from memcurve.exploring.later import WORKSHOP
+from memcurve.exploring.jobs import PAGES, REMEMBERED, WORKER
 from memcurve.optional import optional
 
 LOOPBACK = "127.0.0.1"
 #: Where a free port is looked for, where none is given.
 FIRST_PORT, LAST_PORT = 2718, 2817
-#: Seconds a closed page may come back, before what it had is dropped.
-_REMEMBERED = 60
 #: Seconds that open pages are given when the server ends.
-_FAREWELL = 1
+_GRACE = 1
 
 Scope = MutableMapping[str, Any]
 Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
@@ -36,7 +35,7 @@ def serve(
     host: str = LOOPBACK,
     port: int | None = None,
     open_browser: bool = True,
-    say: Callable[[str], None] = print,
+    on_ready: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until Ctrl-C or a request to end (SIGTERM); for the main thread of a process.
 
@@ -50,7 +49,7 @@ def serve(
         The port; by default the first free one from 2718 on.
     open_browser : bool
         Whether to open the page.
-    say : callable
+    on_ready : callable
         Is told the address of the page.
 
     Raises
@@ -67,19 +66,19 @@ def serve(
     listening = listen(host, port)
     try:
         address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
-        app = marimo.create_asgi_app(quiet=True, session_ttl=_REMEMBERED).with_app(
+        app = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED).with_app(
             path="/",
             root=str(Path(__file__).with_name("app.py")),
         )
         config = uvicorn.Config(
-            same_site_only(app.build(), host),
+            same_site_only(with_pages_known(app.build()), host),
             log_level="warning",
-            timeout_graceful_shutdown=_FAREWELL,
+            timeout_graceful_shutdown=_GRACE,
         )
         server = uvicorn.Server(config)
         _parse_one_at_a_time()
-        WORKSHOP.open()
-        say(address)
+        WORKER.open()
+        on_ready(address)
         if open_browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
         with contextlib.suppress(KeyboardInterrupt):
@@ -87,7 +86,7 @@ def serve(
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             server.run(sockets=[listening])
     finally:
-        WORKSHOP.close()
+        WORKER.close()
         listening.close()
 
 
@@ -157,6 +156,31 @@ def same_site_only(app: Asgi, host: str) -> Asgi:
         await app(scope, receive, send)
 
     return guarded
+
+
+def with_pages_known(app: Asgi) -> Asgi:
+    """Keep account of the pages that are open, by their websockets, and of those that left early.
+
+    uvicorn silently drops the acceptance of a websocket that is closing, and learns only in the
+    next turn of its event loop that it is lost. Whatever the app sends before is an error, with a
+    traceback; after, it is told that the client has disconnected. So it waits for that turn.
+    """
+
+    async def watched(scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] != "websocket":
+            await app(scope, receive, send)
+            return
+
+        async def send_in_turn(message: MutableMapping[str, Any]) -> None:
+            await send(message)
+            if message["type"] == "websocket.accept":
+                await asyncio.sleep(0)
+
+        asked = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        with PAGES.connected(next(iter(asked.get("session_id", [])), None)):
+            await app(scope, receive, send_in_turn)
+
+    return watched
 
 
 def _names_this_machine(asked: str, host: str) -> bool:

@@ -12,18 +12,16 @@ import pytest
 
 import memcurve
 from memcurve.exploring import figures, move_eigenvalue
-from memcurve.exploring.downloads import json_of, picture_of, table_of
-from memcurve.exploring.later import USUAL, asked_curve, usual_estimate
-from memcurve.exploring.remarks import about_settings
-from memcurve.exploring.scene import Scene, look
-from memcurve.exploring.script import python_lines
+from memcurve.exploring.figures import about_settings
+from memcurve.exploring.files import json_of, network_of, picture_of, python_lines, table_of
+from memcurve.exploring.jobs import asked_curve, estimate, shown_methods
+from memcurve.exploring.scene import Scene, scene_of
 from memcurve.exploring.settings import NOISES, OWN_MASK, Settings, read_link
-from memcurve.exploring.uploads import network_of
 
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    return look(Settings().network())
+    return scene_of(Settings().network())
 
 
 def test_controls_reach_the_ensemble() -> None:
@@ -113,7 +111,7 @@ def test_python_lines_give_what_is_on_the_screen(
         real = np.linalg.eigvals(network.A)
         moved = (complex(real[np.argmin(np.abs(real.imag))].real), moved[1])
         network = move_eigenvalue(network, *moved)
-    seen = look(network)
+    seen = scene_of(network)
     lags = figures.compared_lags(seen)
     names: dict[str, Any] = {}
     printed = io.StringIO()
@@ -124,8 +122,8 @@ def test_python_lines_give_what_is_on_the_screen(
         asked = asked_curve(network, 5, settings.arguments())
         assert np.array_equal(names["asked"].values[:5], asked.values)
     numbers = printed.getvalue().split()
-    for way in USUAL:
-        row = usual_estimate(way, network, lags, settings.seed)
+    for way in shown_methods():
+        row = estimate(way, network, lags, settings.seed)
         assert row.curve is None or str(row.total) in numbers
     assert (tmp_path / "memory.png").stat().st_size > 10_000
 
@@ -149,7 +147,7 @@ def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
     network = memcurve.ensembles.normal(8, seed=1).replace(readout=[0, 1], notes=("mind this",))
     memcurve.save_network(network, tmp_path / "some.npz")
     masked = network_of("some.npz", (tmp_path / "some.npz").read_bytes(), "ones", 1)
-    assert look(masked).curve.total == 2
+    assert scene_of(masked).curve.total == 2
     assert masked.notes == ("mind this",)
     assert np.array_equal(masked.C, memcurve.masks.ones(8))
 

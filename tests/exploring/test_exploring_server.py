@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from memcurve.exploring.later import Workshop
+from memcurve.exploring.jobs import Worker
 
 
 @pytest.fixture(scope="module")
-def workshop() -> Iterator[Workshop]:
-    made = Workshop()
+def worker() -> Iterator[Worker]:
+    made = Worker()
     made.open()
     yield made
     made.close()
@@ -27,44 +27,44 @@ def always() -> bool:
     return True
 
 
-def test_results_arrive_as_they_are_ready(workshop: Workshop) -> None:
+def test_results_arrive_as_they_are_ready(worker: Worker) -> None:
     jobs = {"one": (abs, (-1,)), "bad": (int, ("x",)), "two": (abs, (-2,))}
-    arrived = dict(workshop.arrivals(jobs, always))
+    arrived = dict(worker.results(jobs, always))
     assert arrived["one"] == 1
     assert arrived["two"] == 2
     assert isinstance(arrived["bad"], ValueError)
 
 
-def test_what_nobody_wants_is_dropped(workshop: Workshop) -> None:
-    assert list(workshop.arrivals({"never": (abs, (-1,))}, lambda: False)) == []
+def test_what_nobody_wants_is_dropped(worker: Worker) -> None:
+    assert list(worker.results({"never": (abs, (-1,))}, lambda: False)) == []
     start = time.perf_counter()
     looks = iter([True] + [False] * 100)
     jobs = {str(k): (time.sleep, (0.3,)) for k in range(30)}
-    assert len(list(workshop.arrivals(jobs, lambda: next(looks)))) == 0
-    assert dict(workshop.arrivals({"next": (abs, (-3,))}, always)) == {"next": 3}
+    assert len(list(worker.results(jobs, lambda: next(looks)))) == 0
+    assert dict(worker.results({"next": (abs, (-3,))}, always)) == {"next": 3}
     assert time.perf_counter() - start < 5  # of the nine seconds only what had begun
 
 
-def test_a_dead_process_is_replaced(workshop: Workshop) -> None:
+def test_a_dead_process_is_replaced(worker: Worker) -> None:
     jobs = {"dies": (os._exit, (1,)), "innocent": (abs, (-5,))}
-    arrived = dict(workshop.arrivals(jobs, always))
+    arrived = dict(worker.results(jobs, always))
     assert isinstance(arrived["dies"], Exception)
     assert arrived["innocent"] == 5  # it was in the same queue
-    assert dict(workshop.arrivals({"next": (abs, (-4,))}, always)) == {"next": 4}
+    assert dict(worker.results({"next": (abs, (-4,))}, always)) == {"next": 4}
 
 
-def test_work_for_nobody_is_ended_when_somebody_comes(workshop: Workshop) -> None:
+def test_work_for_nobody_is_ended_when_somebody_comes(worker: Worker) -> None:
     looks = iter([True] + [False] * 100)
-    assert not list(workshop.arrivals({"long": (time.sleep, (60,))}, lambda: next(looks)))
+    assert not list(worker.results({"long": (time.sleep, (60,))}, lambda: next(looks)))
     time.sleep(1.2)
     start = time.perf_counter()
-    assert dict(workshop.arrivals({"next": (abs, (-6,))}, always)) == {"next": 6}
+    assert dict(worker.results({"next": (abs, (-6,))}, always)) == {"next": 6}
     assert time.perf_counter() - start < 30
 
 
 def test_a_closed_workshop_computes_nothing() -> None:
-    closed = Workshop()
-    assert list(closed.arrivals({"never": (abs, (-1,))}, always)) == []
+    closed = Worker()
+    assert list(closed.results({"never": (abs, (-1,))}, always)) == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_other_sites_are_refused(
     """Neither by their own name for this machine, nor from their own pages."""
     import asyncio
 
-    from memcurve.exploring.serving import same_site_only
+    from memcurve.exploring.server import same_site_only
 
     served, sent = [], []
 
@@ -108,7 +108,7 @@ def test_other_sites_are_refused(
 #: Threads that make syntax trees while the collector runs code of its own among them.
 PARSING = """
 import ast, gc, sys, threading
-from memcurve.exploring.serving import _parse_one_at_a_time
+from memcurve.exploring.server import _parse_one_at_a_time
 
 _parse_one_at_a_time()
 sys.setswitchinterval(1e-6)
@@ -146,7 +146,7 @@ def test_pages_are_parsed_one_at_a_time() -> None:
 
 
 def test_addresses_to_listen_on() -> None:
-    from memcurve.exploring.serving import is_loopback, listen
+    from memcurve.exploring.server import is_loopback, listen
 
     first, second = listen("127.0.0.1", None), listen("127.0.0.1", None)
     with first, second:
