@@ -21,6 +21,7 @@ from memcurve.spectrum import controllable_spectrum
 
 Floats = NDArray[np.float64]
 Verdict = tuple[str, str]
+Check = Callable[[], Verdict]
 
 HOLDS, CORRECTED, FAILS = "holds", "holds as corrected", "fails as printed"
 SMALL = ensembles.normal(5, seed=1, spectral_radius=0.7)
@@ -34,7 +35,7 @@ class Claim:
 
     where: str
     statement: str
-    check: Callable[[], Verdict]
+    check: Check
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,19 @@ class Outcome:
     statement: str
     verdict: str
     figure: str
+
+
+CLAIMS: list[Claim] = []
+
+
+def _claim(where: str, statement: str) -> Callable[[Check], Check]:
+    """Enter a check among the claims."""
+
+    def enter(check: Check) -> Check:
+        CLAIMS.append(Claim(where, statement, check))
+        return check
+
+    return enter
 
 
 def _decide(holds: bool, figure: str, *, corrected: bool = False) -> Verdict:
@@ -69,6 +83,7 @@ def _literal_memory(A: Floats, C: Floats, lags: int) -> Floats:
     return np.array([v @ np.linalg.solve(G, v) for v in columns])
 
 
+@_claim("Proposition, LESN memory capacity", "MC = N under controllability")
 def full_memory() -> Verdict:
     networks = [ensembles.normal(40, seed=s) for s in range(20)]
     totals = [memory_curve(n).values.sum() for n in networks]
@@ -76,6 +91,7 @@ def full_memory() -> Verdict:
     return _decide(worst < 1e-11, f"20 normal networks, N = 40: totals within {worst:.0e} of N")
 
 
+@_claim("the same, (i)–(iii)", "the three conditions are equivalent")
 def equivalent_conditions() -> Verdict:
     first = LinearNetwork(np.diag([0.9, 0.5, 0.2]), [1, 1, 0])
     second = LinearNetwork(np.diag([0.9, 0.5, 0.0]), [1, 1, 1])
@@ -87,11 +103,13 @@ def equivalent_conditions() -> Verdict:
     return _decide(ranks != (2, 3), text)
 
 
+@_claim("Proposition, random networks", "random networks are controllable almost surely")
 def generic_full_rank() -> Verdict:
     ranks = [memory_curve(ensembles.uniform(15, seed=s), 1).rank for s in range(200)]
     return _decide(set(ranks) == {15}, f"{ranks.count(15)} of 200 draws have full rank")
 
 
+@_claim("Jaeger's bounds, as cited", "1 ≤ MC ≤ N, and MC_τ never rises")
 def bounds_and_monotonicity() -> Verdict:
     curves = [memory_curve(ensembles.sparse_normal(30, density=0.1, seed=s)) for s in range(50)]
     within = all(1 <= curve.total <= 30 for curve in curves)
@@ -100,12 +118,14 @@ def bounds_and_monotonicity() -> Verdict:
     return _decide(within and rise < 1e-14, text)
 
 
+@_claim("Example, delay reservoir", "MC_τ = 1 for τ = 0 … N, 0 after")
 def delay_example() -> Verdict:
     curve = memory_curve(ensembles.delay_line(10), 12)
     text = f"N = 10: MC_9 = {curve[9]:g}, MC_10 = {curve[10]:g}: one up to lag N − 1, not N"
     return _decide(curve[9] == 1 and curve[10] == 0, text, corrected=True)
 
 
+@_claim("Example, cyclic reservoirs", "MC_τ in closed form")
 def cyclic_example() -> Verdict:
     curve = memory_curve(ensembles.cyclic(10, spectral_radius=0.9), 60)
     blocks = curve.lags // 10
@@ -115,6 +135,7 @@ def cyclic_example() -> Verdict:
     return _decide(off < 1e-13, text, corrected=True)
 
 
+@_claim("Proposition, standardization", "standardisation with readout Γ^(−1/2)W̃")
 def standardisation() -> Verdict:
     A, C = SMALL.A, SMALL.C
     values, vectors = np.linalg.eigh(_gramian(A, np.outer(C, C)))
@@ -125,12 +146,14 @@ def standardisation() -> Verdict:
     return _decide(kept < 1e-10 < printed, text, corrected=True)
 
 
+@_claim("Proposition, mask neutrality", "memory does not depend on the mask")
 def mask_neutrality() -> Verdict:
     curves = [_literal_memory(SMALL.A, masks.normal(5, seed=s), 20) for s in range(6)]
     spread = float(np.ptp(curves, axis=0).max())
     return _decide(spread < 1e-8, f"six masks, N = 5, literal formula: curves within {spread:.0e}")
 
 
+@_claim("Theorem, Appendix A", "nor for weakly stationary input")
 def neutrality_under_colour() -> Verdict:
     """AR(1) input with φ = 0.7: γ(k) = φ^|k|; Γ and the covariances by their sums."""
     A, lags = SMALL.A, 12
@@ -153,6 +176,7 @@ def neutrality_under_colour() -> Verdict:
     return _decide(spread < 1e-8, text, corrected=True)
 
 
+@_claim("Discussion", "FC_τ = 0 for independent input")
 def no_forecast_of_independent_input() -> Verdict:
     samples = 20_000
     z = np.random.default_rng(1).standard_normal(samples)
@@ -166,6 +190,7 @@ def no_forecast_of_independent_input() -> Verdict:
     return _decide(worst < limit, text)
 
 
+@_claim("Tiňo and Rodan, as cited", "MC_τ = σ²F_τ + Cᵀ(Aᵀ)^τ O⁻¹ A^τ C")
 def tino_rodan_identity() -> Verdict:
     A, C = SMALL.A, SMALL.C
     G, R = _gramian(A, np.outer(C, C)), _gramian(A, np.eye(5))
@@ -178,6 +203,7 @@ def tino_rodan_identity() -> Verdict:
     return _decide(worst < 1e-8, f"N = 5, R − G invertible: identity to {worst:.0e}")
 
 
+@_claim("Tiňo and Rodan, as cited", "MC_τ > σ²F_τ for all τ > 0")
 def memory_above_fisher() -> Verdict:
     A, C = SMALL.A, 3 * SMALL.C
     R = _gramian(A, np.eye(5))
@@ -189,6 +215,7 @@ def memory_above_fisher() -> Verdict:
     return _decide(memory[lag] > fisher[lag], text)
 
 
+@_claim("Proposition, Monte Carlo (i)", "the bias of the Monte Carlo estimator")
 def bias_formula() -> Verdict:
     """20,000 replications of a network of three nodes, T = 30, lag 1."""
     network, samples, lag, replications = ensembles.normal(3, seed=2), 30, 1, 20_000
@@ -214,6 +241,7 @@ def bias_formula() -> Verdict:
     return _decide(holds, text, corrected=True)
 
 
+@_claim("Proposition, Monte Carlo (iii)", "the total is consistent with τ_max = O(T)")
 def total_estimator() -> Verdict:
     size = 20
     network = ensembles.orthogonal(size, seed=1)
@@ -226,6 +254,7 @@ def total_estimator() -> Verdict:
     return _decide(bias[1] < 0.5 * bias[0], text)
 
 
+@_claim("Naïve algebraic estimation", "the Gramian cannot be inverted")
 def gramian_is_hopeless() -> Verdict:
     condition = memory_curve(SPARSE, 1, method="naive").diagnostics["condition"]
     total = memory_curve(SPARSE, 150, method="naive", inverse="projector").total
@@ -233,6 +262,7 @@ def gramian_is_hopeless() -> Verdict:
     return _decide(condition > 1e15 and total < 90, text)
 
 
+@_claim("Another formula", "the mask-free formula is as ill-conditioned")
 def neutral_formula() -> Verdict:
     curve = memory_curve(SPARSE, 150, method="neutral")
     off = float(np.abs(curve.values - memory_curve(SPARSE, 150).values).max())
@@ -241,6 +271,7 @@ def neutral_formula() -> Verdict:
     return _decide(condition > 1e15 and off > 0.5, text)
 
 
+@_claim("Lemma, Krylov–Vandermonde", "K_m = V·diag(c)·W_m")
 def vandermonde_lemma() -> Verdict:
     network = ensembles.normal(20, seed=1)
     factors = krylov.vandermonde_factors(network, 40)
@@ -248,6 +279,7 @@ def vandermonde_lemma() -> Verdict:
     return _decide(off < 1e-11, f"N = 20, 40 columns: K = V·diag(c)·W to {off:.0e}")
 
 
+@_claim("Krylov conditioning", "W*W is a Hankel matrix")
 def hankel_structure() -> Verdict:
     def departure(values: np.ndarray) -> float:
         W = np.vander(values.astype(complex), 6, increasing=True)
@@ -260,6 +292,7 @@ def hankel_structure() -> Verdict:
     return _decide(real < 1e-12 < rotation, text, corrected=True)
 
 
+@_claim("Random matrix theory", "‖θ_j‖ ≈ κ_j")
 def squeezing_law() -> Verdict:
     off = {True: 0.0, False: 0.0}
     for seed in range(5):
@@ -272,6 +305,7 @@ def squeezing_law() -> Verdict:
     return _decide(off[False] < 1.5 < off[True], text, corrected=True)
 
 
+@_claim("OSM", "a total of N from OSM shows full memory")
 def osm_recovers_the_total() -> Verdict:
     ring = ensembles.cyclic(50, mask="ones")
     truth, osm = memory_curve(ring).total, memory_curve(ring, method="osm").total
@@ -282,12 +316,14 @@ def osm_recovers_the_total() -> Verdict:
     return _decide(abs(osm - truth) < 0.5, text)
 
 
+@_claim("OSM", "OSM approximates MC_τ well")
 def osm_curve() -> Verdict:
     curve, exact = memory_curve(SPARSE, 150, method="osm"), memory_curve(SPARSE, 150)
     off = float(np.abs(curve.values - exact.values).max())
     return _decide(off < 0.05, f"sparse normal, N = 100: off by {off:.2f}")
 
 
+@_claim("OSM+", "OSM+ is monotone")
 def osm_plus_monotone() -> Verdict:
     curve = memory_curve(
         SPARSE, 150, method="osm_plus", seed=1, masks=300, distribution="sparse_normal"
@@ -297,43 +333,6 @@ def osm_plus_monotone() -> Verdict:
     off = float(np.abs(curve.values - exact.values).max())
     text = f"300 masks: rises by at most {rise:.1g} a lag; but off by {off:.2f} from the memory"
     return _decide(rise < 0.01, text)
-
-
-CLAIMS = tuple(
-    Claim(*entry)
-    for entry in (
-        ("Proposition, LESN memory capacity", "MC = N under controllability", full_memory),
-        ("the same, (i)–(iii)", "the three conditions are equivalent", equivalent_conditions),
-        (
-            "Proposition, random networks",
-            "random networks are controllable almost surely",
-            generic_full_rank,
-        ),
-        ("Jaeger's bounds, as cited", "1 ≤ MC ≤ N, and MC_τ never rises", bounds_and_monotonicity),
-        ("Example, delay reservoir", "MC_τ = 1 for τ = 0 … N, 0 after", delay_example),
-        ("Example, cyclic reservoirs", "MC_τ in closed form", cyclic_example),
-        ("Proposition, standardization", "standardisation with readout Γ^(−1/2)W̃", standardisation),
-        ("Proposition, mask neutrality", "memory does not depend on the mask", mask_neutrality),
-        ("Theorem, Appendix A", "nor for weakly stationary input", neutrality_under_colour),
-        ("Discussion", "FC_τ = 0 for independent input", no_forecast_of_independent_input),
-        ("Tiňo and Rodan, as cited", "MC_τ = σ²F_τ + Cᵀ(Aᵀ)^τ O⁻¹ A^τ C", tino_rodan_identity),
-        ("Tiňo and Rodan, as cited", "MC_τ > σ²F_τ for all τ > 0", memory_above_fisher),
-        ("Proposition, Monte Carlo (i)", "the bias of the Monte Carlo estimator", bias_formula),
-        (
-            "Proposition, Monte Carlo (iii)",
-            "the total is consistent with τ_max = O(T)",
-            total_estimator,
-        ),
-        ("Naïve algebraic estimation", "the Gramian cannot be inverted", gramian_is_hopeless),
-        ("Another formula", "the mask-free formula is as ill-conditioned", neutral_formula),
-        ("Lemma, Krylov–Vandermonde", "K_m = V·diag(c)·W_m", vandermonde_lemma),
-        ("Krylov conditioning", "W*W is a Hankel matrix", hankel_structure),
-        ("Random matrix theory", "‖θ_j‖ ≈ κ_j", squeezing_law),
-        ("OSM", "a total of N from OSM shows full memory", osm_recovers_the_total),
-        ("OSM", "OSM approximates MC_τ well", osm_curve),
-        ("OSM+", "OSM+ is monotone", osm_plus_monotone),
-    )
-)
 
 
 def check_claims(progress: Progress = False) -> list[Outcome]:

@@ -57,13 +57,29 @@ class Drawn:
     findings: list[str]
 
 
+Draw = Callable[[Settings, Progress], Drawn]
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure of the paper: its title, what the paper says of it, and how it is drawn."""
 
     title: str
     paper: str
-    draw: Callable[..., Drawn]
+    draw: Draw
+
+
+FIGURES: dict[int, Figure] = {}
+
+
+def _figure(number: int, title: str, paper: str) -> Callable[[Draw], Draw]:
+    """Enter a function among the figures."""
+
+    def enter(draw: Draw) -> Draw:
+        FIGURES[number] = Figure(title, paper, draw)
+        return draw
+
+    return enter
 
 
 def _panels(rows: int, columns: int, titles: Sequence[str]) -> tuple[Picture, list[Axes]]:
@@ -82,16 +98,8 @@ def _mark(ax: Axes, x: float, text: str, *, left: bool = False, low: bool = Fals
     """A vertical line with its name beside it."""
     ax.axvline(x, color="0.45", lw=0.9)
     place, side = ax.get_xaxis_transform(), "right" if left else "left"
-    ax.text(
-        x,
-        0.04 if low else 0.96,
-        f" {text} ",
-        transform=place,
-        ha=side,
-        va="bottom" if low else "top",
-        fontsize=9,
-        color="0.25",
-    )
+    up, base = (0.04, "bottom") if low else (0.96, "top")
+    ax.text(x, up, f" {text} ", transform=place, ha=side, va=base, fontsize=9, color="0.25")
 
 
 def _legend_below(figure: Picture, ax: Axes, columns: int) -> None:
@@ -100,7 +108,14 @@ def _legend_below(figure: Picture, ax: Axes, columns: int) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def inflation(settings: Settings, progress: Progress = False) -> Drawn:
+@_figure(
+    1,
+    "Memory capacity inflation due to inconsistent sample estimation",
+    "For an orthogonal network (N = 100, ρ = 0.9) simulated with white Gaussian input, the "
+    "memory estimated from T samples lies above the true curve at every large lag, and its "
+    "total over 5N lags above N, even for T/N near 100.",
+)
+def inflation(settings: Settings, progress: Progress) -> Drawn:
     """(a) estimated curves for growing T, (b) their totals over 5N lags divided by N."""
     from matplotlib import colormaps
 
@@ -142,7 +157,14 @@ GRAMIAN_KINDS = ("normal", "sparse_normal", "uniform", "orthogonal", "cyclic")
 GRAMIAN_TERMS = 1000
 
 
-def gramian_eigenvalues(settings: Settings, progress: Progress = False) -> Drawn:
+@_figure(
+    2,
+    "Eigenvalues of the Gramian G",
+    "Computed with 1000 terms of its series, the Gramian of the usual random networks has "
+    "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
+    "inverted. Orthogonal and cyclic networks are the exception.",
+)
+def gramian_eigenvalues(settings: Settings, progress: Progress) -> Drawn:
     """Absolute eigenvalues in falling order, N = 50 and N = 150, five ensembles."""
     sizes = (50, 150)
     figure, axes = _panels(1, 2, [f"({c}) N = {n}" for c, n in zip("ab", sizes, strict=True)])
@@ -174,7 +196,14 @@ SQUEEZED = {
 }
 
 
-def squeezing(settings: Settings, progress: Progress = False) -> Drawn:
+@_figure(
+    3,
+    "Krylov subspace squeezing",
+    "The norm of the part of A^jC orthogonal to the earlier columns of the Krylov matrix "
+    "falls faster than exponentially, about like the product of the largest eigenvalues; "
+    "only for orthogonal networks it follows ρ^j. The numerical rank of K stays far below N.",
+)
+def squeezing(settings: Settings, progress: Progress) -> Drawn:
     """‖θ_j‖ by Arnoldi and by SVD, C = ι, with the laws that describe it."""
     size = settings.size
     figure, axes = _panels(2, 2, list(SQUEEZED.values()))
@@ -199,15 +228,8 @@ def squeezing(settings: Settings, progress: Progress = False) -> Drawn:
         if rank < size:
             _mark(ax, rank, f"rank(K) = {rank}", left=True, low=True)
         else:
-            ax.text(
-                0.98,
-                0.04,
-                f"rank(K) = N = {rank}",
-                transform=ax.transAxes,
-                ha="right",
-                fontsize=9,
-                color="0.25",
-            )
+            style: dict[str, Any] = {"ha": "right", "fontsize": 9, "color": "0.25"}
+            ax.text(0.98, 0.04, f"rank(K) = N = {rank}", transform=ax.transAxes, **style)
         off = np.abs(np.log10(np.maximum(product, 1e-300) / np.maximum(arnoldi, 1e-300))).mean()
         findings.append(
             f"{kind.replace('_', ' ')}: ‖θ_N‖ = {arnoldi[-1]:.1e}, numerical rank {rank} of "
@@ -282,7 +304,14 @@ MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
 )
 
 
-def curves_by_mask(settings: Settings, progress: Progress = False) -> Drawn:
+@_figure(
+    4,
+    "Memory curves of a sparse normal network under four masks",
+    "Whatever the distribution of the mask, the naive method loses memory, OSM recovers the "
+    "total N but not a monotone curve, and OSM+, the mean over 1000 masks, is monotone with "
+    "total N. The choice of the mask hardly matters.",
+)
+def curves_by_mask(settings: Settings, progress: Progress) -> Drawn:
     """A sparse normal network, ρ = 0.9; masks of unit norm."""
     network = ensembles.sparse_normal(settings.size, seed=settings.seed)
     figure, axes = _panels(2, 2, [title for _, _, title in MASKS])
@@ -302,7 +331,14 @@ NETWORKS = {
 }
 
 
-def curves_by_ensemble(settings: Settings, progress: Progress = False) -> Drawn:
+@_figure(
+    5,
+    "Memory curves of four ensembles under sparse normal masks",
+    "For normal and uniform networks the naive method loses memory as in figure 4; for "
+    "orthogonal networks and for sparse ones with reciprocal condition number 0.7 all "
+    "methods agree and find full memory.",
+)
+def curves_by_ensemble(settings: Settings, progress: Progress) -> Drawn:
     """Four networks, ρ = 0.9; sparse normal masks of unit norm."""
     figure, axes = _panels(2, 2, list(NETWORKS.values()))
     findings = []
@@ -324,7 +360,14 @@ SPECTRA: tuple[tuple[str, dict[str, str], str], ...] = (
 )
 
 
-def spectra(settings: Settings, progress: Progress = False) -> Drawn:
+@_figure(
+    6,
+    "Eigenvalues of the connectivity",
+    "Scaled by the circular law, the eigenvalues of normal, sparse normal and uniform "
+    "matrices fill the unit disc about evenly; those of orthogonal and cyclic ones lie on "
+    "the unit circle, those of sparse ones with given condition number near it.",
+)
+def spectra(settings: Settings, progress: Progress) -> Drawn:
     """Eigenvalues in the complex plane, with the unit circle; spectral radius 1."""
     figure, axes = _panels(2, 3, [title for _, _, title in SPECTRA])
     figure.set_size_inches(13, 9)
@@ -343,49 +386,3 @@ def spectra(settings: Settings, progress: Progress = False) -> Drawn:
             f"of |λ|² {np.mean(moduli**2):.3f} (even on the disc: 0.5)."
         )
     return Drawn(figure, findings)
-
-
-FIGURES = {
-    1: Figure(
-        "Memory capacity inflation due to inconsistent sample estimation",
-        "For an orthogonal network (N = 100, ρ = 0.9) simulated with white Gaussian input, the "
-        "memory estimated from T samples lies above the true curve at every large lag, and its "
-        "total over 5N lags above N, even for T/N near 100.",
-        inflation,
-    ),
-    2: Figure(
-        "Eigenvalues of the Gramian G",
-        "Computed with 1000 terms of its series, the Gramian of the usual random networks has "
-        "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
-        "inverted. Orthogonal and cyclic networks are the exception.",
-        gramian_eigenvalues,
-    ),
-    3: Figure(
-        "Krylov subspace squeezing",
-        "The norm of the part of A^jC orthogonal to the earlier columns of the Krylov matrix "
-        "falls faster than exponentially, about like the product of the largest eigenvalues; "
-        "only for orthogonal networks it follows ρ^j. The numerical rank of K stays far below N.",
-        squeezing,
-    ),
-    4: Figure(
-        "Memory curves of a sparse normal network under four masks",
-        "Whatever the distribution of the mask, the naive method loses memory, OSM recovers the "
-        "total N but not a monotone curve, and OSM+, the mean over 1000 masks, is monotone with "
-        "total N. The choice of the mask hardly matters.",
-        curves_by_mask,
-    ),
-    5: Figure(
-        "Memory curves of four ensembles under sparse normal masks",
-        "For normal and uniform networks the naive method loses memory as in figure 4; for "
-        "orthogonal networks and for sparse ones with reciprocal condition number 0.7 all "
-        "methods agree and find full memory.",
-        curves_by_ensemble,
-    ),
-    6: Figure(
-        "Eigenvalues of the connectivity",
-        "Scaled by the circular law, the eigenvalues of normal, sparse normal and uniform "
-        "matrices fill the unit disc about evenly; those of orthogonal and cyclic ones lie on "
-        "the unit circle, those of sparse ones with given condition number near it.",
-        spectra,
-    ),
-}

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from memcurve.paper.claims import Outcome, check_claims
+from memcurve.paper.claims import FAILS, Outcome, check_claims
 from memcurve.paper.figures import FIGURES, Settings
 from memcurve.progress import Listener, Progress, listening
 from memcurve.version import __version__
@@ -100,7 +100,7 @@ def _page(output: Path, settings: Settings, outcomes: list[Outcome]) -> str:
         )
     if outcomes:
         rows = "".join(
-            f"<tr class='{o.verdict.split()[0]}'>"
+            f"<tr class='{'fails' if o.verdict == FAILS else ''}'>"
             + "".join(f"<td>{escape(c)}</td>" for c in dataclasses.astuple(o))
             + "</tr>"
             for o in outcomes
