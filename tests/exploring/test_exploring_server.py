@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from memcurve.exploring.jobs import Worker
+from memcurve.exploring import jobs
+from memcurve.exploring.jobs import PAGES, Pages, Worker
+from memcurve.exploring.server import is_loopback, listen, same_site_only, with_pages_known
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +70,65 @@ def test_a_closed_workshop_computes_nothing() -> None:
     assert list(closed.results({"never": (abs, (-1,))}, always)) == []
 
 
+def test_pages_that_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = Pages()
+    assert pages.is_open(None)
+    with pages.connected("one"), pages.connected("two"):
+        assert pages.is_open("one")
+        with pages.connected("one"):  # it connects again before the first connection is lost
+            pass
+        assert pages.is_open("one")
+    assert not pages.is_open("one")
+    assert pages.may_return("one")
+    monkeypatch.setattr(jobs, "REMEMBERED", 0)
+    assert not pages.may_return("one")
+
+
+def test_a_page_that_leaves_while_it_is_accepted() -> None:
+    """Uvicorn drops the acceptance; what is sent next must find the client disconnected."""
+    uvicorn = pytest.importorskip("uvicorn", reason="the server is uvicorn: memcurve[explore]")
+    raised: list[BaseException] = []
+
+    async def leaves(scope: Any, receive: Any, send: Any) -> None:
+        assert PAGES.is_open("s_1")
+        await receive()
+        protocol.transport.close()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.send", "text": "hello"})
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal protocol
+        protocol = send.__self__
+        try:
+            await with_pages_known(leaves)(scope, receive, send)
+        except (OSError, RuntimeError) as error:
+            raised.append(error)
+            raise OSError from error
+
+    async def connect(port: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(
+            f"GET /ws?session_id=s_1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Key: {'A' * 22}==\r\n"
+            f"Sec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        await reader.read()
+        writer.close()
+
+    async def serve() -> None:
+        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level=60))
+        with listen("127.0.0.1", 0) as listening:
+            running = asyncio.create_task(server.serve(sockets=[listening]))
+            await connect(listening.getsockname()[1])
+            server.should_exit = True
+            await running
+
+    protocol: Any = None
+    asyncio.run(serve())
+    assert [isinstance(error, OSError) for error in raised] == [True]
+    assert not PAGES.is_open("s_1")
+
+
 @pytest.mark.parametrize(
     ("host", "asked", "origin", "fine"),
     [
@@ -86,10 +148,6 @@ def test_other_sites_are_refused(
     kind: str, host: str, asked: str, origin: str | None, fine: bool
 ) -> None:
     """Neither by their own name for this machine, nor from their own pages."""
-    import asyncio
-
-    from memcurve.exploring.server import same_site_only
-
     served, sent = [], []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -146,8 +204,6 @@ def test_pages_are_parsed_one_at_a_time() -> None:
 
 
 def test_addresses_to_listen_on() -> None:
-    from memcurve.exploring.server import is_loopback, listen
-
     first, second = listen("127.0.0.1", None), listen("127.0.0.1", None)
     with first, second:
         ports = [one.getsockname()[1] for one in (first, second)]
