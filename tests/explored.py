@@ -36,6 +36,7 @@ class Server:
     """The command, running, and the address it printed."""
 
     def __init__(self, *arguments: str) -> None:
+        start = time.perf_counter()
         command = [sys.executable, "-m", "memcurve", "explore", "--no-browser", *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -43,12 +44,13 @@ class Server:
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().split(" ")[0].strip()
         if not self.address:
-            raise AssertionError(self.process.communicate(timeout=20)[1])
+            raise AssertionError(self.process.communicate(timeout=PATIENCE)[1])
+        self.seconds = time.perf_counter() - start
 
     def stop(self) -> str:
         """End it as Ctrl-C does, and return what it complained about."""
         self.process.send_signal(2)
-        _, errors = self.process.communicate(timeout=20)
+        _, errors = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode in (0, 130)
         return errors
 

@@ -29,8 +29,9 @@ from memcurve.exploring.settings import MOST_NODES
 for package in ("marimo", "anywidget"):
     pytest.importorskip(package, reason=f"the page needs {package}: memcurve[explore]")
 
-#: Seconds in which the first curve has to be there, from an empty tab.
-FIRST_CURVE = 15
+#: Seconds in which the first curve has to be there, from an empty tab; or, on a machine that has
+#: other things to do, this many times what the command takes to start.
+FIRST_CURVE, TIMES_START = 15, 10
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +77,9 @@ def network_of(size: int = 100, **options: Any) -> memcurve.LinearNetwork:
     return memcurve.ensembles.sparse_normal(size, **asked)
 
 
-def test_first_curve_is_there_soon_and_right(opened: tuple[Page, float]) -> None:
+def test_first_curve_is_there_soon_and_right(opened: tuple[Page, float], server: Server) -> None:
     page, seconds = opened
-    assert seconds < FIRST_CURVE
+    assert seconds < max(FIRST_CURVE, TIMES_START * server.seconds)
     assert page.shows(exact())
     assert page.text(f"{SUMMARY} strong") == "100"
 
@@ -316,8 +317,8 @@ def test_phone(server: Server, chromium: Any) -> None:
 def test_other_sites_are_refused(server: Server) -> None:
     request = urllib.request.Request(server.address, headers={"Origin": "https://example.org"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(request, timeout=20)
-    assert urllib.request.urlopen(server.address, timeout=20).status == 200
+        urllib.request.urlopen(request, timeout=PATIENCE)
+    assert urllib.request.urlopen(server.address, timeout=PATIENCE).status == 200
 
 
 def test_a_file_to_begin_with_and_a_taken_port(

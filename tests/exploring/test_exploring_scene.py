@@ -263,9 +263,9 @@ def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
         start = time.perf_counter()
         settings = Settings(size=200, spectral_radius=radius)
         seen = scene_of(settings.network())
-        picture = pictured(figures.memory_section(seen, settings))
-        assert picture is not None
-        picture._mime_()
+        chart = figures.memory_section(seen, settings).chart
+        assert chart is not None
+        pictured(chart)._mime_()
         return time.perf_counter() - start
 
     A = Settings(size=200).network().A

@@ -15,7 +15,7 @@ import pytest
 
 from memcurve.exploring import jobs
 from memcurve.exploring.jobs import PAGES, Pages, Worker
-from memcurve.exploring.server import is_loopback, listen, same_site_only, with_pages_known
+from memcurve.exploring.server import guarded, is_loopback, listen
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_page_that_leaves_while_it_is_accepted() -> None:
         nonlocal protocol
         protocol = send.__self__
         try:
-            await with_pages_known(leaves)(scope, receive, send)
+            await guarded(leaves, "127.0.0.1")(scope, receive, send)
         except (OSError, RuntimeError) as error:
             raised.append(error)
             raise OSError from error
@@ -158,7 +158,7 @@ def test_other_sites_are_refused(
 
     headers = [(b"host", asked.encode())]
     headers += [] if origin is None else [(b"origin", origin.encode())]
-    asyncio.run(same_site_only(app, host)({"type": kind, "headers": headers}, None, send))
+    asyncio.run(guarded(app, host)({"type": kind, "headers": headers}, None, send))
     assert bool(served) == fine
     assert bool(sent) != fine
 

@@ -316,12 +316,8 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
     y = {"field": "y"} | axes.up(chart, [line], {"narrow": 1, "wide": 1})
     rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
     names = "['gone by lag τ', 'still inside: the memory']"
-    colour = {
-        "field": "left",
-        "type": "nominal",
-        "scale": {"domain": [1, 0]},
-        "legend": {"labelExpr": f"{names}[datum.value]"},
-    }
+    legend = {"labelExpr": f"{names}[datum.value]"}
+    colour = {"field": "left", "type": "nominal", "scale": {"domain": [1, 0]}, "legend": legend}
     return {
         "description": f"{title} {len(response)} steps; what comes after step {lag} is memory.",
         "title": title,
@@ -349,20 +345,16 @@ class Picture:
     def __init__(self, spec: dict[str, Any]) -> None:
         config = vega_config(LIGHT)
         config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
-        self.spec = spec | {
-            "config": config,
-            "usermeta": {"embedOptions": {"actions": _ACTIONS}},
-        }
+        shown = {"embedOptions": {"actions": _ACTIONS}}
+        self.spec = spec | {"config": config, "usermeta": shown}
 
     def _mime_(self) -> tuple[str, str]:
         return MIME, json.dumps(self.spec)
 
 
-def pictured(section: Section, *, titled: bool = False) -> Picture | None:
-    """The chart of a section; as a rule the heading above it is title enough."""
-    if section.chart is None:
-        return None
-    spec = specification(section.chart)
+def pictured(chart: Chart, *, titled: bool = False) -> Picture:
+    """A chart; as a rule the heading above it is title enough."""
+    spec = specification(chart)
     return Picture(spec if titled else {k: v for k, v in spec.items() if k != "title"})
 
 
@@ -375,12 +367,10 @@ def heading(section: Section, *, busy: bool = False) -> str:
     )
 
 
-def tabled(section: Section) -> str:
-    """The table of a section as HTML, in a frame of its own that scrolls."""
-    if section.table is None:
-        return ""
-    table = markup.table(section.table, number="class='number'")
-    return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{table}</div>"
+def tabled(table: Table) -> str:
+    """A table as HTML, in a frame of its own that scrolls."""
+    content = markup.table(table, number="class='number'")
+    return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{content}</div>"
 
 
 def explained(title: str, text: str) -> str:
@@ -416,10 +406,8 @@ def about_settings(settings: Settings, file: str | None, trouble: str) -> str:
 
 def about_move(trouble: str) -> str:
     """Why an eigenvalue could not be moved there."""
-    said = "What is shown is the network without the move."
-    return (
-        explained("The eigenvalue cannot be moved there.", f"{trouble} {said}") if trouble else ""
-    )
+    said = f"{trouble} What is shown is the network without the move."
+    return explained("The eigenvalue cannot be moved there.", said) if trouble else ""
 
 
 def about_result(scene: Scene, summary: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -98,12 +99,11 @@ def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["lag", *(text for name in curves for text in (name, f"{name} error"))])
-    for lag in range(max(map(len, curves.values()))):
-        row: list[object] = [lag]
-        for curve in curves.values():
-            inside = lag < len(curve)
-            row += [float(curve.values[lag]), float(curve.error[lag])] if inside else ["", ""]
-        writer.writerow(row)
+    columns = [
+        column.tolist() for curve in curves.values() for column in (curve.values, curve.error)
+    ]
+    for lag, row in enumerate(itertools.zip_longest(*columns, fillvalue="")):
+        writer.writerow([lag, *row])
     return stream.getvalue().encode()
 
 
@@ -121,60 +121,62 @@ def python_lines(
 ) -> str:
     """The Python script that gives the numbers of the page.
 
-    Parameters
-    ----------
-    settings : Settings
-        Where the controls stand.
-    lags : int
-        Lags over which the usual ways are compared.
-    file : str, optional
-        Name of the file that the network comes from, in place of an ensemble.
-    moved : (from, to), optional
-        The eigenvalue that was moved, and where to.
+    ``lags`` are those over which the methods in use are compared; ``file`` is where the network
+    comes from, if not from an ensemble; ``moved`` the eigenvalue that was moved, and where to.
     """
-    lines = [f"# memcurve {__version__}", "import memcurve"]
-    if moved is not None:
-        lines.append("from memcurve.exploring import move_eigenvalue")
-    lines += ["", *_network_lines(settings, file)]
-    if moved is not None:
-        lines.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
-    lines += [
-        "",
-        "curve = memcurve.memory_curve(network)",
-        "print(curve.total, curve.error.max())",
-    ]
-    arguments = []
+    given = []
     if settings.colour:
-        arguments.append(f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])")
-    profile = ", ".join(["network", *arguments])
+        given.append(f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])")
+    profile = ", ".join(["network", *given])
     if settings.noise:
-        arguments.append(f"noise={settings.noise!r}")
-    curves = "curve, asked" if arguments else "curve"
-    if arguments:
-        lines += [
-            "",
-            f"asked = memcurve.memory_curve(network, {', '.join(arguments)})",
-            "print(asked.total)",
-        ]
-    lines += ["", "# what the usual ways report", "ways = ["]
+        given.append(f"noise={settings.noise!r}")
+    ways = []
     for shown in shown_methods().values():
-        given = dict(shown.options) | ({"seed": settings.seed} if shown.draws else {})
-        lines.append(f'    ("{shown.method}", {given!r}),')
-    lines += [
-        "]",
-        "for method, options in ways:",
-        "    try:",
-        f"        way = memcurve.memory_curve(network, {lags}, method=method, **options)",
-        "        print(method, options, way.values.sum())",
-        "    except (ValueError, ArithmeticError, MemoryError) as problem:",
-        "        print(method, options, problem)",
-        "",
-        "# usable memory against noise",
-        f"print(memcurve.noise_profile({profile}))",
-        "",
-        f'memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")',
-    ]
-    return "\n".join(lines) + "\n"
+        options = dict(shown.options) | ({"seed": settings.seed} if shown.draws else {})
+        ways.append(f'    ("{shown.method}", {options!r}),')
+    network = _network_lines(settings, file)
+    if moved is not None:
+        network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
+    return _SCRIPT.format(
+        version=__version__,
+        imports="from memcurve.exploring import move_eigenvalue\n" if moved is not None else "",
+        network="\n".join(network),
+        asked=_ASKED.format(", ".join(given)) if given else "",
+        curves="curve, asked" if given else "curve",
+        ways="\n".join(ways),
+        lags=lags,
+        profile=profile,
+    )
+
+
+_ASKED = """
+asked = memcurve.memory_curve(network, {})
+print(asked.total)
+"""
+_SCRIPT = """# memcurve {version}
+import memcurve
+{imports}
+{network}
+
+curve = memcurve.memory_curve(network)
+print(curve.total, curve.error.max())
+{asked}
+# what the usual ways report
+ways = [
+{ways}
+]
+for method, options in ways:
+    try:
+        way = memcurve.memory_curve(network, {lags}, method=method, **options)
+        print(method, options, way.values.sum())
+    except (ValueError, ArithmeticError, MemoryError) as problem:
+        print(method, options, problem)
+
+# usable memory against noise
+print(memcurve.noise_profile({profile}))
+
+memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
+"""
 
 
 def _network_lines(settings: Settings, file: str | None) -> list[str]:

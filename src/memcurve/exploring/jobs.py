@@ -114,11 +114,12 @@ def _warm_up() -> None:
 
 @dataclass(frozen=True)
 class _Order:
-    """A job, whether anybody waits for it, and whom to tell."""
+    """A job, whether anybody waits for it, and where its outcome goes."""
 
+    name: str
     job: Job
     wanted: Callable[[], bool]
-    deliver: Callable[[Any], None]
+    outcomes: SimpleQueue[tuple[str, Any]]
 
 
 class Worker:
@@ -161,13 +162,10 @@ class Worker:
         def still_wanted() -> bool:
             return listening and wanted()
 
-        def deliver(name: str) -> Callable[[Any], None]:
-            return lambda outcome: arrived.put((name, outcome))
-
         try:
             if wanted():
                 for name, job in jobs.items():
-                    self._orders.put(_Order(job, still_wanted, deliver(name)))
+                    self._orders.put(_Order(name, job, still_wanted, arrived))
             left = len(jobs)
             while left and self._is_open and wanted():
                 with contextlib.suppress(Empty):
@@ -184,7 +182,7 @@ class Worker:
             except Empty:
                 continue
             if order.wanted():
-                order.deliver(self._outcome(order))
+                order.outcomes.put((order.name, self._outcome(order)))
 
     def _outcome(self, order: _Order) -> Any:
         """The result of a job, or the error it ended in."""

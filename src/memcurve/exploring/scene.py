@@ -36,21 +36,9 @@ class TooLargeToWatchError(ValueError):
 class Scene:
     """A network and its exact memory for white input without noise.
 
-    Attributes
-    ----------
-    network : LinearNetwork
-        The network.
-    curve : MemoryCurve
-        Its exact memory.
-    eigenvalues : Eigenvalues
-        All eigenvalues, and those that count.
-    end : int
-        The last lag that is drawn.
-    response : array or None
-        Impulse response b_0, b_1, … of the all-pass filter that makes the curve; None where there
-        is no such filter (several inputs, a readout).
-    seconds : float
-        How long curve and eigenvalues took.
+    ``end`` is the last lag that is drawn; ``response`` the impulse response b_0, b_1, … of the
+    all-pass filter that makes the curve, None where there is no such filter (several inputs, a
+    readout); ``seconds`` how long curve and eigenvalues took.
     """
 
     network: LinearNetwork

@@ -130,20 +130,12 @@ def read_link(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     return Settings(**given), wrong
 
 
-def _radius(settings: Settings) -> float:
-    return settings.spectral_radius
-
-
-def _inner_radius(settings: Settings) -> float:
-    return round(0.9 * settings.spectral_radius, 6)
-
-
 _Options = dict[str, Callable[[Settings], Any]]
 _GETTERS: _Options = {
-    "spectral_radius": _radius,
-    "loop": _radius,
-    "radius_max": _radius,
-    "radius_min": _inner_radius,
+    "spectral_radius": lambda settings: settings.spectral_radius,
+    "loop": lambda settings: settings.spectral_radius,
+    "radius_max": lambda settings: settings.spectral_radius,
+    "radius_min": lambda settings: round(0.9 * settings.spectral_radius, 6),
     "density": lambda settings: settings.density,
 }
 _RADII = {"spectral_radius", "loop", "radius_max"}

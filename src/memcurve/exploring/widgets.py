@@ -108,9 +108,9 @@ def theorem(scene: Scene, lag: Any) -> None:
     at = round(lag.value)
     section = figures.theorem_section(scene, at)
     parts: list[Any] = [mo.Html(figures.heading(section))]
-    if scene.response is not None:
+    if scene.response is not None and section.chart is not None:
         response = figures.Picture(figures.stems(scene.response, at))
-        both = [response, figures.pictured(section, titled=True)]
+        both = [response, figures.pictured(section.chart, titled=True)]
         parts += [lag, mo.hstack(both, widths="equal")]
     mo.output.replace(mo.vstack(parts))
 
@@ -184,9 +184,9 @@ def _laid_out(section: Section, *, busy: bool) -> Any:
     """A section as it stands on the page: heading, sentence, chart, table."""
     parts: list[Any] = [mo.Html(figures.heading(section, busy=busy))]
     if section.chart is not None:
-        parts.append(figures.pictured(section))
+        parts.append(figures.pictured(section.chart))
     if section.table is not None:
-        parts.append(mo.Html(figures.tabled(section)))
+        parts.append(mo.Html(figures.tabled(section.table)))
     return mo.vstack(parts)
 
 
