@@ -15,7 +15,7 @@ from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.figures import about_settings, stems
 from memcurve.exploring.jobs import asked_curve, estimate, shown_methods, usable
 from memcurve.exploring.scene import Scene, TooLargeToWatchError, moved_scene, scene_of
-from memcurve.exploring.settings import MOST_NODES, OWN_MASK, Settings
+from memcurve.exploring.settings import MOST_NODES, OWN_MASK, PageSettings
 from memcurve.report.vega import specification
 
 #: What :func:`impulse_response` promises, energy being at most one.
@@ -24,14 +24,14 @@ PICTURE = 1e-9
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    return scene_of(Settings().network())
+    return scene_of(PageSettings().network())
 
 
 @pytest.mark.parametrize("name", sorted(memcurve.ensembles.ENSEMBLES))
 @pytest.mark.parametrize("mask", [OWN_MASK, "ones", "normal"])
 @pytest.mark.parametrize("size", [1, 2, 12])
 def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
-    settings = Settings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
+    settings = PageSettings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
     seen = scene_of(settings.network())
     assert seen.curve.total == seen.curve.rank
     assert set(settings.ignored()) <= {"spectral_radius", "density", "seed"}
@@ -100,13 +100,13 @@ def test_moves_that_cannot_be() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(ensemble="permutation", mask="ones", size=30),
-        Settings(ensemble="cyclic", mask="ones", size=100),
-        Settings(ensemble="sparse_normal", size=30, seed=3),
-        Settings(ensemble="lru_ring", size=5),
+        PageSettings(ensemble="permutation", mask="ones", size=30),
+        PageSettings(ensemble="cyclic", mask="ones", size=100),
+        PageSettings(ensemble="sparse_normal", size=30, seed=3),
+        PageSettings(ensemble="lru_ring", size=5),
     ],
 )
-def test_only_eigenvalues_that_all_count_are_moved(settings: Settings) -> None:
+def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> None:
     """Rounding would excite those that the input leaves out."""
     seen = scene_of(settings.network())
     assert not figures.is_movable(seen)
@@ -117,7 +117,7 @@ def test_too_large_and_unstable_are_explained() -> None:
     big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1), name="big")
     with pytest.raises(TooLargeToWatchError, match=r"up to 400 states .* big has 401"):
         scene_of(big)
-    settings = Settings(spectral_radius=1.0)
+    settings = PageSettings(spectral_radius=1.0)
     with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
         settings.network()
     text = about_settings(settings, None, str(error.value))
@@ -126,7 +126,7 @@ def test_too_large_and_unstable_are_explained() -> None:
 
 
 def test_asked_curve_and_sentences(scene: Scene) -> None:
-    settings = Settings(noise=1e-3, colour=0.5)
+    settings = PageSettings(noise=1e-3, colour=0.5)
     asked = asked_curve(scene.network, scene.end + 1, settings.arguments())
     truth = memcurve.memory_curve(
         scene.network, scene.end + 1, input=memcurve.inputs.ARMA(ar=[0.5]), noise=1e-3
@@ -146,13 +146,13 @@ def test_asked_curve_and_sentences(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (Settings(colour=0.95), "can be inferred from one another"),
-        (Settings(ensemble="hippo_legs", size=12, colour=-0.95), "the network holds less"),
-        (Settings(ensemble="delay_line", size=12, colour=0.05), ", as without"),
-        (Settings(noise=0.1), "the rest lies below the noise"),
+        (PageSettings(colour=0.95), "can be inferred from one another"),
+        (PageSettings(ensemble="hippo_legs", size=12, colour=-0.95), "the network holds less"),
+        (PageSettings(ensemble="delay_line", size=12, colour=0.05), ", as without"),
+        (PageSettings(noise=0.1), "the rest lies below the noise"),
     ],
 )
-def test_why_the_total_changes(settings: Settings, said: str) -> None:
+def test_why_the_total_changes(settings: PageSettings, said: str) -> None:
     seen = scene_of(settings.network())
     asked = asked_curve(seen.network, seen.end + 1, settings.arguments())
     assert said in figures.memory_section(seen, settings, asked).text
@@ -161,7 +161,7 @@ def test_why_the_total_changes(settings: Settings, said: str) -> None:
 
 def test_a_slow_network_says_what_is_drawn() -> None:
     slow = scene_of(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
-    text = figures.memory_section(slow, Settings()).text
+    text = figures.memory_section(slow, PageSettings()).text
     assert "The lags drawn hold 1 of it" in text
     with pytest.raises(ValueError, match="forgets its start only after ages"):
         estimate("simulation of 2,000 steps", slow.network, 10, 1)
@@ -190,7 +190,7 @@ def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
 
 
 def test_usable_and_squeezing(scene: Scene) -> None:
-    settings = Settings(noise=1e-3, colour=0.95)
+    settings = PageSettings(noise=1e-3, colour=0.95)
     section = figures.usable_section(settings, usable(scene.network, settings.arguments()))
     assert section.chart is not None
     coloured = memcurve.inputs.ARMA(ar=[0.95])
@@ -214,16 +214,16 @@ def test_several_inputs() -> None:
     seen = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
     assert seen.response is None
     assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
-    said = figures.summary(seen, Settings())
+    said = figures.summary(seen, PageSettings())
     assert said.startswith("past inputs remembered in total, of 3 states, over 2 inputs. No value")
-    text = figures.memory_section(seen, Settings()).text
+    text = figures.memory_section(seen, PageSettings()).text
     assert "each of the 2 inputs" in text
     assert "eigenvalues" not in text  # the masks matter too
 
 
 def test_complex_states_count_twice() -> None:
     seen = scene_of(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
-    said = figures.summary(seen, Settings())
+    said = figures.summary(seen, PageSettings())
     assert said.startswith("past inputs remembered in total, two for each of its 2 complex states")
     assert "complex network" in figures.disc_section(seen).text
 
@@ -231,7 +231,7 @@ def test_complex_states_count_twice() -> None:
 def test_what_is_not_read_or_reached() -> None:
     A = memcurve.ensembles.normal(8, seed=1).A
     some = scene_of(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
-    assert "of 2 states that are read" in figures.summary(some, Settings())
+    assert "of 2 states that are read" in figures.summary(some, PageSettings())
     assert some.curve.rank == 2
     found = squeezing_of(some.network, some.curve.rank)
     whole = squeezing_of(some.network.replace(readout=None), 8)
@@ -240,11 +240,11 @@ def test_what_is_not_read_or_reached() -> None:
     assert len(found.components) == 8
     assert found.condition == whole.condition
     unread = memcurve.LinearNetwork(np.diag([0.9, 0.5]), [1.0, 0.0], readout=[1])
-    assert "no input reaches what is read" in figures.summary(scene_of(unread), Settings())
+    assert "no input reaches what is read" in figures.summary(scene_of(unread), PageSettings())
     silent = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
-    assert "no input reaches the states" in figures.summary(silent, Settings())
+    assert "no input reaches the states" in figures.summary(silent, PageSettings())
     assert "it excites none" in figures.disc_section(silent).text
-    specification(figures.memory_section(silent, Settings()).chart)  # type: ignore[arg-type]
+    specification(figures.memory_section(silent, PageSettings()).chart)  # type: ignore[arg-type]
 
 
 def test_stems_split_at_the_lag(scene: Scene) -> None:
@@ -261,14 +261,14 @@ def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
 
     def update(radius: float) -> float:
         start = time.perf_counter()
-        settings = Settings(size=200, spectral_radius=radius)
+        settings = PageSettings(size=200, spectral_radius=radius)
         seen = scene_of(settings.network())
         chart = figures.memory_section(seen, settings).chart
         assert chart is not None
         pictured(chart)._mime_()
         return time.perf_counter() - start
 
-    A = Settings(size=200).network().A
+    A = PageSettings(size=200).network().A
 
     def bare() -> float:
         start = time.perf_counter()

@@ -21,7 +21,7 @@ with app.setup:
         python_lines,
     )
     from memcurve.exploring.scene import moved_scene, scene_of
-    from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, Settings, read_link
+    from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, PageSettings, read_link
 
 
 @app.cell
@@ -142,7 +142,7 @@ def home(file, moved, scene, settings, shown):
 @app.cell
 def draft_now(density, ensemble, first, mask, radius, seed, size):
     # what the network is made of: input and noise leave it, and a moved eigenvalue, alone
-    draft = Settings(
+    draft = PageSettings(
         ensemble=ensemble.value,
         size=round(size.value),
         spectral_radius=round(float(radius.value), 6),

@@ -20,7 +20,7 @@ from memcurve.comparison import Row
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import Scene
-from memcurve.exploring.settings import Settings
+from memcurve.exploring.settings import PageSettings
 from memcurve.report import Chart, Section, Series, Table, axes, markup
 from memcurve.report.layers import HEIGHT
 from memcurve.report.palette import LIGHT, vega_config
@@ -45,7 +45,7 @@ TITLE = (
 _ACTIONS = {"export": True, "source": False, "compiled": False, "editor": False}
 
 
-def summary(scene: Scene, settings: Settings) -> str:
+def summary(scene: Scene, settings: PageSettings) -> str:
     """What the total says, to stand after it, and the main numbers beside it."""
     said = _remembered(scene)
     if settings.is_plain or not scene.curve.total:
@@ -101,7 +101,7 @@ def at_most(error: float) -> str:
     return f"{digit}e{power:+03d}" if digit < 10 else f"1e{power + 1:+03d}"
 
 
-def memory_section(scene: Scene, settings: Settings, asked: Any = None) -> Section:
+def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> Section:
     """The exact curve, and the one under the input and the noise that are set, once it is there."""
     lags = _lags(scene)
     name = "exact" if settings.is_plain or asked is None else "white input, no noise"
@@ -138,14 +138,14 @@ def _held(scene: Scene) -> str:
     )
 
 
-def asked_name(settings: Settings) -> str:
+def asked_name(settings: PageSettings) -> str:
     """Input and noise in words."""
     parts = [f"AR({settings.colour:g}) input"] if settings.colour else []
     parts += [f"noise {settings.noise:g}"] if settings.noise else []
     return ", ".join(parts)
 
 
-def _what_changed(settings: Settings, without: float, asked: MemoryCurve) -> str:
+def _what_changed(settings: PageSettings, without: float, asked: MemoryCurve) -> str:
     total = asked.total
     said = f"With {asked_name(settings)} the total is {_known(total, asked.total_error)}"
     change = f"{said} in place of {without:g}"
@@ -204,7 +204,7 @@ def compared_lags(scene: Scene) -> int:
     return max(2 * scene.network.states, scene.end + 1)
 
 
-def usable_section(settings: Settings, found: Any) -> Section:
+def usable_section(settings: PageSettings, found: Any) -> Section:
     """Usable memory against noise, and without any; once it is there."""
     title = "How much of it can be used"
     if isinstance(found, Exception):
@@ -335,7 +335,7 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Picture:
+class VegaChart:
     """A Vega-Lite specification that marimo draws.
 
     Charts are plain dictionaries from the start: building the same ones as altair objects takes
@@ -352,10 +352,10 @@ class Picture:
         return MIME, json.dumps(self.spec)
 
 
-def pictured(chart: Chart, *, titled: bool = False) -> Picture:
+def pictured(chart: Chart, *, titled: bool = False) -> VegaChart:
     """A chart; as a rule the heading above it is title enough."""
     spec = specification(chart)
-    return Picture(spec if titled else {k: v for k, v in spec.items() if k != "title"})
+    return VegaChart(spec if titled else {k: v for k, v in spec.items() if k != "title"})
 
 
 def heading(section: Section, *, busy: bool = False) -> str:
@@ -386,7 +386,7 @@ def about_address(wrong: Sequence[str]) -> str:
     return explained("Not all of the address can be used.", " ".join(wrong)) if wrong else ""
 
 
-def about_settings(settings: Settings, file: str | None, trouble: str) -> str:
+def about_settings(settings: PageSettings, file: str | None, trouble: str) -> str:
     """Why there is no curve, or which controls have no effect."""
     if trouble and file is not None:
         return explained(f"{file} cannot be shown.", trouble)

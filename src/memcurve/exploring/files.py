@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from memcurve import plot
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
-from memcurve.exploring.settings import OWN_MASK, Settings
+from memcurve.exploring.settings import OWN_MASK, PageSettings
 from memcurve.files import NetworkFileError, load_masked
 from memcurve.files.archives import ARCHIVES
 from memcurve.files.reading import readable
@@ -113,7 +113,7 @@ def json_of(curves: Mapping[str, MemoryCurve]) -> bytes:
 
 
 def python_lines(
-    settings: Settings,
+    settings: PageSettings,
     *,
     lags: int,
     file: str | None = None,
@@ -179,7 +179,7 @@ memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
 """
 
 
-def _network_lines(settings: Settings, file: str | None) -> list[str]:
+def _network_lines(settings: PageSettings, file: str | None) -> list[str]:
     if file is None:
         options = "".join(f", {name}={value!r}" for name, value in settings.options().items())
         return [f"network = memcurve.ensembles.{settings.ensemble}({settings.size}{options})"]

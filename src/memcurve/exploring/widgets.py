@@ -19,7 +19,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures, jobs
 from memcurve.exploring.files import json_of, picture_of, table_of
 from memcurve.exploring.scene import Scene
-from memcurve.exploring.settings import Settings
+from memcurve.exploring.settings import PageSettings
 from memcurve.report import Section
 
 _HERE = Path(__file__).parent
@@ -69,7 +69,7 @@ class ShownCurves:
     """The curves of the memory figure; the one asked for is None until it is there."""
 
     scene: Scene
-    settings: Settings
+    settings: PageSettings
     asked: MemoryCurve | None = None
 
     @property
@@ -89,7 +89,7 @@ class ShownCurves:
         return curves
 
 
-def memory(page: str | None, scene: Scene, settings: Settings) -> ShownCurves:
+def memory(page: str | None, scene: Scene, settings: PageSettings) -> ShownCurves:
     """Show the exact curve at once, and the one under input and noise when it is there."""
     shown = ShownCurves(scene, settings)
 
@@ -109,13 +109,13 @@ def theorem(scene: Scene, lag: Any) -> None:
     section = figures.theorem_section(scene, at)
     parts: list[Any] = [mo.Html(figures.heading(section))]
     if scene.response is not None and section.chart is not None:
-        response = figures.Picture(figures.stems(scene.response, at))
+        response = figures.VegaChart(figures.stems(scene.response, at))
         both = [response, figures.pictured(section.chart, titled=True)]
         parts += [lag, mo.hstack(both, widths="equal")]
     mo.output.replace(mo.vstack(parts))
 
 
-def usual(page: str | None, scene: Scene, settings: Settings) -> None:
+def usual(page: str | None, scene: Scene, settings: PageSettings) -> None:
     """Show what the methods in use report, as they arrive."""
     given = (scene.network, figures.compared_lags(scene), settings.seed)
     _arriving(
@@ -125,7 +125,7 @@ def usual(page: str | None, scene: Scene, settings: Settings) -> None:
     )
 
 
-def usable(page: str | None, scene: Scene, settings: Settings) -> None:
+def usable(page: str | None, scene: Scene, settings: PageSettings) -> None:
     """Show usable memory when it is there."""
     _arriving(
         page,

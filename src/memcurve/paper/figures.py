@@ -50,14 +50,14 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnFigure:
     """A figure and what was measured while drawing it, in sentences."""
 
     figure: Picture
     findings: list[str]
 
 
-Draw = Callable[[Settings, Progress], Drawn]
+Draw = Callable[[Settings, Progress], DrawnFigure]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _legend_below(figure: Picture, ax: Axes, columns: int) -> None:
     "memory estimated from T samples lies above the true curve at every large lag, and its "
     "total over 5N lags above N, even for T/N near 100.",
 )
-def inflation(settings: Settings, progress: Progress) -> Drawn:
+def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
     """(a) estimated curves for growing T, (b) their totals over 5N lags divided by N."""
     from matplotlib import colormaps
 
@@ -143,7 +143,7 @@ def inflation(settings: Settings, progress: Progress) -> Drawn:
     right.axhline(1, label="exact", **EXACT_STYLE)
     right.legend(frameon=False, loc="upper right")
     right.set(xlabel="samples T", ylabel=r"$\widehat{MC}(T)/N$", ylim=(0, max(totals) * 1.08))
-    return Drawn(
+    return DrawnFigure(
         figure,
         [
             f"Total over 5N lags: {size * totals[0]:.1f} at T = {settings.samples[0]}, "
@@ -164,7 +164,7 @@ GRAMIAN_TERMS = 1000
     "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
     "inverted. Orthogonal and cyclic networks are the exception.",
 )
-def gramian_eigenvalues(settings: Settings, progress: Progress) -> Drawn:
+def gramian_eigenvalues(settings: Settings, progress: Progress) -> DrawnFigure:
     """Absolute eigenvalues in falling order, N = 50 and N = 150, five ensembles."""
     sizes = (50, 150)
     figure, axes = _panels(1, 2, [f"({c}) N = {n}" for c, n in zip("ab", sizes, strict=True)])
@@ -185,7 +185,7 @@ def gramian_eigenvalues(settings: Settings, progress: Progress) -> Drawn:
         counts = ", ".join(f"{kind.replace('_', ' ')} {n}" for kind, n in below.items())
         findings.append(f"N = {size}: eigenvalues below eps: {counts}.")
     _legend_below(figure, axes[0], len(GRAMIAN_KINDS))
-    return Drawn(figure, findings)
+    return DrawnFigure(figure, findings)
 
 
 SQUEEZED = {
@@ -203,7 +203,7 @@ SQUEEZED = {
     "falls faster than exponentially, about like the product of the largest eigenvalues; "
     "only for orthogonal networks it follows ρ^j. The numerical rank of K stays far below N.",
 )
-def squeezing(settings: Settings, progress: Progress) -> Drawn:
+def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
     """‖θ_j‖ by Arnoldi and by SVD, C = ι, with the laws that describe it."""
     size = settings.size
     figure, axes = _panels(2, 2, list(SQUEEZED.values()))
@@ -236,7 +236,7 @@ def squeezing(settings: Settings, progress: Progress) -> Drawn:
             f"{size}, eigenvalue product off by a factor of 10^{off:.2f} on average."
         )
     _legend_below(figure, axes[0], 5)
-    return Drawn(figure, findings)
+    return DrawnFigure(figure, findings)
 
 
 def _curves_with_bands(
@@ -311,7 +311,7 @@ MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
     "total N but not a monotone curve, and OSM+, the mean over 1000 masks, is monotone with "
     "total N. The choice of the mask hardly matters.",
 )
-def curves_by_mask(settings: Settings, progress: Progress) -> Drawn:
+def curves_by_mask(settings: Settings, progress: Progress) -> DrawnFigure:
     """A sparse normal network, ρ = 0.9; masks of unit norm."""
     network = ensembles.sparse_normal(settings.size, seed=settings.seed)
     figure, axes = _panels(2, 2, [title for _, _, title in MASKS])
@@ -320,7 +320,7 @@ def curves_by_mask(settings: Settings, progress: Progress) -> Drawn:
         measured = _curves_with_bands(ax, network, mask, settings, progress, **options)
         findings.append(f"mask {mask.replace('_', ' ')}: {measured}.")
     _legend_below(figure, axes[0], 4)
-    return Drawn(figure, findings)
+    return DrawnFigure(figure, findings)
 
 
 NETWORKS = {
@@ -338,7 +338,7 @@ NETWORKS = {
     "orthogonal networks and for sparse ones with reciprocal condition number 0.7 all "
     "methods agree and find full memory.",
 )
-def curves_by_ensemble(settings: Settings, progress: Progress) -> Drawn:
+def curves_by_ensemble(settings: Settings, progress: Progress) -> DrawnFigure:
     """Four networks, ρ = 0.9; sparse normal masks of unit norm."""
     figure, axes = _panels(2, 2, list(NETWORKS.values()))
     findings = []
@@ -347,7 +347,7 @@ def curves_by_ensemble(settings: Settings, progress: Progress) -> Drawn:
         measured = _curves_with_bands(ax, network, "sparse_normal", settings, progress)
         findings.append(f"{kind.replace('_', ' ')}: {measured}.")
     _legend_below(figure, axes[0], 4)
-    return Drawn(figure, findings)
+    return DrawnFigure(figure, findings)
 
 
 SPECTRA: tuple[tuple[str, dict[str, str], str], ...] = (
@@ -367,7 +367,7 @@ SPECTRA: tuple[tuple[str, dict[str, str], str], ...] = (
     "matrices fill the unit disc about evenly; those of orthogonal and cyclic ones lie on "
     "the unit circle, those of sparse ones with given condition number near it.",
 )
-def spectra(settings: Settings, progress: Progress) -> Drawn:
+def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
     """Eigenvalues in the complex plane, with the unit circle; spectral radius 1."""
     figure, axes = _panels(2, 3, [title for _, _, title in SPECTRA])
     figure.set_size_inches(13, 9)
@@ -385,4 +385,4 @@ def spectra(settings: Settings, progress: Progress) -> Drawn:
             f"{kind.replace('_', ' ')}: moduli from {moduli.min():.3f} to {moduli.max():.3f}, mean "
             f"of |λ|² {np.mean(moduli**2):.3f} (even on the disc: 0.5)."
         )
-    return Drawn(figure, findings)
+    return DrawnFigure(figure, findings)
