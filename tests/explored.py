@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,17 @@ class Server:
         _, errors = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode in (0, 130)
         return errors
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[Server]:
+    """A server, ended whatever happens; it must not have complained."""
+    server = Server(*arguments)
+    try:
+        yield server
+    finally:
+        complaints = server.stop()
+    assert complaints == ""
 
 
 class Page:

@@ -22,7 +22,7 @@ import pytest
 import memcurve
 from browser import browser
 from command import failed, inside
-from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, SUMMARY, Page, Server
+from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, SUMMARY, Page, Server, serving
 from memcurve.exploring import move_eigenvalue
 from memcurve.exploring.settings import MOST_NODES
 
@@ -36,9 +36,8 @@ FIRST_CURVE, TIMES_START = 15, 10
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    running = Server()
-    yield running
-    assert running.stop() == ""
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -330,16 +329,15 @@ def test_a_file_to_begin_with_and_a_taken_port(
 ) -> None:
     mine = memcurve.ensembles.cyclic(25, spectral_radius=0.8)
     memcurve.save_network(mine, tmp_path / "ring.npz")
-    own = Server(str(tmp_path / "ring.npz"))
-    assert own.address != server.address
-    shown = Page(page, own.address)
-    shown.until_shown(memcurve.memory_curve(mine), "the file")
-    shown.close()
-    port = own.address.rstrip("/").rpartition(":")[2]
-    said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
-    assert f"port {port} of 127.0.0.1 cannot be used" in said
-    assert "--port" in said
-    assert own.stop() == ""
+    with serving(str(tmp_path / "ring.npz")) as own:
+        assert own.address != server.address
+        shown = Page(page, own.address)
+        shown.until_shown(memcurve.memory_curve(mine), "the file")
+        shown.close()
+        port = own.address.rstrip("/").rpartition(":")[2]
+        said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
+        assert f"port {port} of 127.0.0.1 cannot be used" in said
+        assert "--port" in said
 
 
 #: The name of what has the focus, in whatever shadow it is.
