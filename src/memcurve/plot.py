@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memcurve.curve import MemoryCurve
-from memcurve.profile import NoiseProfile
+from memcurve.curve import MemoryCurve, NoiseProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

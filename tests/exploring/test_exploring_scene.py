@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
@@ -9,14 +10,16 @@ import numpy as np
 import pytest
 
 import memcurve
-from memcurve.allpass import impulse_response
 from memcurve.auditing.structure import squeezing_of
 from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.figures import about_settings, stems
 from memcurve.exploring.jobs import asked_curve, estimate, shown_methods, usable
 from memcurve.exploring.scene import Scene, TooLargeToWatchError, moved_scene, scene_of
 from memcurve.exploring.settings import MOST_NODES, OWN_MASK, PageSettings
+from memcurve.methods import METHODS
 from memcurve.report.vega import specification
+from memcurve.solve import analysis
+from memcurve.solve.allpass import impulse_response
 
 #: What :func:`impulse_response` promises, energy being at most one.
 PICTURE = 1e-9
@@ -57,7 +60,7 @@ def test_bounds_are_rounded_up() -> None:
 @pytest.mark.parametrize("poles", [[0.5], [0.9, -0.3], [0.6 + 0.7j, 0.6 - 0.7j, 0.0], [0.99] * 2])
 def test_impulse_response_has_the_tail_energy_of_the_curve(poles: list[complex]) -> None:
     """MC_τ = Σ_{j>τ} b_j² = 1 − Σ_{j≤τ} b_j², against the lattice."""
-    from memcurve.allpass import memory_of_poles
+    from memcurve.solve.allpass import memory_of_poles
 
     values = np.array(poles, dtype=complex)
     b = impulse_response(values, 60)
@@ -245,6 +248,30 @@ def test_what_is_not_read_or_reached() -> None:
     assert "no input reaches the states" in figures.summary(silent, PageSettings())
     assert "it excites none" in figures.disc_section(silent).text
     specification(figures.memory_section(silent, PageSettings()).chart)  # type: ignore[arg-type]
+
+
+def test_the_spectrum_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    decided = []
+    decide = analysis.controllable_spectrum
+
+    def counted(*given: Any, **options: Any) -> Any:
+        decided.append(given)
+        return decide(*given, **options)
+
+    monkeypatch.setattr(analysis, "controllable_spectrum", counted)
+    seen = scene_of(PageSettings(size=30).network())
+    assert seen.eigenvalues.counting is not None
+    assert len(decided) == 1
+
+
+def test_a_method_that_is_declared_is_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    osm = METHODS["osm"]
+    shown = (dataclasses.replace(osm.variants[0], key="toy", name="Toy"),)
+    monkeypatch.setitem(METHODS, "toy", dataclasses.replace(osm, name="toy", variants=shown))
+    assert "Toy" in shown_methods()
+    section = figures.usual_section(scene, {"Toy": estimate("Toy", scene.network, 200, 1)})
+    assert section.chart is not None
+    assert [series.name for series in section.chart.series] == ["exact", "Toy"]
 
 
 def test_stems_split_at_the_lag(scene: Scene) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.auditing.charts import spectrum_section, squeezing_section, usable_chart
+from memcurve.auditing.document import spectrum_section, squeezing_section, usable_chart
 from memcurve.auditing.structure import Squeezing
 from memcurve.auditing.verdict import counted, number
 from memcurve.comparison import Row

@@ -132,8 +132,8 @@ def python_lines(
         given.append(f"noise={settings.noise!r}")
     ways = []
     for shown in shown_methods().values():
-        options = dict(shown.options) | ({"seed": settings.seed} if shown.draws else {})
-        ways.append(f'    ("{shown.method}", {options!r}),')
+        options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
+        ways.append(f'    ("{shown.method.name}", {options!r}),')
     network = _network_lines(settings, file)
     if moved is not None:
         network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")

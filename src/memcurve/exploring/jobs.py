@@ -7,9 +7,7 @@ before it starts, or ended when something else is wanted.
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
-import inspect
 import threading
 import time
 from collections import Counter
@@ -25,7 +23,7 @@ from memcurve.comparison import Row, compare
 from memcurve.curve import MemoryCurve
 from memcurve.errors import rank_among_notes
 from memcurve.memory import memory_curve
-from memcurve.methods import METHODS
+from memcurve.methods import METHODS, Method
 from memcurve.network import LinearNetwork
 from memcurve.sweeping.executors import ProcessPool
 
@@ -41,43 +39,35 @@ POLL = 0.1
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
+#: What the page shows quickly, in place of what an audit takes more time for.
+_QUICKLY: dict[str, tuple[str, dict[str, Any]]] = {
+    "montecarlo": ("simulation of 2,000 steps", {"samples": 2000}),
+    "osm_plus": ("OSM+ with 10 masks", {"masks": 10}),
+}
+
+
 @dataclass(frozen=True)
 class ShownMethod:
-    """A method as the page shows it: its name there, and with which options it runs.
+    """A method as the page shows it; ``dashed`` where its colour is close to the exact curve's."""
 
-    ``draws`` tells that it takes a seed, ``simulates`` that it has to forget its start, ``dashed``
-    that its line is of a colour close to that of the exact curve.
-    """
-
-    name: str
-    method: str
+    method: Method
     options: Mapping[str, Any]
-    draws: bool
-    simulates: bool
     dashed: bool
 
+    @property
+    def simulates(self) -> bool:
+        """Whether it has to forget its start."""
+        return "samples" in self.method.options
 
-@functools.cache
-def shown_methods() -> Mapping[str, ShownMethod]:
-    """The methods in use, by their names on the page; few masks and samples, to be quick."""
-    shown: list[tuple[str, str, dict[str, Any]]] = [
-        ("Gramian, solved", "naive", {}),
-        ("Gramian, pseudo-inverse", "naive", {"inverse": "pinv"}),
-        ("OSM", "osm", {}),
-        ("simulation of 2,000 steps", "montecarlo", {"samples": 2000}),
-        ("OSM+ with 10 masks", "osm_plus", {"masks": 10}),
-    ]
-    return {
-        name: ShownMethod(
-            name,
-            method,
-            options,
-            draws="seed" in inspect.signature(METHODS[method]).parameters,
-            simulates=method == "montecarlo",
-            dashed=method == "osm_plus",
-        )
-        for name, method, options in shown
-    }
+
+def shown_methods() -> dict[str, ShownMethod]:
+    """The methods in use, by their names on the page: whatever is declared to be shown."""
+    found = {}
+    for method in METHODS.values():
+        for variant in method.variants:
+            name, options = _QUICKLY.get(variant.key, (variant.name, variant.options))
+            found[name] = ShownMethod(method, options, dashed=variant.key == "osm_plus")
+    return found
 
 
 def asked_curve(network: LinearNetwork, lags: int, arguments: dict[str, Any]) -> MemoryCurve:
@@ -92,8 +82,7 @@ def estimate(name: str, network: LinearNetwork, lags: int, seed: int) -> Row:
     shown = shown_methods()[name]
     if shown.simulates and network.spectral_radius > SLOWEST:
         raise ValueError("a simulation of this network forgets its start only after ages")
-    options = {shown.method: shown.options}
-    return compare(network, [shown.method], lags=lags, seed=seed, options=options).rows[1]
+    return compare(network, [(shown.method.name, shown.options)], lags=lags, seed=seed).rows[1]
 
 
 def usable(network: LinearNetwork, arguments: dict[str, Any]) -> tuple[UsableMemory, float]:

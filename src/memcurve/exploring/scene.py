@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.allpass import impulse_response
-from memcurve.auditing.charts import visible_end
+from memcurve.auditing.document import visible_end
 from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.exploring.settings import MOST_NODES
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
+from memcurve.solve.allpass import impulse_response
 
 Floats = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve import LinearNetwork, ensembles, krylov, masks, memory_curve
-from memcurve.allpass import cascade, section_poles
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.progress import Progress, watched
-from memcurve.spectrum import controllable_spectrum
+from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.analysis import Analysis
 
 Floats = NDArray[np.float64]
 Verdict = tuple[str, str]
@@ -219,7 +219,7 @@ def memory_above_fisher() -> Verdict:
 def bias_formula() -> Verdict:
     """20,000 replications of a network of three nodes, T = 30, lag 1."""
     network, samples, lag, replications = ensembles.normal(3, seed=2), 30, 1, 20_000
-    poles = controllable_spectrum(network).poles
+    poles = Analysis.of(network).spectrum().poles
     if poles is None:
         return FAILS, "no poles"
     A, C = cascade(section_poles(poles))

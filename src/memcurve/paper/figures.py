@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memcurve import ensembles, krylov, masks, memory_curve
-from memcurve.graph import eigenvalues
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import eigenvalues
 from memcurve.plot import COLOURS
 from memcurve.progress import Progress, watched
 

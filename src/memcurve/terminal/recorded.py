@@ -15,7 +15,7 @@ from memcurve.terminal.console import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
@@ -27,8 +27,7 @@ def print_recorded(result: MemoryCurve) -> None:
     """Memory from data: what the checks found, totals, the memory at some lags, and the notes."""
     console = stdout_console()
     known = result.diagnostics
-    findings: Sequence[str] = known.get("findings", ())
-    _print_findings(console, findings, "findings" in known)
+    _print_findings(console, known.get("findings"))
     print_named(console, _recorded_summary(result))
     banded = result.bands is not None
     head = f"{100 * result.options['level']:g} % interval" if banded else "interval"
@@ -45,17 +44,18 @@ def print_recorded(result: MemoryCurve) -> None:
             "last significant lag" if lag == end else "",
         )
     print_table(console, table)
-    print_notes(console, [note for note in result.notes if note not in findings])
+    print_notes(console, [note for note in result.notes if note.kind != "finding"])
 
 
-def _print_findings(console: Console, findings: Sequence[str], checked: bool) -> None:
+def _print_findings(console: Console, findings: Sequence[Mapping[str, str]] | None) -> None:
+    """Findings as level, name, message and remedy; None where there were no checks."""
     from rich.markup import escape
 
     if not findings:
-        text = "nothing to report" if checked else "left out"
+        text = "left out" if findings is None else "nothing to report"
         console.print(f"[bold]{'checks':>14}[/]  {text}")
-    for k, finding in enumerate(findings):
-        level, _, text = finding.partition(": ")
+    for k, finding in enumerate(findings or ()):
+        level, text = finding["level"], f"{finding['message']}; {finding['remedy']}"
         colour = {"error": "red", "warning": "yellow"}.get(level, "dim")
         head = "checks" if k == 0 else ""
         console.print(f"[bold]{head:>14}[/]  [{colour}]{level}:[/] {escape(text)}", soft_wrap=True)
@@ -86,8 +86,7 @@ def print_estimators(curves: Sequence[MemoryCurve]) -> None:
 
     console = stdout_console()
     first = curves[0]
-    findings: Sequence[str] = first.diagnostics.get("findings", ())
-    _print_findings(console, findings, "findings" in first.diagnostics)
+    _print_findings(console, first.diagnostics.get("findings"))
     print_named(console, _recorded_summary(first)[:1])
     table = plain_table("estimator", "total", "± error", "note", right=slice(1, 3))
     for curve in curves:
@@ -95,7 +94,7 @@ def print_estimators(curves: Sequence[MemoryCurve]) -> None:
         note = escape(curve.notes[0])
         table.add_row(str(curve.options["estimator"]), f"{curve.total:.4f}", error, note)
     print_table(console, table)
-    print_notes(console, [note for note in first.notes[1:] if note not in findings])
+    print_notes(console, [note for note in first.notes[1:] if note.kind != "finding"])
 
 
 def print_capacity(result: Capacity) -> None:
