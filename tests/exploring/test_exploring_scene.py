@@ -251,17 +251,16 @@ def test_what_is_not_read_or_reached() -> None:
 
 
 def test_the_spectrum_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    decided = []
-    decide = analysis.controllable_spectrum
+    decide, calls = analysis.decided, []
 
     def counted(*given: Any, **options: Any) -> Any:
-        decided.append(given)
+        calls.append(given)
         return decide(*given, **options)
 
-    monkeypatch.setattr(analysis, "controllable_spectrum", counted)
+    monkeypatch.setattr(analysis, "decided", counted)
     seen = scene_of(PageSettings(size=30).network())
     assert seen.eigenvalues.counting is not None
-    assert len(decided) == 1
+    assert len(calls) == 1
 
 
 def test_a_method_that_is_declared_is_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
