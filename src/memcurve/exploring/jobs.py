@@ -29,7 +29,8 @@ from memcurve.sweeping.executors import ProcessPool
 
 #: Seconds to wait before something is ordered: a slider that moves on makes it pointless.
 DEBOUNCE = 0.15
-#: Seconds that a job nobody wants any more may go on before it is ended.
+#: Seconds that a job nobody wants any more may go on before it is ended, or as many as a new
+#: process takes to start, if these are more: on a busy machine the end would cost more than it.
 TOLERATED = 1.0
 #: Seconds in which a closed page may come back, before what it had is dropped.
 REMEMBERED = 60
@@ -122,13 +123,23 @@ class Worker:
         self._pool = ProcessPool(1)
         self._orders: SimpleQueue[_Order] = SimpleQueue()
         self._is_open = False
+        self._tolerated = TOLERATED
 
     def open(self) -> None:
         """Start the process and let it load its libraries meanwhile."""
         self._is_open = True
-        self._pool.start()
-        self._pool.submit(_warm_up)
+        self._start(self._pool.start)
         threading.Thread(target=self._work, name="worker", daemon=True).start()
+
+    def _start(self, begin: Callable[[], None]) -> None:
+        """Let a new process load its libraries, and see how long that takes."""
+        start = time.monotonic()
+
+        def loaded(_: Any) -> None:
+            self._tolerated = max(TOLERATED, time.monotonic() - start)
+
+        begin()
+        self._pool.submit(_warm_up).add_done_callback(loaded)
 
     def close(self) -> None:
         """End it, whatever it does."""
@@ -184,13 +195,17 @@ class Worker:
                 unwanted_since = None if order.wanted() else unwanted_since or now
                 if not self._is_open:
                     return None
-                if unwanted_since and now - unwanted_since > TOLERATED and self._orders.qsize():
-                    self._pool.renew()
+                if (
+                    unwanted_since
+                    and now - unwanted_since > self._tolerated
+                    and self._orders.qsize()
+                ):
+                    self._start(self._pool.renew)
                     return None
             return future.result()
         except Exception as error:  # every failure is shown in place of its figure
             if isinstance(error, BrokenExecutor) and self._is_open:
-                self._pool.renew()
+                self._start(self._pool.renew)
             return error
 
 
