@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memcurve.exploring.scene import Scene
 from memcurve.exploring.settings import Settings
 from memcurve.exploring.showing import explained
-from memcurve.report import markup
+from memcurve.report import web
 
 TITLE = (
     "<h1>How much does it remember?</h1>\n"
@@ -50,19 +50,19 @@ def about_move(trouble: str) -> str:
 
 def about_result(scene: Scene, summary: str) -> str:
     """The main numbers, how long they took, and the notes."""
-    notes = markup.points(scene.curve.notes)
+    notes = web.bullets(scene.curve.notes)
     return (
         f"<div class='summary' aria-live='polite'><p><strong>{scene.curve.total:.6g}</strong> "
-        f"{markup.text(summary)}</p><p class='remark'>{markup.text(scene.network.name or '')}, "
+        f"{web.text(summary)}</p><p class='remark'>{web.text(scene.network.name or '')}, "
         f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
     )
 
 
 def about_lines(lines: str, link: str | None) -> str:
     """The Python lines, to be read and copied, and the address of what is shown."""
-    address = f"<p><a href='{markup.text(link)}'>Link to these settings</a></p>" if link else ""
-    return f"<pre class='lines' tabindex='0'>{markup.text(lines)}</pre>{address}"
+    address = f"<p><a href='{web.text(link)}'>Link to these settings</a></p>" if link else ""
+    return f"<pre class='lines' tabindex='0'>{web.text(lines)}</pre>{address}"
 
 
 def _remark(text: str) -> str:
-    return f"<p class='remark'>{markup.text(text)}</p>"
+    return f"<p class='remark'>{web.text(text)}</p>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from memcurve.report import Section, markup
+from memcurve.report import Section, web
 from memcurve.report.palette import LIGHT, vega_config
 from memcurve.report.vega import specification
 
@@ -45,8 +45,8 @@ def heading(section: Section, *, busy: bool = False) -> str:
     """Title and sentence of a section as HTML; ``busy`` says that more is on its way."""
     spinner = "<span class='spinner' role='status'>computing …</span>" if busy else ""
     return (
-        f"<h2>{markup.text(section.title)}{spinner}</h2>\n"
-        f"<div class='says'>{markup.prose(section.text)}</div>"
+        f"<h2>{web.text(section.title)}{spinner}</h2>\n"
+        f"<div class='says'>{web.paragraphs(section.text)}</div>"
     )
 
 
@@ -54,13 +54,13 @@ def tabled(section: Section) -> str:
     """The table of a section as HTML, in a frame of its own that scrolls."""
     if section.table is None:
         return ""
-    table = markup.table(section.table, number="class='number'")
+    table = web.table(section.table, number="class='number'")
     return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{table}</div>"
 
 
 def explained(title: str, text: str) -> str:
     """Why there is nothing to see, as HTML."""
     return (
-        f"<div class='explains' role='alert'><strong>{markup.text(title)}</strong>"
-        f"{markup.prose(text)}</div>"
+        f"<div class='explains' role='alert'><strong>{web.text(title)}</strong>"
+        f"{web.paragraphs(text)}</div>"
     )

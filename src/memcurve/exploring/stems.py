@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.report import Chart, Series, axes
-from memcurve.report.layers import HEIGHT
-from memcurve.report.thinning import MOST, drawn
+from memcurve.report import Chart, Series, vega
+from memcurve.report.decimation import decimated
 
 
 def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
@@ -17,9 +16,9 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
     steps = np.arange(len(response), dtype=float)
     title = "An all-pass impulse response …"
     chart = Chart(title, "step j", "response b_j", (Series("b_j", steps, response),))
-    line = drawn(chart, chart.series[0], MOST)
-    x = {"field": "x"} | axes.across(chart, axes.padded(0.0, float(len(response)), log=False))
-    y = {"field": "y"} | axes.up(chart, [line], {"narrow": 1, "wide": 1})
+    line = decimated(chart, chart.series[0])
+    x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
+    y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
     rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
     return {
         "description": f"{title} {len(response)} steps; what comes after step {lag} is memory.",
@@ -27,7 +26,7 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
         "data": {"values": rows},
         "transform": [{"calculate": f"datum.x > {lag} ? 1 : 0", "as": "left"}],
         "width": "container",
-        "height": HEIGHT,
+        "height": vega.HEIGHT,
         "autosize": {"type": "fit-x", "contains": "padding"},
         "layer": [
             {
