@@ -26,6 +26,7 @@ from memcurve.data.regression import regress
 from memcurve.data.sources import Source, open_recording
 from memcurve.data.views import SomeColumns, WithInputs, within_range
 from memcurve.errors import RecordingWarning
+from memcurve.notes import Note
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +124,9 @@ def memory_from_data(
     count = _lag_count(lags, recording, washout)
     start = max(washout, count - 1)
     raw = None
-    notes = [] if findings is None else [str(one) for one in findings if one.level == "warning"]
+    notes: list[str] = []
+    if findings is not None:
+        notes += [Note("finding", str(one)) for one in findings.warnings]
     if innovations if innovations is not None else coloured:
         model = fit_autoregression(_inputs(recording, washout))
         if lags is None:  # what is new in the input goes on coming out for a while
@@ -281,7 +284,7 @@ def _finished(
 ) -> MemoryCurve:
     diagnostics = dict(curve.diagnostics) | {"washout": washout} | (raw or {})
     if findings is not None:
-        diagnostics["findings"] = [str(one) for one in findings]
+        diagnostics["findings"] = [dataclasses.asdict(one) for one in findings]
     return dataclasses.replace(
         curve,
         notes=(*curve.notes, *notes),

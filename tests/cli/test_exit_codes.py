@@ -10,15 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import Command, failed, inside, run
+from command import Command, failed, run
 from memcurve import UncertainResultError, cli, ensembles, save_network
-from memcurve.cli.errors import EXIT_CODES
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Command:
-    return lambda *arguments: inside(monkeypatch, capsys, *arguments)
-
+from memcurve.cli.process import EXIT_CODES
 
 TWELVE = ("curve", "--size", 12, "--seed", 3)
 

@@ -9,15 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from command import Command, inside, run
+from command import Command, run
 from memcurve import Capacity, LinearNetwork, MemoryCurve, NoiseProfile, compare, ensembles
+from memcurve.cli.console import json_text
 from memcurve.paper import Outcome
-from memcurve.terminal import strict_json
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Command:
-    return lambda *arguments: inside(monkeypatch, capsys, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +132,6 @@ def test_as_users_see_it() -> None:
 
 
 def test_what_is_not_finite() -> None:
-    assert document(strict_json({"a": [float("nan"), (float("-inf"), 1.5)]})) == {
+    assert document(json_text({"a": [float("nan"), (float("-inf"), 1.5)]})) == {
         "a": [None, [None, 1.5]]
     }

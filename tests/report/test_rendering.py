@@ -184,7 +184,7 @@ def test_what_axes_cannot_show() -> None:
 
 
 def test_labels_of_marks_keep_apart() -> None:
-    from memcurve.report.axes import label_rows
+    from memcurve.report.vega import label_rows
 
     rows = label_rows(["float64", "float32", "16 bit", "12 bit"], [0.05, 0.57, 0.71, 0.78])
     assert rows["wide"] == [0, 0, 1, 0]
@@ -203,9 +203,9 @@ def test_wrong_documents() -> None:
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.report import page
+    from memcurve.report import web
 
-    page.library.cache_clear()
+    web.library.cache_clear()
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install memcurve\[report\]"):
         html(document())
@@ -243,7 +243,7 @@ def test_contrast(colours: dict[str, str]) -> None:
 
 
 def test_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.terminal.document import print_document
+    from memcurve.cli.document import print_document
 
     print_document(document())
     piped = capsys.readouterr().out
@@ -270,7 +270,7 @@ def test_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
 
 
 def test_plots_in_the_terminal() -> None:
-    from memcurve.terminal.document import plot_lines
+    from memcurve.cli.document import plot_lines
 
     x = np.arange(10.0)
     lines = plot_lines(Chart("", "x", "y", (Series("s", x, x),)), 10)
