@@ -95,20 +95,10 @@ class RecordingOptions:
 
         from memcurve import RecordingWarning, memory_from_data
 
-        asked: dict[str, Any] = {
-            "washout": self.washout,
-            "noise_floor": self.noise_floor,
-            "level": self.level,
-            "estimator": self.estimator,
-            "innovations": self.innovations,
-            "checks": self.checks,
-            "progress": sys.stderr.isatty(),
-        }
+        arguments = {**vars(self), **self._names(), "progress": sys.stderr.isatty(), **changes}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordingWarning)  # among the findings
-            return memory_from_data(
-                states, self.input, self.lags, **self._names(), **asked | changes
-            )
+            return memory_from_data(states, arguments.pop("input"), **arguments)
 
     def all_curves(self, states: Path) -> list[MemoryCurve]:
         """The curves of all estimators; the recording is checked once, unless columns go."""
