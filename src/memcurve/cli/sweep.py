@@ -173,15 +173,11 @@ def _shown(
     else:
         _print(result)
     problems: list[Exception] = []
-    outputs = {
-        "picture": (_draw, plot if result.counts["done"] else None),
-        "table": (_write, export),
-    }
-    for kind, (write, path) in outputs.items():
+    for kind, path in {"picture": plot if result.counts["done"] else None, "table": export}.items():
         if path is None:
             continue
         try:
-            write(result, path)
+            _write(result, kind, path)
         except (OSError, ValueError, TypeError, ImportError) as error:
             problems.append(error)
         else:
@@ -215,16 +211,15 @@ def _print(result: Sweep) -> None:
     print_wrapped(console, styled(result.sentence))
 
 
-def _draw(result: Sweep, path: Path) -> None:
-    from memcurve import plot as pictures
+def _write(result: Sweep, kind: str, path: Path) -> None:
+    if kind == "picture":
+        from memcurve import plot
 
-    pictures.save(result.plot(), path)
+        plot.save(result.plot(), path)
+    else:
+        from memcurve.sweeping.exports import export
 
-
-def _write(result: Sweep, path: Path) -> None:
-    from memcurve.sweeping.exports import export
-
-    export(result, path)
+        export(result, path)
 
 
 def _estimated(

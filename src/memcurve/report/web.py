@@ -181,7 +181,7 @@ def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
         "spec": spec,
         "kind": chart.kind,
         "names": [series.name for series in chart.series],
-        "across": chart.x_label,
+        "x_label": chart.x_label,
         "lines": {"x": vega.title_lines(chart.x_label), "y": vega.title_lines(chart.y_label)},
         "wide": vega.WIDE,
         "renderer": "canvas" if rows > _MOST_ELEMENTS else "svg",
