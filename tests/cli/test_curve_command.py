@@ -97,13 +97,23 @@ def test_file_with_its_own_and_with_a_named_mask(tmp_path: Path, command: Comman
     assert "no input mask C" in done.err
 
 
-def test_names_are_shown_as_they_are(tmp_path: Path, command: Command) -> None:
-    np.savez(tmp_path / "net[red].npz", A=np.eye(2) / 2, C=np.ones(2))
-    done = command("curve", tmp_path / "net[red].npz", "--plot", tmp_path / "x.png")
-    assert "net[red]" in done.out
-    np.savez(tmp_path / "_a$b.npz", A=np.eye(2) / 2, C=np.ones(2))
-    done = command("curve", tmp_path / "_a$b.npz", "--plot", tmp_path / "x.png")
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("net[red]", "net[red]"),
+        ("_a$b", "_a$b"),
+        (":wave:", ":wave:"),
+        ("\x1b[31mred", "\ufffd[31mred"),
+    ],
+)
+def test_names_are_shown_as_they_are(
+    name: str, shown: str, command: Command, tmp_path: Path
+) -> None:
+    """Neither markup nor emoji nor escape sequences are read from them, also in pictures."""
+    np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
+    done = command("curve", tmp_path / f"{name}.npz", "--plot", tmp_path / "x.png")
     assert done.code == 0, done.err
+    assert f"network  {shown}\n" in done.out
     assert "Warning" not in done.err
 
 

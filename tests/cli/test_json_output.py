@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from command import Command, run
-from memcurve import Capacity, LinearNetwork, MemoryCurve, NoiseProfile, compare, ensembles
+from memcurve import Capacity, MemoryCurve, NoiseProfile, compare, ensembles
 from memcurve.cli.console import json_text
 from memcurve.paper import Outcome
 
@@ -84,7 +84,6 @@ def test_comparison(command: Command, tmp_path: Path) -> None:
 def test_comparison_with_a_method_that_fails(command: Command, tmp_path: Path) -> None:
     """Its numbers are not known, and its curve is none."""
     saved = tmp_path / "x.json"
-    LinearNetwork(np.zeros((3, 3)), np.ones(3))
     np.savez(tmp_path / "zero.npz", A=np.zeros((3, 3)), C=np.zeros(3))
     asked = ("compare", tmp_path / "zero.npz", "--methods", "naive", "--lags", 4)
     done = command(*asked, "--json", "--save", saved)

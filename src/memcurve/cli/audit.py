@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from memcurve.cli.console import say_written
@@ -92,10 +94,9 @@ def audit(
         raise UsageError(f"--noise must be a single level for an audit, got {problem.noise}.")
     require_other_files(file, html, markdown, save)
     from memcurve.auditing import audit as run
-    from memcurve.progress import listening
     from memcurve.result import replacing
 
-    with listening(sys.stderr.isatty()) as tell:
+    with _status() as tell:
         result = run(
             options.network(file, "sparse_normal"),
             claimed=claimed,
@@ -104,7 +105,7 @@ def audit(
             ridge=ridge,
             input_variance=input_variance,
             seed=options.seed,
-            say=lambda step: tell(step, 0, None),
+            say=tell,
             **problem.arguments(),
         )
     for path, text in ((html, result.to_html), (markdown, result.to_markdown)):
@@ -124,6 +125,18 @@ def audit(
     say_written(page=html, report=markdown, result=save)
     wrong = result.claim is not None and not result.claim.holds
     return MISMATCH if wrong and fail_on_mismatch else FINE
+
+
+@contextmanager
+def _status() -> Iterator[Callable[..., None] | None]:
+    """Show on a terminal what is being done, as :mod:`memcurve.progress` tells it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading the network") as status:
+        yield lambda label, done=0, total=None: status.update(label)
 
 
 def _require_claim(claimed: str | None, given: set[str]) -> None:

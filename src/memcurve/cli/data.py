@@ -288,7 +288,7 @@ def _print_findings(console: Console, result: MemoryCurve) -> None:
     for k, one in enumerate(findings):
         head, colour = ("" if k else "checks"), _COLOURS[one["level"]]
         said = f" {one['message']}; {one['remedy']}"
-        print_line(console, (f"{head:>14}  ", "bold"), (f"{one['level']}:", colour), said)
+        print_line(console, (f"{head:>14}", "bold"), "  ", (f"{one['level']}:", colour), said)
 
 
 def _other_notes(result: MemoryCurve) -> list[Note]:
