@@ -153,15 +153,9 @@ def profile(family: Any, *, ax: Axes | None = None) -> Axes:
     order = np.argsort(family.levels[shown])
     levels, totals = family.levels[shown][order], family.totals[shown][order]
     errors = family.total_errors[shown][order]
-    marker = "o" if len(levels) <= MOST_MARKERS else ""
-    name = _plain(f"{family.curves[0].network}: usable memory")
-    ax.plot(levels, totals, color=COLOURS[0], marker=marker, ms=3.5, lw=1.8, label=name)
+    name = f"{family.curves[0].network}: usable memory"
+    _totals(ax, levels, totals, name, "without noise, white input", family.rank)
     ax.fill_between(levels, totals - errors, totals + errors, color=COLOURS[0], alpha=0.2, lw=0)
-    if family.rank is not None:
-        label = f"without noise, white input: {family.rank}"
-        ax.axhline(family.rank, color=COLOURS[6], lw=1, ls="--", label=label)
-    ax.set_xscale("log")
-    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(family.rank or 0)))
     for k, (name, level) in enumerate(family.marks.items()):
         if levels[0] <= level <= levels[-1]:
             ax.axvline(level, color=COLOURS[1 + k % 4], lw=1, ls=":")
@@ -209,15 +203,11 @@ def floor_profile(curve: Any, *, ax: Axes | None = None) -> Axes:
     ax = _new_axes() if ax is None else ax
     floors = np.array([float(floor) for floor in curve.diagnostics["profile"]])
     totals = np.array([float(total) for total in curve.diagnostics["profile"].values()])
-    name = _plain(f"{curve.network}: memory above the noise floor")
-    ax.plot(floors, totals, color=COLOURS[0], marker="o", ms=3.5, lw=1.8, label=name)
-    states = int(curve.diagnostics["states"])
-    ax.axhline(states, color=COLOURS[6], lw=1, ls="--", label=f"number of states: {states}")
+    name = f"{curve.network}: memory above the noise floor"
+    _totals(ax, floors, totals, name, "number of states", int(curve.diagnostics["states"]))
     floor = float(curve.options["noise_floor"])
     if floors[0] <= floor <= floors[-1]:
         ax.axvline(floor, color=COLOURS[1], lw=1, ls=":", label=f"floor of the curve: {floor:.3g}")
-    ax.set_xscale("log")
-    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(states)))
     return _labelled(ax, "noise floor (in standard deviations of each state)", "total memory")
 
 
@@ -297,6 +287,16 @@ def _has(result: Any, attributes: Sequence[str]) -> bool:
 def _require_labels(labels: Sequence[str] | None, count: int, what: str) -> None:
     if labels is not None and len(labels) != count:
         raise ValueError(f"`labels` must name each of the {count} {what}, got {len(labels)} names.")
+
+
+def _totals(ax: Axes, x: Any, totals: Any, name: str, bound_name: str, bound: int | None) -> None:
+    """Draw totals over a logarithmic axis, and what they cannot exceed."""
+    marker = "o" if len(x) <= MOST_MARKERS else ""
+    ax.plot(x, totals, color=COLOURS[0], marker=marker, ms=3.5, lw=1.8, label=_plain(name))
+    if bound is not None:
+        ax.axhline(bound, color=COLOURS[6], lw=1, ls="--", label=f"{bound_name}: {bound}")
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(bound or 0)))
 
 
 def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any = "both") -> Axes:
