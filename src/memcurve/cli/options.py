@@ -34,15 +34,13 @@ def _whole_number(kind: Any, tokens: Any) -> int:
         raise ValueError(f"it must be a whole number, e.g. 100; got {text!r}.") from None
 
 
-def _method_name(kind: Any, tokens: Any) -> str:
-    """Read the name of a method, one of those that come with memcurve or were added."""
-    name: str = tokens[0].value
+def _require_method(kind: Any, name: str) -> None:
+    """Raise unless it is a method that comes with memcurve, or one that was added."""
     if name not in get_args(_Method):
         from memcurve.methods import METHODS
 
         if name not in METHODS:
-            raise ValueError(f"it must be one of {', '.join(METHODS)}; got {name!r}.")
-    return name
+            raise ValueError(f"It must be one of {', '.join(METHODS)}.")
 
 
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
@@ -58,7 +56,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
-Method = Annotated[_Method, Parameter(converter=_method_name)]
+Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Flag = Annotated[bool, Parameter(negative="")]
 #: Of a list: several values after one name.
 SEVERAL = Parameter(consume_multiple=True, negative="")
