@@ -23,6 +23,8 @@ from memcurve import (
 
 Floats = NDArray[np.float64]
 
+#: The same numbers by another way: rounding, times what the whitening of the states adds.
+SAME = 1e-9
 #: Steps before a recording starts: 0.9^400 is below rounding.
 SETTLING = 400
 #: Rows of the recording that stands for the truth of a nonlinear network.
@@ -113,6 +115,14 @@ def tanh(size: int, seed: int, input_scale: float, reference: Any = None) -> Sce
     return Scenario(f"tanh {size}, input ×{input_scale:g}", network, reference=reference)
 
 
+def recording(
+    size: int = 12, rows: int = 600, deviation: float = 0.05, seed: int = 1
+) -> tuple[Floats, Floats]:
+    """A recording of a noisy orthogonal network."""
+    ((X, z),) = noisy_orthogonal(size, seed, deviation).draws(seed, 1, rows)
+    return X, z
+
+
 def noisy_gaussian(size: int, seed: int, deviation: float = 1e-2) -> Scenario:
     network = ensembles.normal(size, seed=seed)
     return Scenario(f"Gaussian {size}, noise {deviation:g}", network, deviation, noisy(deviation))
@@ -154,3 +164,19 @@ def estimates(
         memory_from_data(X, z, scenario.lags, checks=False, **options)
         for X, z in scenario.draws(seed, count, rows)
     ]
+
+
+#: Laws of an input, by the polynomials that are orthonormal under them.
+LAWS: dict[str, Callable[[np.random.Generator, Any], Floats]] = {
+    "legendre": lambda rng, shape: rng.uniform(-2, 1, shape),
+    "hermite": lambda rng, shape: 3 + 2 * rng.standard_normal(shape),
+    "empirical": lambda rng, shape: rng.exponential(1, shape),
+}
+
+
+def series(law: str = "legendre", count: int = 3000, seed: int = 0) -> Floats:
+    return LAWS[law](np.random.default_rng(seed), count)
+
+
+def lagged(p: Floats, lag: int) -> Floats:
+    return np.roll(p, lag)  # the first rows, which wrap around, are left out with the longest lag

@@ -7,7 +7,6 @@ import pytest
 from flint import acb, acb_poly, arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memcurve.allpass import (
     MOST_DEFAULT_LAGS,
     enough_lags,
@@ -15,6 +14,7 @@ from memcurve.allpass import (
     section_poles,
     sections_of,
 )
+
 from tolerances import EPS, LAST_DIGIT
 
 

@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-
 from memcurve.allpass import memory_of_poles
+
 from memcurve.batch import MemoryCurves, curves_of_poles
 from memcurve.batch.circle import aliasing, points_needed, roots_of_unity
 from memcurve.errors import UnstableNetworkError

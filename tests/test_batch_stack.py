@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from memcurve.spectrum import modular, sensitivity
 
 import memcurve
 from hostile import FAMILIES, draw
@@ -25,7 +26,6 @@ from memcurve.batch import stack as stack_module
 from memcurve.batch.backend import Backend
 from memcurve.batch.degree import centred, fully_excited, residues
 from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, power_norms, scaling
-from memcurve.spectrum import modular, sensitivity
 from tolerances import CLOSED_FORM, EPS
 
 NUMPY = Backend(np, None, "numpy", True)
@@ -249,7 +249,7 @@ def test_inexact_matrix_products_are_found_out() -> None:
 
 
 def test_scaling_leaves_nothing_to_balance() -> None:
-    from memcurve.graph import balanced
+    from memcurve.network.graph import balanced
 
     rng = np.random.default_rng(5)
     A = normal_stack(20, 15) * np.exp(4 * rng.standard_normal((20, 15, 1)))

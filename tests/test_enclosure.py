@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
 from memcurve.allpass import MOST_DEFAULT_LAGS
 from memcurve.enclosure import Enclosure, enclose_any
+
+from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
 from memcurve.methods.certified import enclose
 from tolerances import EPS, LAST_DIGIT
 from truth import truth

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memcurve.allpass import impulse_response
 
 import memcurve
-from memcurve.allpass import impulse_response
 from memcurve.auditing.structure import squeezing_of
 from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.later import USUAL, asked_curve, usable, usual_estimate

@@ -6,6 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+from memcurve.spectrum import controllable, modes
+from memcurve.spectrum.circulant import circulant_column
+from memcurve.spectrum.schur import schur_modes
+from memcurve.spectrum.symmetric import _by_interlacing
 from scipy.sparse import csr_array
 
 from hostile import draw
@@ -18,12 +22,8 @@ from memcurve import (
     ensembles,
     memory_curve,
 )
-from memcurve.graph import balanced, eigenvalues, single_walk, strong_components
 from memcurve.limits import TooLargeError
-from memcurve.spectrum import controllable, modes
-from memcurve.spectrum.circulant import circulant_column
-from memcurve.spectrum.schur import schur_modes
-from memcurve.spectrum.symmetric import _by_interlacing
+from memcurve.network.graph import balanced, eigenvalues, single_walk, strong_components
 from tolerances import CLOSED_FORM
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from memcurve.enclosure import enclose_fisher
 
 from general_draws import KINDS, Question, question
 from memcurve import (
@@ -18,7 +19,6 @@ from memcurve import (
     forecasting_curve,
     memory_curve,
 )
-from memcurve.enclosure import enclose_fisher
 
 
 def answer(asked: Question, method: str) -> MemoryCurve:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from memcurve.general import Problem
 from scipy import sparse
 
 from command import failed, inside
@@ -25,7 +26,6 @@ from memcurve import (
     memory_curve,
     noise_profile,
 )
-from memcurve.general import Problem
 from memcurve.limits import WORK, TooLargeError, require_room, require_room_for_array
 from memcurve.methods import METHODS
 

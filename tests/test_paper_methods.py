@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from memcurve.allpass import cascade, section_poles
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
-from memcurve.allpass import cascade, section_poles
 from memcurve.methods.montecarlo import DISTRIBUTIONS, draw_input, montecarlo_bias
 from tolerances import CLOSED_FORM
 

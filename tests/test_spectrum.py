@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
+from memcurve.spectrum.modular import minimal_degree
+from memcurve.spectrum.sensitivity import power_norms
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
 from memcurve.methods.certified import enclose
-from memcurve.spectrum.modular import minimal_degree
-from memcurve.spectrum.sensitivity import power_norms
 from structured_cases import CASES, Case
 
 

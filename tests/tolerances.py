@@ -21,6 +21,12 @@ def well_conditioned(size: int) -> float:
 USABLE = 1e-12
 #: Several inputs, against the truth: rounding of a cascade of 60 sections, measured at 1e-13.
 SEVERAL = 1e-12
+#: Autocovariances relative to γ(0): rounded twice, and the closed forms a few times more.
+AUTOCOVARIANCE = 8 * EPS
+#: Spectral densities relative to their largest: products of at most ten rounded factors.
+DENSITY = 100 * EPS
+#: Spectral radius after scaling: LAPACK's eigenvalues of well-conditioned matrices up to N = 100.
+SCALED_RADIUS = 1e-12
 #: Coloured input, against the truth, where the density's range does not matter: measured at 1e-14.
 COLOURED = 1e-13
 #: Residuals of the input-normal realization, up to 200 nodes.

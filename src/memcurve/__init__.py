@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from memcurve.auditing import Audit, audit
     from memcurve.batch import MemoryCurves, memory_curves
     from memcurve.comparison import Comparison, compare
-    from memcurve.curve import MemoryCurve
+    from memcurve.curve import MemoryCurve, NoiseProfile
     from memcurve.data.capacity import Capacity, capacity_from_data
     from memcurve.data.checks import check_recording
-    from memcurve.data.recorded import memory_from_data
+    from memcurve.data.memory import memory_from_data
     from memcurve.errors import (
         RankWarning,
         RecordingWarning,
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
         UnstableNetworkError,
     )
     from memcurve.files import load_matrix, load_network, save_network
-    from memcurve.fisher import fisher_curve
-    from memcurve.memory import forecasting_curve, memory_curve, noise_profile
+    from memcurve.memory import fisher_curve, forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
+    from memcurve.network.nonlinear import NonlinearNetwork
     from memcurve.noise import Float32, Float64, ObservationNoise, Quantised, StateNoise
-    from memcurve.nonlinear import NonlinearNetwork
-    from memcurve.profile import NoiseProfile
-    from memcurve.spectrum import controllable_spectrum
-    from memcurve.standardisation import InputNormal, input_normal
+    from memcurve.normal_form import InputNormal, input_normal
+    from memcurve.solve.analysis import controllable_spectrum
     from memcurve.sweeping import Study, Sweep, sweep
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
@@ -42,12 +40,12 @@ _HOMES = {
     "Comparison": "memcurve.comparison",
     "Float32": "memcurve.noise",
     "Float64": "memcurve.noise",
-    "InputNormal": "memcurve.standardisation",
+    "InputNormal": "memcurve.normal_form",
     "LinearNetwork": "memcurve.network",
     "MemoryCurve": "memcurve.curve",
     "MemoryCurves": "memcurve.batch",
-    "NoiseProfile": "memcurve.profile",
-    "NonlinearNetwork": "memcurve.nonlinear",
+    "NoiseProfile": "memcurve.curve",
+    "NonlinearNetwork": "memcurve.network.nonlinear",
     "ObservationNoise": "memcurve.noise",
     "Quantised": "memcurve.noise",
     "RankWarning": "memcurve.errors",
@@ -63,18 +61,18 @@ _HOMES = {
     "capacity_from_data": "memcurve.data.capacity",
     "check_recording": "memcurve.data.checks",
     "compare": "memcurve.comparison",
-    "controllable_spectrum": "memcurve.spectrum",
+    "controllable_spectrum": "memcurve.solve.analysis",
     "ensembles": "memcurve",
-    "fisher_curve": "memcurve.fisher",
+    "fisher_curve": "memcurve.memory",
     "forecasting_curve": "memcurve.memory",
-    "input_normal": "memcurve.standardisation",
+    "input_normal": "memcurve.normal_form",
     "inputs": "memcurve",
     "load_matrix": "memcurve.files",
     "load_network": "memcurve.files",
     "masks": "memcurve",
     "memory_curve": "memcurve.memory",
     "memory_curves": "memcurve.batch",
-    "memory_from_data": "memcurve.data.recorded",
+    "memory_from_data": "memcurve.data.memory",
     "noise_profile": "memcurve.memory",
     "plot": "memcurve",
     "save_network": "memcurve.files",

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from memcurve.adapters import as_network
 from memcurve.arguments import Seed, table_entry
 from memcurve.curve import MemoryCurve
-from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
-from memcurve.general import Problem
-from memcurve.memory import memory_curve
+from memcurve.display import grid
+from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.memory import ask
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
+from memcurve.notes import Note
+from memcurve.optional import optional
+from memcurve.result import Result
+from memcurve.solve.question import Question
 
-#: What :func:`compare` runs by default, for the problem of the paper and for any other.
-GENERAL_METHODS = ("naive", "montecarlo")
-DEFAULT_METHODS = ("naive", "neutral", "osm", "osm_plus", "montecarlo")
+#: Notes that say nothing about a method: they are the network's, the question's, or known of all.
+_KNOWN_BEFORE = ("network", "question", "unbounded")
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
     """One method's outcome; ``curve`` is None where it failed, and ``note`` says why.
 
-    ``total`` is over the lags compared, the same for all methods.
+    ``label`` is the method, with its options where they were given; ``total`` is over the lags
+    compared, the same for all methods.
     """
 
     method: str
+    label: str
     curve: MemoryCurve | None
     total: float
     largest_error: float
@@ -40,16 +45,24 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """The outcome of :func:`memcurve.compare`: the exact curve and one :class:`Row` a method.
 
     ``largest_error`` is the largest distance from the exact curve at any lag; for the exact method
     itself it is its own error bound. ``setting`` names the input and the noise, if any.
     """
 
+    FORMAT: ClassVar[str] = "memcurve.Comparison/1"
+    HEADER: ClassVar[tuple[str, ...]] = ("method", "total", "off by up to", "time", "note")
+
     exact: MemoryCurve
     rows: tuple[Row, ...]
     setting: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
+        """Notes of the exact curve."""
+        return self.exact.notes
 
     @property
     def curves(self) -> list[MemoryCurve]:
@@ -60,35 +73,57 @@ class Comparison:
         """Rows of (method, total, largest error, time, note), as text."""
         return [
             (
-                row.method,
+                row.label,
                 f"{row.total:.6g}" if np.isfinite(row.total) else "—",
                 f"{row.largest_error:.1e}" if np.isfinite(row.largest_error) else "—",
-                f"{row.seconds:.3g} s",
+                f"{row.seconds:.3g} s" if np.isfinite(row.seconds) else "—",
                 row.note,
             )
             for row in self.rows
         ]
 
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, one row a method."""
+        pd = optional("pandas", "this", "frames")
+        columns = {
+            name: [getattr(row, name) for row in self.rows]
+            for name in ("total", "largest_error", "seconds", "note")
+        }
+        return pd.DataFrame(
+            columns, index=pd.Index([row.label for row in self.rows], name="method")
+        )
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset of the curves over method and lag."""
+        xr = optional("xarray", "this", "frames")
+        kept = [row for row in self.rows if row.curve is not None]
+        values = np.array([curve.values for curve in self.curves])
+        totals = np.array([row.total for row in kept])
+        return xr.Dataset(
+            {"values": (("method", "lag"), values), "total": ("method", totals)},
+            coords={"method": [row.label for row in kept], "lag": self.exact.lags},
+            attrs={"network": self.exact.network, "setting": "; ".join(self.setting)},
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw all curves, see :func:`memcurve.plot.curves`."""
+        from memcurve import plot
+
+        labels = [f"{row.label}: {row.total:.4g}" for row in self.rows if row.curve is not None]
+        return plot.curves(*self.curves, labels=labels, ax=ax)
+
     def __repr__(self) -> str:
-        lines = ["{:12} {:>10} {:>14} {:>9}  {}".format(*HEADER)]
-        lines += ["{:12} {:>10} {:>14} {:>9}  {}".format(*cells) for cells in self.table()]
-        return "\n".join(lines)
+        width = max(12, *(len(row.label) for row in self.rows))
+        form = f"{{:{width}}} {{:>10}} {{:>14}} {{:>9}}  {{}}"
+        return "\n".join(form.format(*cells) for cells in [self.HEADER, *self.table()])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = [f"<tr>{''.join(f'<th>{escape(h)}</th>' for h in HEADER)}</tr>"]
-        for cells in self.table():
-            rows.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
-        return f"<table>{''.join(rows)}</table>"
-
-
-HEADER = ("method", "total", "off by up to", "time", "note")
+        return grid(self.HEADER, self.table())
 
 
 def compare(
-    network: LinearNetwork,
-    methods: Iterable[str] | None = None,
+    network: Any,
+    methods: Iterable[str | tuple[str, Mapping[str, Any]]] | None = None,
     *,
     lags: int | None = None,
     input: Any = None,
@@ -100,11 +135,12 @@ def compare(
 
     Parameters
     ----------
-    network : LinearNetwork
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network.
-    methods : iterable of str
-        Names from the method table; the exact one is always run first. By default the paper's
-        methods, or those of them that take coloured input, noise, several inputs and readouts.
+    methods : iterable of str or (str, dict)
+        Names from the method table, or pairs of a name and its options, so that one method can be
+        compared with itself: ``["osm", ("naive", {"inverse": "pinv"})]``. The exact one is always
+        run first. By default the paper's methods, or those of them that answer the question.
     lags : int, optional
         Number of lags compared; 2N by default.
     input, noise
@@ -112,7 +148,7 @@ def compare(
     seed : int, SeedSequence or Generator
         Required where a method draws random numbers.
     options : mapping
-        Options by method, e.g. ``{"osm_plus": {"masks": 100}}``.
+        Options by method, e.g. ``{"osm_plus": {"masks": 100}}``, for methods given by name.
 
     Returns
     -------
@@ -127,83 +163,65 @@ def compare(
     >>> [row.method for row in comparison.rows if row.largest_error > 0.1]
     ['naive', 'osm']
     """
-    if not isinstance(network, LinearNetwork):
-        raise TypeError(f"`network` must be a LinearNetwork, got {type(network).__name__}.")
-    problem = Problem.of(network, lags, input=input, noise=noise)
-    if problem.noise is not None and problem.noise.is_family:
+    subject = as_network(network)
+    question = Question.of(
+        subject, 2 * subject.states if lags is None else lags, input=input, noise=noise
+    )
+    if question.noise is not None and question.noise.is_family:
         raise ValueError("`noise` must be a single level to compare methods, got a sequence.")
-    if methods is None:
-        methods = DEFAULT_METHODS if problem.is_plain else GENERAL_METHODS
-    names = [
-        name for name in ([methods] if isinstance(methods, str) else methods) if name != "exact"
-    ]
     chosen = dict(options or {})
-    for name in [*names, *chosen]:
+    asked = _methods(methods, question, chosen)
+    for name in [*(name for name, _ in asked), *chosen]:
         table_entry(METHODS, name, "method")
-    count = 2 * network.states if lags is None else lags
-    clock = _Clock("exact", problem)
-    exact = _quiet_curve(problem, "exact", count, seed, chosen.get("exact", {}))
-    rows = [_row(exact, float(exact.error.max()), clock.seconds(), network.notes)]
-    for name in names:
-        clock = _Clock(name, problem)
+    seconds, exact = _timed(question, "exact", chosen.get("exact", {}), None)
+    rows = [_row(exact, "exact", float(exact.error.max()), seconds)]
+    for name, given in asked:
         try:
-            curve = _quiet_curve(problem, name, count, seed, chosen.get(name, {}))
+            seconds, curve = _timed(question, name, given, seed)
         except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
-            rows.append(Row(name, None, np.nan, np.nan, clock.seconds(), f"failed: {error}"))
+            label = _label(name, given, chosen)
+            rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {error}"))
         else:
-            seconds = clock.seconds()
             largest = float(np.abs(curve.channels - exact.channels).max())
-            rows.append(_row(curve, largest, seconds, network.notes))
-    return Comparison(exact, tuple(rows), _setting(problem))
+            rows.append(_row(curve, _label(name, given, chosen), largest, seconds))
+    return Comparison(exact, tuple(rows), question.setting())
 
 
-def _setting(problem: Problem) -> tuple[str, ...]:
-    parts = []
-    if not problem.is_white:
-        parts.append("input " + ", ".join(sorted({p.name for p in problem.processes})))
-    if problem.noise is not None:
-        scaled = f" {problem.levels[0]:g}" if problem.noise.is_scaled else ""
-        parts.append(f"{problem.noise.label}{scaled}")
-    return tuple(parts)
+def _methods(
+    methods: Any, question: Question, options: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Names and options of the methods to run besides the exact one."""
+    if methods is None:
+        methods = [m.name for m in METHODS.values() if m.compared and m.can_answer(question)]
+    listed = [methods] if isinstance(methods, str) else list(methods)
+    pairs = [(one, options.get(one, {})) if isinstance(one, str) else one for one in listed]
+    return [(name, given) for name, given in pairs if name != "exact"]
 
 
-class _Clock:
-    """Time of one method, from after its libraries are loaded: it is run on two nodes first."""
-
-    def __init__(self, method: str, problem: Problem) -> None:
-        masks = np.eye(2, problem.network.inputs)
-        tiny = dataclasses.replace(problem, network=LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks))
-        with contextlib.suppress(ValueError, UncertainResultError):  # the real run will tell
-            _quiet_curve(tiny, method, 1, 0, {})
-        self._start = time.perf_counter()
-
-    def seconds(self) -> float:
-        return time.perf_counter() - self._start
+def _label(name: str, given: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]) -> str:
+    """The name, with options that were given with it."""
+    if not given or given is options.get(name):
+        return name
+    return f"{name} ({', '.join(f'{option}={value}' for option, value in given.items())})"
 
 
-def _quiet_curve(
-    problem: Problem, method: str, lags: int, seed: Seed | None, options: Mapping[str, Any]
-) -> MemoryCurve:
-    asked: dict[str, Any] = {
-        "input": problem.processes,
-        "noise": problem.noise,
-        "method": method,
-        "seed": seed,
-    }
-    with rank_among_notes():
-        curve: Any = memory_curve(problem.network, lags, **asked, **options)
-        return curve  # type: ignore[no-any-return]
+def _timed(
+    question: Question, method: str, options: Mapping[str, Any], seed: Seed | None
+) -> tuple[float, MemoryCurve]:
+    """The curve of one method, and its time once its libraries are loaded.
+
+    It is run on two nodes first, which loads them.
+    """
+    masks = np.eye(2, question.network.inputs)
+    tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks)
+    small = Question(tiny, question.processes, question.noise, 1)
+    with contextlib.suppress(ValueError, UncertainResultError):  # the real run will tell
+        ask(small, method, seed=0, options={}, warn=False)
+    start = time.perf_counter()
+    curve = ask(question, method, seed=seed, options=options, warn=False)
+    return time.perf_counter() - start, curve
 
 
-def _row(curve: MemoryCurve, largest_error: float, seconds: float, known: Sequence[str]) -> Row:
-    total = float(curve.values.sum())
-    return Row(curve.method, curve, total, largest_error, seconds, _short(curve.notes, known))
-
-
-def _short(notes: Sequence[str], known: Sequence[str]) -> str:
-    """All notes but the network's own, those that say what is asked, and that there is no bound."""
-    own = [note for note in notes if note not in known and not note.startswith(_KNOWN_BEFORE)]
-    return "; ".join(own)
-
-
-_KNOWN_BEFORE = ("no error bound", "usable memory under", "coloured input", "memory and forecast")
+def _row(curve: MemoryCurve, label: str, largest_error: float, seconds: float) -> Row:
+    note = "; ".join(note for note in curve.notes if note.kind not in _KNOWN_BEFORE)
+    return Row(curve.method, label, curve, float(curve.values.sum()), largest_error, seconds, note)

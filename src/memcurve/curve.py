@@ -1,47 +1,25 @@
-"""MemoryCurve: the one result type."""
+"""MemoryCurve and NoiseProfile: memory lag by lag, and a family of such curves."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve import display
+from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.version import __version__
-from memcurve.writing import Saved, plain
+from memcurve.result import Floats, Free, Integers, Result, installed_versions
 
-Floats = NDArray[np.float64]
-
-FORMAT = "memcurve.MemoryCurve/1"
 _TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
 
 
-@functools.cache
-def installed_versions() -> Mapping[str, str]:
-    """Versions of what the numbers depend on."""
-    import platform
-
-    import flint
-    import scipy
-
-    return {
-        "memcurve": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "python-flint": flint.__version__,
-    }
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MemoryCurve(Saved):
+class MemoryCurve(Result):
     """Memory of a network lag by lag, with the error of every number.
 
     Forecasting and Fisher memory curves are of this type too; ``kind`` tells them apart.
@@ -72,7 +50,7 @@ class MemoryCurve(Saved):
     bands : (m, 2) array or None
         For methods that average over masks: the 5 % and 95 % quantiles. For memory from data:
         intervals of the ``level`` among ``options``.
-    notes : tuple of str
+    notes : tuple of Note
         Everything one should know before quoting the numbers.
     kind : str
         ``"memory"``, ``"forecasting"`` (lags are steps ahead, from 1 on) or ``"Fisher"``.
@@ -97,7 +75,11 @@ class MemoryCurve(Saved):
     3.0
     """
 
-    lags: NDArray[np.int64]
+    FORMAT: ClassVar[str] = "memcurve.MemoryCurve/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.MemoryCurve/1",)
+    DERIVED: ClassVar[tuple[str, ...]] = ("inputs",)
+
+    lags: Integers
     values: Floats
     error: Floats
     loss: Floats
@@ -108,14 +90,16 @@ class MemoryCurve(Saved):
     total_error: float = float("nan")
     kind: str = "memory"
     bands: Floats | None = None
-    notes: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    options: Free = field(default_factory=dict)
     seed: int | None = None
-    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Free = field(default_factory=dict)
     network: str = ""
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     def __post_init__(self) -> None:
+        if self.channels.ndim != 2:  # read from JSON, where no lags leave no channels to see
+            object.__setattr__(self, "channels", np.zeros((0, 1)))
         for name in self._arrays():
             array = np.asarray(getattr(self, name)).view()
             array.flags.writeable = False
@@ -158,7 +142,7 @@ class MemoryCurve(Saved):
         end = int(above[-1]) + 1 if len(above) else 0
         return int(self.lags[end]) if end < len(self) else None
 
-    def to_dataframe(self) -> Any:
+    def to_pandas(self) -> Any:
         """A pandas DataFrame indexed by lag, with the columns values, error and loss."""
         pd = optional("pandas", "this", "frames")
         columns: dict[str, Floats] = {"values": self.values, "error": self.error, "loss": self.loss}
@@ -186,36 +170,14 @@ class MemoryCurve(Saved):
         }
         return xr.Dataset(data | channels, coords={"lag": self.lags}, attrs=attributes)
 
-    def to_json(self) -> str:
-        """The whole result as JSON; floats keep every digit."""
-        content: dict[str, Any] = {"format": FORMAT, "inputs": self.channels.shape[1]}
-        for item in dataclasses.fields(self):
-            content[item.name] = plain(getattr(self, item.name))
-        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve, see :func:`memcurve.plot.curves`."""
+        from memcurve import plot
 
-    @classmethod
-    def from_json(cls, text: str) -> MemoryCurve:
-        """Read back what :meth:`to_json` wrote."""
-        try:
-            content = json.loads(text)
-            if content.pop("format") != FORMAT:
-                raise ValueError(f"the `format` entry is not {FORMAT!r}")
-            for name in ("values", "error", "loss", "channels"):
-                content[name] = np.array(content[name], dtype=float)
-            content["lags"] = np.array(content["lags"], dtype=np.int64)
-            inputs = content.pop("inputs", 1)
-            if content["channels"].ndim != 2:  # no lags, and so no rows to tell the channels
-                content["channels"] = content["channels"].reshape(0, inputs)
-            if content["bands"] is not None:
-                content["bands"] = np.array(content["bands"], dtype=float).reshape(-1, 2)
-            for name in {"total", "total_error"} & set(content):
-                content[name] = float(content[name])
-            content["notes"] = tuple(content["notes"])
-            return cls(**content)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(
-                f"`text` must be the JSON of a memory curve written by MemoryCurve.save: {error}."
-            ) from error
+        return plot.curves(self, ax=ax)
+
+    def _derived(self) -> dict[str, Any]:
+        return {"inputs": self.channels.shape[1]}
 
     def summary(self) -> list[tuple[str, str]]:
         """The main figures as (name, text) rows, for tables."""
@@ -277,3 +239,130 @@ def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
             f"a curve is sliced by lag, from 0 on and forwards; got [{start}:{wanted.stop}:{step}]."
         )
     return np.asarray((lags >= start) & (lags < stop) & ((lags - start) % step == 0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoiseProfile(Result):
+    """Usable memory at several noise levels, from one decomposition of the states.
+
+    It is a sequence of :class:`memcurve.MemoryCurve`, ``profile[k]`` for level k.
+
+    Attributes
+    ----------
+    levels : (k,) array
+        Standard deviations of the noise, relative to input of unit variance.
+    curves : tuple of MemoryCurve
+        One a level.
+    noise : str
+        The kind of noise.
+    marks : dict
+        Levels at which rounding of the states to some number format stands, by its name.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, seed=1)
+    >>> profile = memcurve.noise_profile(network, [1e-2, 1e-4, 1e-8])
+    >>> profile.totals.round(3)
+    array([17.215, 26.921, 38.731])
+    >>> profile[0].values.shape == profile[2].values.shape
+    True
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.NoiseProfile/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.NoiseProfile/1",)
+
+    levels: Floats
+    curves: tuple[MemoryCurve, ...]
+    noise: str
+    marks: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def lags(self) -> NDArray[np.int64]:
+        """The lags of all curves."""
+        return self.curves[0].lags
+
+    @property
+    def values(self) -> Floats:
+        """Memory (levels, lags)."""
+        return np.array([curve.values for curve in self.curves])
+
+    @property
+    def error(self) -> Floats:
+        """Bounds on the error of ``values``."""
+        return np.array([curve.error for curve in self.curves])
+
+    @property
+    def totals(self) -> Floats:
+        """Usable memory over all lags, one a level."""
+        return np.array([curve.total for curve in self.curves])
+
+    @property
+    def total_errors(self) -> Floats:
+        """Bounds on the error of ``totals``."""
+        return np.array([curve.total_error for curve in self.curves])
+
+    @property
+    def rank(self) -> int | None:
+        """Total memory without noise, for white input."""
+        return self.curves[0].rank
+
+    @property
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
+        """Notes that the curves share."""
+        shared = [n for n in self.curves[0].notes if all(n in c.notes for c in self.curves)]
+        return tuple(shared)
+
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    def __iter__(self) -> Iterator[MemoryCurve]:
+        return iter(self.curves)
+
+    def __getitem__(self, index: int) -> MemoryCurve:
+        if not isinstance(index, int | np.integer):
+            raise TypeError(f"a family of curves is indexed by whole numbers, got {index!r}.")
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"this family has {len(self)} curves, got index {index}.")
+        return self.curves[index]
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame of level, total and its error."""
+        pd = optional("pandas", "this", "frames")
+        columns = {"total": self.totals, "error": self.total_errors}
+        return pd.DataFrame(columns, index=pd.Index(self.levels, name="noise"))
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over noise and lag, with kind and rank among its attributes."""
+        xr = optional("xarray", "this", "frames")
+        data = {
+            "values": (("noise", "lag"), self.values),
+            "error": (("noise", "lag"), self.error),
+            "total": ("noise", self.totals),
+            "total_error": ("noise", self.total_errors),
+        }
+        attributes = {"kind": self.noise, "rank": self.rank, "notes": "\n".join(self.notes)}
+        coordinates = {"noise": self.levels, "lag": self.lags}
+        return xr.Dataset(data, coords=coordinates, attrs=attributes)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw total memory against the noise level, see :func:`memcurve.plot.profile`."""
+        from memcurve import plot
+
+        return plot.profile(self, ax=ax)
+
+    def __repr__(self) -> str:
+        name = self.curves[0].network
+        rows = [
+            f"  {level:9.3g}  {total:12.6f} ± {error:.1e}"
+            for level, total, error in zip(self.levels, self.totals, self.total_errors, strict=True)
+        ]
+        head = f"<NoiseProfile {name}, {self.noise}; rank {self.rank}\n      level  usable memory"
+        return "\n".join([head, *rows]) + ">"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{level:.3g}", f"{total:.6f} ± {error:.1e}")
+            for level, total, error in zip(self.levels, self.totals, self.total_errors, strict=True)
+        ]
+        return display.table([(self.noise, "usable memory"), *rows], self.notes)

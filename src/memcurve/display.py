@@ -1,14 +1,11 @@
-"""Networks and curves as notebooks show them: small HTML tables, and a line."""
+"""What notebooks show of networks and curves: small HTML tables, and a line."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
 
-#: Nodes up to which the spectral radius is computed for a table; it takes a fraction of a second.
-RADIUS_UP_TO = 500
 SPARKLINE_WIDTH, SPARKLINE_HEIGHT, SPARKLINE_POINTS = 360, 60, 400
 
 
@@ -21,6 +18,15 @@ def table(rows: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> str:
     )
     points = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return f"<table>{cells}</table>" + (f"<ul>{points}</ul>" if points else "")
+
+
+def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with a row of headings, everything escaped."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>" for cells in rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def sparkline(values: Sequence[float], label: str) -> str:
@@ -40,34 +46,3 @@ def sparkline(values: Sequence[float], label: str) -> str:
         f"height='{SPARKLINE_HEIGHT}' style='max-width:100%'><polyline points='{points}' "
         f"fill='none' stroke='currentColor' stroke-width='1.5'/></svg>"
     )
-
-
-def network_table(network: Any) -> str:
-    """The main figures of a linear or nonlinear network, then its notes."""
-    return table(_rows(network), getattr(network, "notes", ()))
-
-
-def _rows(network: Any) -> list[tuple[str, str]]:
-    kind = type(network).__name__
-    readout = getattr(network, "readout", None)
-    stored = "sparse" if network.is_sparse else "dense"
-    rows = [
-        (kind, network.name or ""),
-        ("nodes", f"{network.size:,}"),
-        ("inputs", f"{network.inputs:,}"),
-        ("readout", "all nodes" if readout is None else f"{len(readout):,} nodes"),
-        ("storage", f"{stored}, {network.A.dtype}"),
-        ("non-zeros", f"{100 * _density(network.A):.3g} %"),
-    ]
-    if hasattr(network, "activation"):
-        named = isinstance(network.activation, str)
-        rows.insert(3, ("activation", network.activation if named else "own"))
-    elif "spectral_radius" in vars(network) or network.size <= RADIUS_UP_TO:
-        rows.append(("spectral radius", f"{network.spectral_radius:.6g}"))
-    return rows
-
-
-def _density(A: Any) -> float:
-    """Share of the entries of A that are not zero."""
-    filled = A.count_nonzero() if hasattr(A, "count_nonzero") else (A != 0).sum()
-    return float(filled / (A.shape[0] * A.shape[1]))

@@ -9,6 +9,14 @@ class UnstableNetworkError(ValueError):
     """The network's spectral radius is at least one: its states have no stationary law."""
 
 
+def unstable(radius: float) -> UnstableNetworkError:
+    """The error for a network whose input excites an eigenvalue of modulus ``radius``."""
+    return UnstableNetworkError(
+        f"the network is unstable: its mask excites an eigenvalue of modulus {radius:.6g}, so that "
+        f"the states grow without bound. Scale `A` below spectral radius 1."
+    )
+
+
 class UncertainResultError(ArithmeticError):
     """No number whose error is known can be given; the message says why and what would help."""
 

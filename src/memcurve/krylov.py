@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import require_number, require_size, table_entry
-from memcurve.graph import eigenvalues
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import eigenvalues
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]

@@ -11,23 +11,15 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
-
-from memcurve.graph import Indices, separate_parts, single_walk
+from typing import NamedTuple
 
 _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.
 _ALWAYS_THERE = 256 * 2**20
 #: Eigenvalues take about 25 N³ operations, at a rate most machines reach on one core or two.
 _OPERATIONS, _RATE = 25, 5e10
-
-
-#: What montecarlo draws unless told otherwise.
-_SAMPLES = 10_000
-_NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
 class TooLargeError(MemoryError):
@@ -67,7 +59,7 @@ class Cost(NamedTuple):
     seconds: float
 
 
-#: What each question takes; a method other than the exact one is a question of its own.
+#: What each question takes of the exact method; other methods declare their own.
 WORK = {
     "exact": Work(4, 0, 2),
     "closer look": Work(11, 0, 15),
@@ -77,33 +69,12 @@ WORK = {
     "readout": Work(27, 0, 15),
     "Fisher": Work(6, 0, 6),
     "realization": Work(9, 0, 7),
-    "naive": Work(4, 3, 8),
-    "neutral": Work(5, 8, 5),
-    "osm": Work(4, 4, 5),
-    "osm_plus": Work(4, 4, 6),
-    "arnoldi": Work(4, 0, 2),
-    "montecarlo": Work(5, 2, 15),
 }
 
 
-class Asked(Protocol):
-    """A problem: a network, its inputs and its noise."""
-
-    @property
-    def network(self) -> Any: ...
-    @property
-    def noise(self) -> Any: ...
-    @property
-    def lags(self) -> int | None: ...
-    @property
-    def reachable(self) -> Indices: ...
-    @property
-    def is_plain(self) -> bool: ...
-    @property
-    def is_white(self) -> bool: ...
-
-
-def estimated_cost(states: int, question: str = "exact", *, columns: int | None = None) -> Cost:
+def estimated_cost(
+    states: int, question: str | Work = "exact", *, columns: int | None = None
+) -> Cost:
     """Memory and time that a question takes, by the estimate that decides what is refused.
 
     Parameters
@@ -111,8 +82,8 @@ def estimated_cost(states: int, question: str = "exact", *, columns: int | None 
     states : int
         States at work together: those that inputs reach, or the largest of the parts without a
         connection between them.
-    question : str
-        A key of :data:`WORK`.
+    question : str or Work
+        A key of :data:`WORK`, or what a method declares: ``METHODS["naive"].cost``.
     columns : int, optional
         Lags or samples, where the work depends on them; five a state by default.
 
@@ -123,42 +94,17 @@ def estimated_cost(states: int, question: str = "exact", *, columns: int | None 
     >>> cost.bytes / 1e9, cost.seconds / 60
     (3.2, 16.666666666666668)
     """
-    if question not in WORK:
-        raise ValueError(f"`question` must be one of {', '.join(WORK)}, got {question!r}.")
-    work = WORK[question]
+    work = _work(question)
     seconds = work.times * _OPERATIONS * float(states) ** 3 / _RATE
     return Cost(_bytes(states, work, columns), seconds)
 
 
-def require_room(problem: Asked, method: str, options: Mapping[str, Any] = _NO_OPTIONS) -> None:
-    """Raise a TooLargeError where a method cannot answer a problem for lack of memory.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem. Only states that inputs reach count, and for the exact method on one white
-        input only the largest of the parts without a connection between them.
-    method : str
-        The method; ``"certified"`` has a limit of its own and is let through.
-    options : mapping
-        Options of the method, of which some say how wide its arrays are.
-    """
-    states = problem.network.states
-    columns = _columns(problem, method, options)
-    if method == "certified" or _fits(states, WORK[_question(problem, method)], columns):
-        return
-    if method == "exact":  # all other methods take the network as it is
-        if problem.is_plain and single_walk(*problem.network.real_pair()) is not None:
-            return  # closed form: no arrays at all
-        nodes = problem.reachable
-        states = _largest_part(problem, nodes) if problem.is_plain else len(nodes)
-    require_room_for_states(states, _question(problem, method), columns=columns)
-
-
-def require_room_for_states(states: int, question: str, *, columns: int | None = None) -> None:
-    """Raise a TooLargeError where so many states are too many for a question, a key of WORK."""
-    work = WORK[question]
-    if _fits(states, work, columns):
+def require_room_for_states(
+    states: int, question: str | Work, *, columns: int | None = None
+) -> None:
+    """Raise a TooLargeError where so many states are too many for a question."""
+    work = _work(question)
+    if fits(states, work, columns=columns):
         return
     cost, room = estimated_cost(states, question, columns=columns), available_memory() or 0
     fewer = "nodes, lags or samples" if work.columns else "nodes"
@@ -199,50 +145,24 @@ def available_memory() -> int | None:
     return min(known, default=None)
 
 
-def _fits(states: int, work: Work, columns: int | None) -> bool:
-    need = _bytes(states, work, columns)
+def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:
+    """Whether there is room for a question about so many states."""
+    need = _bytes(states, _work(question), columns)
     room = None if need <= _ALWAYS_THERE else available_memory()
     return room is None or need <= room
+
+
+def _work(question: str | Work) -> Work:
+    if isinstance(question, Work):
+        return question
+    if question not in WORK:
+        raise ValueError(f"`question` must be one of {', '.join(WORK)}, got {question!r}.")
+    return WORK[question]
 
 
 def _bytes(states: int, work: Work, columns: int | None) -> int:
     wide = 5 * states if columns is None else columns
     return int(_ENTRY * states * (work.arrays * states + work.columns * wide))
-
-
-def _columns(problem: Asked, method: str, options: Mapping[str, Any]) -> int | None:
-    """How many columns the wide arrays of a method have: lags, samples, or those it is told."""
-    if method == "montecarlo":
-        given = options.get("samples", _SAMPLES)
-    elif method in ("osm", "osm_plus"):
-        given = options.get("truncation")
-    else:
-        given = problem.lags
-    return given if isinstance(given, int) else None
-
-
-def _question(problem: Asked, method: str) -> str:
-    if method != "exact" or problem.is_plain:
-        return method
-    if problem.network.readout is not None:
-        return "readout"
-    if problem.noise is not None:
-        return "noise"
-    return "several inputs" if problem.is_white else "coloured"
-
-
-def _largest_part(problem: Asked, nodes: Indices) -> int:
-    if len(nodes) == 0:
-        return 0
-    A = problem.network.real_pair()[0]
-    if len(nodes) < A.shape[0]:
-        if problem.network.is_sparse:
-            A = A[nodes][:, nodes]
-        elif _fits(len(nodes), Work(2, 0, 0), 0):
-            A = A[nodes[:, None], nodes]
-        else:  # too large to look closer
-            return len(nodes)
-    return max(map(len, separate_parts(A)))
 
 
 def _system_room() -> int | None:

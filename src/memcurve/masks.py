@@ -29,6 +29,7 @@ from memcurve.arguments import (
 )
 
 Floats = NDArray[np.float64]
+Draw = Callable[[int], Floats]
 
 
 def normal(size: int, *, seed: Seed, inputs: int = 1, norm: float | None = 1.0) -> Floats:
@@ -64,7 +65,8 @@ def uniform(
 ) -> Floats:
     """Mask with independent entries uniform on [``low``, 1]. Parameters as in :func:`normal`."""
     shape = (require_size(size), require_size(inputs, "inputs"))
-    return _finished(generator(seed).uniform(_require_low(low), 1, shape), norm)
+    least = require_number(low, "low", "below 1", lambda number: number < 1)
+    return _finished(generator(seed).uniform(least, 1, shape), norm)
 
 
 def sparse_normal(
@@ -93,7 +95,7 @@ def sparse_uniform(
     The number of non-zeros is that of :func:`sparse_normal`. The paper's sparse uniform mask,
     MATLAB's ``sprand``, has ``low=0``.
     """
-    rng, least = generator(seed), _require_low(low)
+    rng, least = generator(seed), require_number(low, "low", "below 1", lambda number: number < 1)
     return _sparse(size, rng, density, inputs, norm, lambda count: rng.uniform(least, 1, count))
 
 
@@ -123,12 +125,7 @@ def basis(size: int, node: int = 0, *, norm: float | None = 1.0) -> Floats:
 
 
 MASKS: dict[str, Callable[..., Floats]] = {
-    "normal": normal,
-    "uniform": uniform,
-    "sparse_normal": sparse_normal,
-    "sparse_uniform": sparse_uniform,
-    "ones": ones,
-    "basis": basis,
+    mask.__name__: mask for mask in (normal, uniform, sparse_normal, sparse_uniform, ones, basis)
 }
 
 
@@ -156,17 +153,8 @@ def make(name: str, size: int, *, seed: Seed | None = None, **options: Any) -> F
     return mask(size, **options)
 
 
-def _require_low(low: float) -> float:
-    return require_number(low, "low", "below 1", lambda number: number < 1)
-
-
 def _sparse(
-    size: int,
-    rng: np.random.Generator,
-    density: float,
-    inputs: int,
-    norm: float | None,
-    draw: Callable[[int], Floats],
+    size: int, rng: np.random.Generator, density: float, inputs: int, norm: float | None, draw: Draw
 ) -> Floats:
     mask = np.zeros((require_size(size), require_size(inputs, "inputs")))
     count = max(1, round(require_density(density) * len(mask)))

@@ -1,57 +1,31 @@
-"""The entry points: one function, a table of methods, one result type."""
+"""The entry points: a question, a method, one result type."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import inspect
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, overload
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from memcurve.arguments import Seed, generator, table_entry
-from memcurve.curve import MemoryCurve
+from memcurve.adapters import as_network
+from memcurve.arguments import Seed, generator, require_number, require_size
+from memcurve.curve import MemoryCurve, NoiseProfile
 from memcurve.errors import RankWarning
-from memcurve.general import Problem
-from memcurve.limits import require_room
-from memcurve.methods import GENERAL, METHODS
-from memcurve.methods.exact import exact_family
-from memcurve.methods.forecast import forecast
-from memcurve.methods.general import HANGS_ON_DIGITS
-from memcurve.network import LinearNetwork, require_network
-from memcurve.noise import Noise, ObservationNoise, StateNoise, number_formats
-from memcurve.profile import NoiseProfile
+from memcurve.limits import WORK, Work, fits, require_room_for_states
+from memcurve.methods import METHODS, Method
+from memcurve.network.graph import separate_parts
+from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
+from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.curves import curves_of
+from memcurve.solve.question import Question
 
-MOST_LAGS = 50_000_000
+MOST_HORIZONS = 100_000
 
 
-@overload
 def memory_curve(
-    network: LinearNetwork,
-    lags: int | None = None,
-    *,
-    method: str = "exact",
-    input: Any = None,
-    noise: float | Noise | None = None,
-    seed: Seed | None = None,
-    **options: Any,
-) -> MemoryCurve: ...
-@overload
-def memory_curve(
-    network: LinearNetwork,
-    lags: int | None = None,
-    *,
-    method: str = "exact",
-    input: Any = None,
-    noise: Sequence[float] | NDArray[Any],
-    seed: Seed | None = None,
-    **options: Any,
-) -> NoiseProfile: ...
-def memory_curve(
-    network: LinearNetwork,
+    network: Any,
     lags: int | None = None,
     *,
     method: str = "exact",
@@ -59,7 +33,7 @@ def memory_curve(
     noise: Any = None,
     seed: Seed | None = None,
     **options: Any,
-) -> MemoryCurve | NoiseProfile:
+) -> MemoryCurve:
     """Memory of a network lag by lag, and in total.
 
     ``MC_τ = 1 − min_W E(z_{t−τ} − Wᵀx_t)² / Var z``, from lag τ = 0 on, for the input z and the
@@ -67,7 +41,7 @@ def memory_curve(
 
     Parameters
     ----------
-    network : LinearNetwork
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         Any linear network of spectral radius below one, with one input or several, read from all
         its nodes or some.
     lags : int, optional
@@ -80,11 +54,10 @@ def memory_curve(
     input : input process, optional
         Any weakly stationary input, e.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them
         for several inputs, which are independent; white by default. Scaled to unit variance.
-    noise : float, sequence or noise, optional
+    noise : float or noise, optional
         Usable memory: a standard deviation of independent errors in the states as they are read,
         relative to input of unit variance, or ``StateNoise(s)``, ``Quantised(step)``,
-        ``Float32()``. A sequence of levels gives a :class:`memcurve.NoiseProfile`, a family of
-        curves.
+        ``Float32()``. Several levels at once are a :func:`memcurve.noise_profile`.
     seed : int, SeedSequence or Generator
         Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
     **options
@@ -93,7 +66,6 @@ def memory_curve(
     Returns
     -------
     MemoryCurve
-        Or a NoiseProfile, where ``noise`` is a sequence.
 
     Examples
     --------
@@ -110,39 +82,12 @@ def memory_curve(
     >>> round(memcurve.memory_curve(delay_line, input=memcurve.inputs.ARMA(ar=[0.9])).total, 3)
     14.263
     """
-    require_network(network)
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(
-            f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
-        )
-    function = METHODS[method]
-    allowed = _options_of(function)
-    unknown = sorted(set(options) - set(allowed))
-    if unknown:
-        listed = ", ".join(allowed) or "none"
-        raise TypeError(f"method {method!r} takes the options {listed}; got {', '.join(unknown)}.")
-    if seed is not None:
-        generator(seed)  # refuses what is no seed
-    if _takes_seed(function):
-        options["seed"] = seed
-    count = _validated_lags(lags)
-    problem = Problem.of(network, count, input=input, noise=noise)
-    if method in GENERAL:
-        options |= {"input": problem.processes, "noise": problem.noise}
-    else:
-        _require_plain(problem, method)
-    require_room(problem, method, options)
-    if problem.noise is not None and problem.noise.is_family:
-        family = _family(problem, method, options, seed)
-        _warn_of_rank(family[0])
-        return family
-    curve = _noted(function(network, count, **options), network)
-    _warn_of_rank(curve)
-    return dataclasses.replace(curve, seed=seed) if isinstance(seed, int) else curve
+    question = Question.of(as_network(network), lags, input=input, noise=_one_level(noise))
+    return ask(question, method, seed=seed, options=options)
 
 
 def forecasting_curve(
-    network: LinearNetwork,
+    network: Any,
     input: Any,
     horizons: int = 10,
     *,
@@ -157,18 +102,18 @@ def forecasting_curve(
 
     Parameters
     ----------
-    network : LinearNetwork
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network.
     input : input process
         E.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them for several inputs.
     horizons : int
         Number of steps ahead; the result's ``total`` is over all of them, not only those listed.
     noise
-        As for :func:`memory_curve`, a single level.
+        As for :func:`memory_curve`.
     method : str
         ``"exact"`` or ``"certified"``.
     **options
-        ``certify_up_to`` or ``max_size``, as for :func:`memory_curve`.
+        ``certify_up_to``, as for :func:`memory_curve`.
 
     Returns
     -------
@@ -185,38 +130,95 @@ def forecasting_curve(
     >>> round(curve.total, 6)
     4.263158
     """
-    require_network(network)
-    found = forecast(network, input, horizons, noise=noise, method=method, **options)
-    curve = _noted(found, network)
-    _warn_of_rank(curve)
-    return curve
+    horizons = require_size(horizons, "horizons")
+    if horizons > MOST_HORIZONS:
+        raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
+    question = Question.of(
+        as_network(network),
+        1,
+        input=input,
+        noise=_one_level(noise),
+        horizons=horizons,
+        kind="forecasting",
+    )
+    return ask(question, method, options=options)
+
+
+def fisher_curve(
+    network: Any,
+    noise: float = 1.0,
+    lags: int | None = None,
+    *,
+    method: str = "exact",
+    **options: Any,
+) -> MemoryCurve:
+    """Fisher memory of a network lag by lag, and in total.
+
+    ``F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C / s²`` with ``R = Σ_j A^j (A^j)ᵀ``: how sharply the states, under
+    noise of their own, tell past inputs apart (Ganguli, Huh and Sompolinsky 2008).
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network; of a complex one the real and imaginary parts are states with noise each.
+    noise : float
+        Standard deviation s of the noise that enters every state at every step.
+    lags : int, optional
+        Number of lags from 0 on; by default enough to hold nearly all of the total.
+    method : str
+        ``"exact"`` or ``"certified"``.
+    **options
+        ``certify_up_to``, as for :func:`memory_curve`.
+
+    Returns
+    -------
+    MemoryCurve
+        With ``kind="Fisher"``; values may exceed one, and ``total`` is over all lags.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> curve = memcurve.fisher_curve(memcurve.ensembles.symmetric(30, seed=1))
+    >>> round(curve.total, 12)
+    1.0
+    """
+    s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
+    subject = as_network(network)
+    if subject.readout is not None:
+        raise ValueError(
+            "`network` must be read from all its nodes: Fisher memory is a property of the whole "
+            "state; use network.replace(readout=None)."
+        )
+    question = Question.of(subject, lags, noise=StateNoise(s), kind="Fisher")
+    return ask(question, method, options=options)
 
 
 def noise_profile(
-    network: LinearNetwork,
+    network: Any,
     levels: ArrayLike | None = None,
     *,
+    lags: int | None = None,
     input: Any = None,
     state_noise: bool = False,
     method: str = "exact",
+    seed: Seed | None = None,
+    **options: Any,
 ) -> NoiseProfile:
     """Total usable memory against the noise level, with number formats marked.
 
     The answer to "why does my simulation show less than N": the memory is there, below the noise
-    floor of the numbers it is read with. ``memcurve.plot.profile`` draws it.
+    floor of the numbers it is read with. ``profile.plot()`` draws it.
 
     Parameters
     ----------
-    network : LinearNetwork
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network.
     levels : array, optional
         Standard deviations; by default from 1 down to 1e-20, four a decade.
-    input
+    lags, input, method, seed, **options
         As for :func:`memory_curve`.
     state_noise : bool
         Whether the noise enters the recursion, rather than the states as they are read.
-    method : str
-        ``"exact"`` or ``"certified"``.
 
     Examples
     --------
@@ -225,85 +227,142 @@ def noise_profile(
     >>> float(profile.totals.max().round(6))
     50.0
     """
-    require_network(network)
-    table_entry(dict.fromkeys(("exact", "certified")), method, "method")
     chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
     noise = (StateNoise if state_noise else ObservationNoise)(chosen)
-    result: Any = memory_curve(network, input=input, noise=noise, method=method)
-    problem = Problem.of(network, None, input=input, noise=noise)
-    marks = number_formats(problem.state_deviations) if network.C.any() else {}
-    return NoiseProfile(result.levels, result.curves, result.noise, marks)
-
-
-def _family(
-    problem: Problem, method: str, options: dict[str, Any], seed: Seed | None
-) -> NoiseProfile:
-    noise = problem.noise
-    assert noise is not None
-    if method == "exact":
-        curves = exact_family(problem.network, problem.lags, **options)
-    else:
-        curves = []
-        count = problem.lags
+    question = Question.of(as_network(network), lags, input=input, noise=noise)
+    if _declared(method).bounded:
+        curves = _asked(question, method, seed, options)
+    else:  # one level at a time
+        kind = StateNoise if state_noise else ObservationNoise
+        curves = ()
         for level in noise.levels.tolist():
-            one = options | {"noise": type(noise)(level)}  # type: ignore[call-arg]
-            curves.append(METHODS[method](problem.network, count, **one))
-            count = len(curves[0])
-    curves = [_noted(curve, problem.network) for curve in curves]
-    if isinstance(seed, int):
-        curves = [dataclasses.replace(curve, seed=seed) for curve in curves]
-    return NoiseProfile(noise.levels, tuple(curves), noise.label)
+            one = Question.of(
+                question.network, lags or (len(curves[0]) if curves else None),
+                input=question.processes, noise=kind(level),
+            )  # fmt: skip
+            curves += _asked(one, method, seed, options)
+    _warn_of_rank(curves[0])
+    marks = {}
+    if question.network.C.any():
+        deviations = Analysis.of(question.network).state_deviations(question.processes)
+        marks = number_formats(deviations)
+    return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 
-def _noted(curve: MemoryCurve, network: LinearNetwork) -> MemoryCurve:
-    """The curve with the network's notes before its own."""
-    return dataclasses.replace(curve, notes=(*network.notes, *curve.notes))
+def ask(
+    question: Question,
+    method: str = "exact",
+    *,
+    seed: Seed | None = None,
+    options: Mapping[str, Any] | None = None,
+    warn: bool = True,
+) -> MemoryCurve:
+    """Answer a question by one of the methods.
+
+    ``warn`` says whether a rank that hangs on the last digits is a warning too, besides a note.
+    """
+    [curve] = _asked(question, method, seed, options or {})
+    if warn:
+        _warn_of_rank(curve, stacklevel=4)
+    return curve
 
 
-def _warn_of_rank(curve: MemoryCurve) -> None:
-    for note in curve.notes:
-        if HANGS_ON_DIGITS in note:
-            warnings.warn(note, RankWarning, stacklevel=3)
+def _asked(
+    question: Question, method: str, seed: Seed | None, options: Mapping[str, Any]
+) -> tuple[MemoryCurve, ...]:
+    declared = _declared(method)
+    _require_options(declared, options)
+    if seed is not None:
+        generator(seed)  # refuses what is no seed
+    _require_answers(declared, question)
+    task = Task(question)
+    _require_room(declared, task, options)
+    found = declared.answer(task, seed, options)
+    return curves_of(question, found, method=declared.name, seed=seed)
 
 
-@functools.cache
-def _options_of(function: Callable[..., MemoryCurve]) -> list[str]:
-    named = list(inspect.signature(function).parameters)[2:]
-    return [name for name in named if name not in ("input", "noise", "seed")]
-
-
-@functools.cache
-def _takes_seed(function: Callable[..., MemoryCurve]) -> bool:
-    return "seed" in inspect.signature(function).parameters
-
-
-def _validated_lags(lags: Any) -> int | None:
-    if lags is None:
-        return None
-    whole = isinstance(lags, int | np.integer) and not isinstance(lags, bool | np.bool_)
-    if not whole or lags < 1:
+def _declared(method: Any) -> Method:
+    if not isinstance(method, str) or method not in METHODS:
         raise ValueError(
-            f"`lags` must be a positive integer or None, got {lags!r}; lags=m means lags 0 … m − 1."
+            f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
         )
-    if lags > MOST_LAGS:
+    return METHODS[method]
+
+
+def _require_options(method: Method, options: Mapping[str, Any]) -> None:
+    unknown = sorted(set(options) - set(method.options))
+    if unknown:
+        listed = ", ".join(method.options) or "none"
+        raise TypeError(
+            f"method {method.name!r} takes the options {listed}; got {', '.join(unknown)}."
+        )
+
+
+def _require_answers(method: Method, question: Question) -> None:
+    """Raise where a method is asked for more than it answers."""
+    if question.kind not in method.kinds:
+        able = [name for name, other in METHODS.items() if question.kind in other.kinds]
         raise ValueError(
-            f"`lags` must be at most {MOST_LAGS:,}, which take gigabytes of memory; got {lags:,}."
+            f"`method` must be one of {', '.join(map(repr, able))} for a {question.kind} curve, "
+            f"got {method.name!r}."
         )
-    return int(lags)
-
-
-def _require_plain(problem: Problem, method: str) -> None:
-    """Raise where a method of the paper is asked for more than the paper has."""
-    network = problem.network
-    asked = [
-        (not problem.is_white, "coloured input"),
-        (problem.noise is not None, "noise"),
-        (network.inputs > 1, f"{network.inputs} inputs"),
-        (network.readout is not None, "a readout of some nodes"),
-    ]
-    for found, what in asked:
-        if found:
+    for feature in question.features:
+        if feature not in method.answers:
+            able = [name for name, other in METHODS.items() if feature in other.answers]
             raise ValueError(
-                f"method {method!r} is for one white input without noise, read from all nodes; got "
-                f"{what}. The methods {', '.join(map(repr, GENERAL))} answer that."
+                f"method {method.name!r} is for one white input without noise, read from all "
+                f"nodes; got {feature}. The methods {', '.join(map(repr, able))} answer that."
             )
+
+
+def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> None:
+    """Raise a TooLargeError where a method cannot answer for lack of memory.
+
+    Only states that inputs reach count for the exact method, and on one white input only the
+    largest of the parts without a connection between them.
+    """
+    question = task.question
+    if method.name == "certified":  # it has a limit of its own
+        return
+    columns = question.lags if method.columns is None else method.columns(question, options)
+    work = _work_of(question) if method.name == "exact" else method.cost
+    states = question.network.states
+    if fits(states, work, columns=columns):
+        return
+    if method.name == "exact":  # all other methods take the network as it is
+        if question.is_plain and task.analysis.walk is not None:
+            return  # closed form: no arrays at all
+        states = len(task.states)
+        if question.is_plain and states and fits(states, Work(2, 0, 0), columns=0):
+            states = max(map(len, separate_parts(task.states.stored)))
+    require_room_for_states(states, work, columns=columns)
+
+
+def _work_of(question: Question) -> Work:
+    """What the exact method takes for a question."""
+    if question.kind == "Fisher":
+        return WORK["Fisher"]
+    if question.is_plain:
+        return WORK["exact"]
+    if question.network.readout is not None:
+        return WORK["readout"]
+    if question.noise is not None:
+        return WORK["noise"]
+    return WORK["several inputs" if question.is_white else "coloured"]
+
+
+def _one_level(noise: Any) -> Any:
+    """The noise, if it is a single level."""
+    meant = noise_of(noise)
+    if meant is not None and meant.is_family:
+        raise ValueError(
+            f"`noise` must be a single level, got {len(meant.levels)}; a family of levels is "
+            f"memcurve.noise_profile(network, levels)."
+        )
+    return meant
+
+
+def _warn_of_rank(curve: MemoryCurve, stacklevel: int = 3) -> None:
+    for note in curve.notes:
+        if note.kind == "rank":
+            warnings.warn(note, RankWarning, stacklevel=stacklevel)

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,14 @@ from memcurve.arguments import exact_array, require_number, require_size
 
 Floats = NDArray[np.float64]
 
-#: States of a 24-bit mantissa are stored in steps of 2^(e − 23), 2^e ≤ |x| < 2^(e + 1).
-FLOAT32_DIGITS = 23
-FLOAT64_DIGITS = 52
-
 
 class Noise(ABC):
     """Independent errors of the states, as standard deviations at unit level, times ``levels``."""
+
+    #: Whether the level is a standard deviation; otherwise the kind says it all.
+    is_scaled: ClassVar[bool] = False
+    #: Whether the errors depend on the size of the states.
+    is_relative: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -44,16 +45,6 @@ class Noise(ABC):
         """Whether several levels were asked for, so that the answer is a family of curves."""
         return False
 
-    @property
-    def is_scaled(self) -> bool:
-        """Whether the level is a standard deviation; otherwise the kind says it all."""
-        return False
-
-    @property
-    def is_relative(self) -> bool:
-        """Whether the errors depend on the size of the states."""
-        return False
-
     def observation(self, state_deviations: Floats) -> Floats:
         """Standard deviations of the errors of reading, for states of these deviations."""
         return np.zeros(len(state_deviations))
@@ -67,6 +58,7 @@ class Noise(ABC):
 class _Levels(Noise):
     """Equal standard deviations for all states: a number, or a vector of levels."""
 
+    is_scaled = True
     deviation: Any
 
     def __post_init__(self) -> None:
@@ -90,17 +82,11 @@ class _Levels(Noise):
 
     @property
     def levels(self) -> Floats:
-        levels = np.atleast_1d(self.deviation)
-        levels.flags.writeable = False
-        return levels
+        return np.atleast_1d(self.deviation)
 
     @property
     def is_family(self) -> bool:
         return np.ndim(self.deviation) > 0
-
-    @property
-    def is_scaled(self) -> bool:
-        return True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.deviation!r})"
@@ -109,9 +95,7 @@ class _Levels(Noise):
 class ObservationNoise(_Levels):
     """Errors of standard deviation s in every state as it is read; ``noise=s`` means the same."""
 
-    @property
-    def label(self) -> str:
-        return "observation noise"
+    label = "observation noise"
 
     def observation(self, state_deviations: Floats) -> Floats:
         return np.ones(len(state_deviations))
@@ -120,9 +104,7 @@ class ObservationNoise(_Levels):
 class StateNoise(_Levels):
     """Errors of standard deviation s that enter every state at every step of the recursion."""
 
-    @property
-    def label(self) -> str:
-        return "state noise"
+    label = "state noise"
 
     def state(self, state_deviations: Floats) -> Floats:
         return np.ones(len(state_deviations))
@@ -174,49 +156,42 @@ class Quantised(Noise):
         return np.full(len(state_deviations), self.deviation)
 
 
+class _FloatingPoint(Noise):
+    """Rounding to ``digits`` binary digits after the point, relative to the size of each state."""
+
+    is_relative = True
+    digits: ClassVar[int]
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return floating_point_deviations(state_deviations, self.digits)
+
+
 @dataclass(frozen=True, eq=False)
-class Float32(Noise):
+class Float32(_FloatingPoint):
     """States recorded in single precision: rounding relative to the size of each state.
 
     For a Gaussian state of standard deviation σ the error has variance E 4^⌊log₂|x|⌋ · 2⁻⁴⁶/12,
     about 0.54σ²·2⁻⁴⁶/12.
     """
 
-    @property
-    def label(self) -> str:
-        return "float32"
-
-    @property
-    def is_relative(self) -> bool:
-        return True
-
-    def observation(self, state_deviations: Floats) -> Floats:
-        return floating_point_deviations(state_deviations, FLOAT32_DIGITS)
+    label, digits = "float32", 23
 
 
 @dataclass(frozen=True, eq=False)
-class Float64(Noise):
+class Float64(_FloatingPoint):
     """States recorded in double precision, as every simulation records them; see :class:`Float32`.
 
     About 0.54σ²·2⁻¹⁰⁴/12 of variance for a Gaussian state of standard deviation σ.
     """
 
-    @property
-    def label(self) -> str:
-        return "float64"
-
-    @property
-    def is_relative(self) -> bool:
-        return True
-
-    def observation(self, state_deviations: Floats) -> Floats:
-        return floating_point_deviations(state_deviations, FLOAT64_DIGITS)
+    label, digits = "float64", 52
 
 
 def floating_point_deviations(state_deviations: Floats, digits: int) -> Floats:
     """Standard deviations of rounding Gaussian states to ``digits`` binary digits after the point.
 
-    E 4^⌊log₂|x|⌋ for x of deviation σ = m·2^e, 1 ≤ m < 2, is 4^e times a sum over binades.
+    States 2^e ≤ |x| < 2^(e + 1) are stored in steps of 2^(e − digits). E 4^⌊log₂|x|⌋ for x of
+    deviation σ = m·2^e, 1 ≤ m < 2, is 4^e times a sum over binades.
     """
     from scipy.special import ndtr
 
@@ -235,13 +210,12 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
     span four standard deviations of the largest state, either way. Root mean square over states.
     """
     marks = {}
-    for name, digits in (("float64", FLOAT64_DIGITS), ("float32", FLOAT32_DIGITS)):
-        rounding = floating_point_deviations(state_deviations, digits)
-        marks[name] = float(np.sqrt((rounding**2).mean()))
+    for noise in (Float64(), Float32()):
+        rounding = noise.observation(state_deviations)
+        marks[noise.label] = float(np.sqrt((rounding**2).mean()))
     reach = 4 * float(state_deviations.max(initial=0.0))
-    for bits in (16, 12):
-        if reach > 0:
-            marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
+    for bits in (16, 12) if reach > 0 else ():
+        marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
     return marks
 
 
@@ -286,21 +260,19 @@ def parse_noise(texts: Sequence[str]) -> Any:
 
 def _parse_one(text: str) -> Any:
     kind, colon, value = text.strip().lower().partition(":")
+    if kind in ("float32", "float64") and not colon:
+        return Float32() if kind == "float32" else Float64()
+    known = kind in ("state", "step") or kind.endswith("bit")
     try:
-        if kind in ("float32", "float64") and not colon:
-            return Float32() if kind == "float32" else Float64()
-        if kind == "state":
-            return StateNoise(float(value))
-        if kind == "step":
-            return Quantised(float(value))
-        if kind.endswith("bit"):
-            reach = float(value)
-            return Quantised(bits=int(kind.removesuffix("bit")), low=-reach, high=reach)
-        return float(text)
-    except ValueError as error:
-        if "`" in str(error):  # from the noise itself, which says what is wrong
-            raise
+        number = float(value if known and colon else text)
+        bits = int(kind.removesuffix("bit")) if kind.endswith("bit") else None
+    except ValueError:
         raise ValueError(
             f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, float64, "
             f"step:0.01 or 12bit:4 (12 bits over -4 … 4); got {text!r}."
         ) from None
+    if kind == "state":
+        return StateNoise(number)
+    if kind == "step":
+        return Quantised(number)
+    return number if bits is None else Quantised(bits=bits, low=-number, high=number)

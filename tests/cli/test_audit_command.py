@@ -12,7 +12,6 @@ import pytest
 import memcurve
 from command import Command, shell
 from memcurve import Audit
-from memcurve.auditing import schema
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def test_json(audit: Command, network: Path) -> None:
     ended = audit(network, "--json", "--claimed", "11.00")
     assert ended.code == 0, ended.err
     content = json.loads(ended.out)
-    jsonschema.validate(content, schema())
+    jsonschema.validate(content, Audit.json_schema())
     assert content["claim"]["tolerance"] == 0.005
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -25,7 +25,9 @@ from memcurve import (
     noise_profile,
 )
 from memcurve.cli import options
-from memcurve.methods import METHODS
+from memcurve.limits import Work
+from memcurve.methods import METHODS, Method
+from memcurve.solve.curves import estimate
 
 
 def test_choices_are_the_tables() -> None:
@@ -36,21 +38,20 @@ def test_choices_are_the_tables() -> None:
 
 
 def test_a_method_that_was_added(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pydantic  # noqa: F401 - where it is imported, cyclopts checks values once more
-
-    asked = []
-
-    def answers(network: LinearNetwork, lags: int | None, *, method: str, **_: Any) -> MemoryCurve:
-        asked.append(method)
-        return memory_curve(network, lags)
-
-    monkeypatch.setitem(METHODS, "toy", answers)
-    monkeypatch.setattr("memcurve.memory.memory_curve", answers)
-    assert command("curve", "--method", "toy", "--size", 5).code == 0
-    assert asked == ["toy"]
+    guess = Method(
+        "guess",
+        lambda task: estimate(np.ones(len(task.states)), "one for each node"),
+        "One for each node.",
+        Work(0, 0, 0),
+    )
+    monkeypatch.setitem(METHODS, "guess", guess)
+    for asked in (("curve", "--method", "guess"), ("compare", "--methods", "guess", "--lags", 5)):
+        done = command(*asked, "--size", 5)
+        assert done.code == 0, done.err
+        assert "one for each node" in done.out
     by_method = options.options_by_method(samples=7, masks=3)
     assert (by_method["montecarlo"], by_method["osm_plus"]) == ({"samples": 7}, {"masks": 3})
-    assert by_method["exact"] == by_method["toy"] == {}
+    assert by_method["exact"] == by_method["guess"] == {}
 
 
 def test_table_picture_and_result(command: Command, tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_family_and_profile(tmp_path: Path, command: Command) -> None:
     network = ensembles.normal(12, seed=3)
     code, out, _ = command(*TWELVE, "--noise", 0.1, 0.001, "--json")
     assert code == 0
-    here = memory_curve(network, noise=[0.1, 0.001])
+    here = noise_profile(network, [0.1, 0.001])
     assert np.array_equal(NoiseProfile.from_json(out).values, here.values)
     code, out, _ = command(*TWELVE, "--noise", "state:0.1", "state:0.001", "--json")
     assert code == 0

@@ -72,7 +72,7 @@ def test_tables_are_not_cut(
     assert done.code == 0
     rows = [line for line in done.out.splitlines() if line.lstrip().startswith("osm_plus")]
     assert len(rows) == 1
-    assert "whatever the memory is; mean and 90 % bands over 100 masks" in rows[0]
+    assert "mean and 90 % bands over 100 masks; the total equals the number of states" in rows[0]
     assert len(done.out.splitlines()) == 8
     assert all(line == line.rstrip() for line in done.out.splitlines())
     name = "a-name-that-is-longer-than-any-terminal-is-wide-" * 3

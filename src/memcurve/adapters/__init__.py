@@ -21,7 +21,7 @@ from memcurve.adapters.state_dicts import from_mapping
 from memcurve.adapters.torch_modules import from_torch
 from memcurve.files import load_network
 from memcurve.network import LinearNetwork
-from memcurve.nonlinear import NonlinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
 
 __all__ = ["as_network", "conn2res", "diagonal", "leaky", "lru", "s4d", "s5"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from memcurve.arguments import exact_array
-from memcurve.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.files.checkpoints import tensor_values
 from memcurve.network import LinearNetwork
+from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 
 
 def diagonal(

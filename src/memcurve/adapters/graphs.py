@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array
 from memcurve.network import LinearNetwork
-from memcurve.scaling import scale_to_spectral_radius
+from memcurve.network.scaling import scale_to_spectral_radius
 
 
 def from_graph(

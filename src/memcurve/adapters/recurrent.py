@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.activations import Activation
 from memcurve.files.reading import as_mask
-from memcurve.leaky import leaky_pair
 from memcurve.network import LinearNetwork
-from memcurve.nonlinear import NonlinearNetwork
+from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
 
 def recurrent_network(

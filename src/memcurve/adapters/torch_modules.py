@@ -9,7 +9,7 @@ import numpy as np
 
 from memcurve.adapters.recurrent import recurrent_network
 from memcurve.arguments import exact_array
-from memcurve.ensembles.stacked import stacked
+from memcurve.ensembles import stacked
 from memcurve.files.checkpoints import tensor_values
 from memcurve.network import LinearNetwork
 
@@ -48,7 +48,7 @@ def from_torch(module: Any) -> LinearNetwork:
         return layers[0].replace(name=name)
     joined = stacked(layers)
     top = joined.size - layers[-1].size
-    notes = [*layers[0].notes]
+    notes: list[str] = [*layers[0].notes]
     notes.append(
         f"{count} layers, all read; the module's output is nodes {top} … {joined.size - 1}"
     )

@@ -3,6 +3,5 @@
 from memcurve.auditing.claims import Claim, Explanation
 from memcurve.auditing.result import Audit
 from memcurve.auditing.run import audit
-from memcurve.auditing.schema import schema
 
-__all__ = ["Audit", "Claim", "Explanation", "audit", "schema"]
+__all__ = ["Audit", "Claim", "Explanation", "audit"]

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memcurve.auditing.charts import (
-    INVISIBLE,
-    spectrum_section,
-    squeezing_section,
-    usable_chart,
-    visible_end,
+from memcurve.auditing.facts import Facts
+from memcurve.auditing.structure import (
+    HOPELESS,
+    WORST_CONDITION,
+    Eigenvalues,
+    Squeezing,
 )
-from memcurve.auditing.verdict import counted, number
+from memcurve.auditing.usable import UsableMemory
+from memcurve.auditing.verdict import counted, number, verdict
 from memcurve.report import Chart, Document, Section, Series, Table
-
-if TYPE_CHECKING:
-    from memcurve.auditing.result import Audit
+from memcurve.result import Complexes, Floats
 
 #: Estimates drawn at first; the others can be switched on.
 SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")
 
 
-def document(audit: Audit) -> Document:
+def document(audit: Facts) -> Document:
     """What a report of the audit says."""
     sections = [
         _claim(audit),
@@ -40,7 +38,7 @@ def document(audit: Audit) -> Document:
     return Document(
         title=f"Memory audit: {audit.network}",
         subtitle=_subtitle(audit),
-        verdict=audit.verdict,
+        verdict=verdict(audit),
         good=None if audit.claim is None else audit.claim.holds,
         word=_word(audit),
         figures=_figures(audit),
@@ -50,20 +48,20 @@ def document(audit: Audit) -> Document:
     )
 
 
-def _word(audit: Audit) -> str:
+def _word(audit: Facts) -> str:
     if audit.claim is None:
         return "Summary"
     return "The claim holds" if audit.claim.holds else "The claim does not hold"
 
 
-def _subtitle(audit: Audit) -> str:
+def _subtitle(audit: Facts) -> str:
     states = f" ({counted(audit.states, 'real state')})" if audit.states != audit.size else ""
     inputs = "one input" if audit.inputs == 1 else f"{audit.inputs} inputs"
     read = "" if audit.account.read == audit.states else f", {audit.account.read} states read"
     return f"{counted(audit.size, 'node')}{states}, {inputs}{read}, input: {audit.input}"
 
 
-def _figures(audit: Audit) -> list[tuple[str, str]]:
+def _figures(audit: Facts) -> list[tuple[str, str]]:
     curve = audit.curve
     error = f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
     figures = [("total memory", f"{curve.total:.10g}{error}")]
@@ -82,7 +80,7 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     return figures
 
 
-def _claim(audit: Audit) -> Section | None:
+def _claim(audit: Facts) -> Section | None:
     if audit.claim is None:
         return None
     rows = tuple(
@@ -100,7 +98,7 @@ def _claim(audit: Audit) -> Section | None:
     return Section(f"The claimed {audit.claim.value:.10g}", text, table)
 
 
-def _memory(audit: Audit) -> Section:
+def _memory(audit: Facts) -> Section:
     curve = audit.curve
     end = max([visible_end(curve.values), *(e.last_lag for e in audit.estimates)], default=1)
     end = min(end, max(4 * audit.account.rank, 2 * visible_end(curve.values), 10), len(curve) - 1)
@@ -130,7 +128,7 @@ def _memory(audit: Audit) -> Section:
     return Section("Memory", text, chart=chart)
 
 
-def _estimates(audit: Audit) -> Section | None:
+def _estimates(audit: Facts) -> Section | None:
     if not audit.estimates:
         return None
     rows = [
@@ -168,7 +166,7 @@ def _estimates(audit: Audit) -> Section | None:
     )
 
 
-def _losses(audit: Audit) -> Section:
+def _losses(audit: Facts) -> Section:
     account = audit.account
     rows = [
         ("states that are read", str(account.read)),
@@ -194,13 +192,13 @@ def _losses(audit: Audit) -> Section:
     )
 
 
-def _usable(audit: Audit) -> Section:
+def _usable(audit: Facts) -> Section:
     usable = audit.usable
     if usable.reason:
         return Section("Usable memory", usable.reason)
     rows = tuple(
         (
-            row.name,
+            f"the noise given, {row.name}" if row.given else row.name,
             "—" if math.isnan(row.level) else f"{row.level:.1e}",
             f"{row.total:.4f}",
             _small(row.error),
@@ -218,7 +216,7 @@ def _usable(audit: Audit) -> Section:
     return Section("Usable memory", text, Table(head, rows, frozenset({1, 2, 3, 4})), chart)
 
 
-def _sensitivity(audit: Audit) -> Section:
+def _sensitivity(audit: Facts) -> Section:
     rounded = audit.rounded
     largest = _small(float(audit.curve.error.max()))
     points = [f"Rounding in this computation moves no value by more than {largest}."]
@@ -237,3 +235,91 @@ def _small(value: float) -> str:
     return (
         "unknown" if math.isnan(value) else f"{value:.1e}" if 0 < value < 0.01 else f"{value:.3g}"
     )
+
+
+# --- Pictures of one network, each with a sentence that says what to see.
+
+#: Charts of memory end where less than this is left.
+INVISIBLE = 1e-4
+#: They hold all but this share of it.
+SHARE_BEYOND = 1e-3
+
+
+def visible_end(values: Floats) -> int:
+    """The lag up to which nearly all memory lies; slow networks hold it in many tiny parts."""
+    held = np.cumsum(values)
+    share = int(np.searchsorted(held, (1 - SHARE_BEYOND) * held[-1])) if held[-1] > 0 else 0
+    seen = np.flatnonzero(values >= INVISIBLE)
+    end = max(share, int(seen[-1]) if len(seen) else 10)
+    return min(end + 2, len(values) - 1)
+
+
+def usable_chart(usable: UsableMemory, without: float) -> Chart:
+    """Usable memory against noise; number formats, and the noise given, are marked."""
+    marks = tuple(
+        (f"{'given' if row.given else row.name}: {number(row.total)}", row.level)
+        for row in usable.rows
+        if not math.isnan(row.level)
+    )
+    return Chart(
+        "Usable memory against noise",
+        "noise on the states (input of variance 1)",
+        "total usable memory",
+        (Series("usable memory", usable.levels, usable.totals),),
+        log_x=True,
+        marks=marks,
+        levels=((f"without noise: {number(without)}", without),),
+    )
+
+
+def spectrum_section(found: Eigenvalues) -> Section:
+    """The eigenvalues in the unit disc, and which of them count."""
+    counting = found.counting
+    text = "The memory curve is made of the eigenvalues that the input excites"
+    if counting is None:
+        series = [_points("eigenvalues of A", found.all)]
+    elif found.all_count:
+        series = [_points("eigenvalues, all of which count", counting)]
+        text += f", here all {len(counting)}" if len(counting) != 1 else ", here its only one"
+    else:
+        series = [_points("eigenvalues of A", found.all), _points("those that count", counting)]
+        text += f", here {len(counting)} of {len(found.all)}"
+    chart = Chart(
+        "Eigenvalues in the unit disc", "real part", "imaginary part", tuple(series), "disc"
+    )
+    text += ". The closer to the circle, the longer the memory."
+    return Section("Spectrum", text, chart=chart)
+
+
+def _points(name: str, values: Complexes) -> Series:
+    return Series(name, values.real.copy(), values.imag.copy())
+
+
+def squeezing_section(found: Squeezing) -> Section:
+    """How fast the Krylov vectors run out of new directions."""
+    steps = np.arange(1, len(found.components) + 1, dtype=float)
+    eps = float(np.finfo(float).eps)
+    chart = Chart(
+        "Krylov squeezing",
+        "j",
+        "new direction ‖θ_j‖ / ‖C‖",
+        (Series("‖θ_j‖ / ‖C‖", steps, found.components),),
+        log_y=True,
+        levels=(("rounding", eps),),
+    )
+    seen = (
+        f"From j = {found.below_rounding} on it is below rounding; the Krylov matrix of 5N columns "
+        f"looks to be of rank {found.numerical_rank}."
+        if found.below_rounding is not None
+        else "It stays above rounding."
+    )
+    condition = f"{found.condition:.1e}" + (
+        " or more" if found.condition >= WORST_CONDITION else ""
+    )
+    works = "fail" if found.condition > HOPELESS else "can work"
+    seen += (
+        f" The correlations of the states have a condition number of {condition}: formulas that "
+        f"invert their covariance {works}."
+    )
+    text = f"How much of A^(j−1)·C leads out of the space of the inputs before it. {seen}"
+    return Section("Squeezing", text, chart=chart)

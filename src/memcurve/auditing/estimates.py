@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memcurve.auditing.protocols import PROTOCOLS, Protocol
-from memcurve.comparison import Comparison, compare
 from memcurve.curve import MemoryCurve
+from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.memory import ask
+from memcurve.methods import METHODS, Method, Variant
 from memcurve.network import LinearNetwork
-
-Floats = NDArray[np.float64]
+from memcurve.notes import Note
+from memcurve.result import Floats
+from memcurve.solve.question import Question
 
 #: Simulations are repeated with this many inputs, to know how much their totals scatter.
 REPEATS = 3
-#: Random masks of OSM+, and samples of Monte Carlo.
-MASKS, SAMPLES = 100, 10_000
 #: A larger spectral radius makes simulations forget their start after millions of steps only.
 SLOWEST = 1 - 1e-5
-#: States up to which each estimate is made: they take a minute or so there.
-MOST_STATES = {"naive": 1000, "osm": 600, "osm_plus": 200, "montecarlo": 600, "protocol": 400}
+#: States up to which simulations of other libraries are repeated: they take a minute or so there.
+MOST_STATES = 400
 
 _SHORT_OF_TIME = "left out: with more than {most} states it takes minutes"
 
@@ -57,6 +56,10 @@ class Estimate:
         What makes it differ.
     seconds : float
         How long it took.
+    inverts : bool
+        Whether it inverts a covariance of the states.
+    by_construction : bool
+        Whether its total is no measurement.
     """
 
     key: str
@@ -71,6 +74,8 @@ class Estimate:
     largest_error: float
     why: str
     seconds: float
+    inverts: bool = False
+    by_construction: bool = False
 
     @property
     def last_lag(self) -> int:
@@ -78,107 +83,74 @@ class Estimate:
         return self.first_lag + len(self.values) - 1
 
 
-@dataclass(frozen=True)
-class _Method:
-    """One of the methods of :func:`memcurve.compare`, with its options."""
-
-    key: str
-    name: str
-    about: str
-    method: str
-    options: dict[str, object]
-    spread: float = float("nan")
-
-
-_PAPER = (
-    _Method("gramian_solve", "Gramian, solved", "MC_τ from G⁻¹ by a linear solver", "naive", {}),
-    _Method(
-        "gramian_pinv",
-        "Gramian, pseudo-inverse",
-        "MC_τ from the pseudo-inverse of G",
-        "naive",
-        {"inverse": "pinv"},
-    ),
-    _Method("osm", "OSM", "orthogonalised subspace method", "osm", {}),
-    _Method(
-        "osm_plus", "OSM+", f"OSM averaged over {MASKS} masks", "osm_plus", {"masks": MASKS}
-    ),
-    _Method(
-        "montecarlo",
-        "Monte Carlo",
-        f"sample covariances of {SAMPLES:,} samples",
-        "montecarlo",
-        {"samples": SAMPLES},
-    ),
-)  # fmt: skip
-
-
 def usual_estimates(
-    network: LinearNetwork, exact: MemoryCurve, seed: int, say: Callable[[str], None]
-) -> tuple[tuple[Estimate, ...], tuple[str, ...]]:
+    network: LinearNetwork, exact: MemoryCurve, seed: int, tell: Callable[[str], None]
+) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
     """The usual estimates over 2N lags for white input, and notes on those left out.
 
-    ``exact`` is the exact curve for white input, to as many lags.
+    What the methods declare to be shown (:class:`memcurve.methods.Variant`), and what other
+    libraries measure. ``exact`` is the exact curve for white input, to as many lags.
     """
-    found: list[Estimate] = []
-    notes: list[str] = []
     if not exact.rank:
-        return (), ("the usual estimates need a network that holds some memory; left out",)
+        text = "the usual estimates need a network that holds some memory; left out"
+        return (), (Note("method", text),)
     radius = network.spectral_radius
     if radius >= 1:
-        return (), (
+        text = (
             f"the usual estimates are left out: A has an eigenvalue of modulus {radius:.4g} that "
-            f"the input does not excite, and they cannot tell",
+            f"the input does not excite, and they cannot tell"
         )
-    plain = network.inputs == 1 and network.readout is None
-    for method in _PAPER:
-        if not plain and method.method.startswith("osm"):
-            continue
-        most = MOST_STATES[method.method]
-        if network.states > most:
-            notes.append(f"{method.name}: {_SHORT_OF_TIME.format(most=most)}")
-            continue
-        if method.method == "montecarlo" and radius > SLOWEST:
-            notes.append(f"{method.name}: left out, since a start is forgotten only after ages")
-            continue
-        say(method.name)
-        outcome = compare(
-            network,
-            [method.method],
-            lags=len(exact),
-            seed=seed,
-            options={method.method: method.options},
-        )
-        found += _from_comparison(method, outcome, notes)
+        return (), (Note("method", text),)
+    question = Question.of(network, len(exact))
+    found: list[Estimate] = []
+    notes: list[Note] = []
+    for method in METHODS.values():
+        for variant in method.variants if method.can_answer(question) else ():
+            reason = ""
+            if network.states > variant.largest_size:
+                reason = _SHORT_OF_TIME.format(most=variant.largest_size)
+            elif method.draws and "samples" in method.options and radius > SLOWEST:
+                reason = "left out, since a start is forgotten only after ages"
+            if not reason:
+                tell(variant.name)
+                try:
+                    found.append(_estimated(question, method, variant, exact, seed))
+                except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
+                    reason = f"failed: {error}"
+            if reason:
+                notes.append(Note("method", f"{variant.name}: {reason}"))
     for key, protocol in PROTOCOLS.items():
         settings = protocol(network.read_states)
-        if network.states > MOST_STATES["protocol"]:
-            most = MOST_STATES["protocol"]
-            notes.append(f"{settings.name}: {_SHORT_OF_TIME.format(most=most)}")
+        if network.states > MOST_STATES:
+            reason = _SHORT_OF_TIME.format(most=MOST_STATES)
+            notes.append(Note("method", f"{settings.name}: {reason}"))
             continue
-        say(settings.name)
+        tell(settings.name)
         found.append(_simulated(key, settings, network, exact, seed))
     return tuple(found), tuple(notes)
 
 
-def _from_comparison(method: _Method, outcome: Comparison, notes: list[str]) -> Iterator[Estimate]:
-    row = outcome.rows[1]
-    if row.curve is None:
-        notes.append(f"{method.name}: {row.note}")
-        return
-    yield Estimate(
-        key=method.key,
-        name=method.name,
-        about=method.about,
-        samples=SAMPLES if method.method == "montecarlo" else None,
+def _estimated(
+    question: Question, method: Method, variant: Variant, exact: MemoryCurve, seed: int
+) -> Estimate:
+    start = time.perf_counter()
+    curve = ask(question, method.name, seed=seed, options=variant.options, warn=False)
+    samples = variant.options.get("samples")
+    return Estimate(
+        key=variant.key,
+        name=variant.name,
+        about=variant.about,
+        samples=samples if isinstance(samples, int) else None,
         first_lag=0,
-        values=row.curve.values,
-        total=row.total,
-        truth=float(outcome.exact.values.sum()),
-        spread=method.spread,
-        largest_error=row.largest_error,
-        why=row.note,
-        seconds=row.seconds,
+        values=curve.values,
+        total=float(curve.values.sum()),
+        truth=float(exact.values.sum()),
+        spread=float("nan"),
+        largest_error=float(np.abs(curve.channels - exact.channels).max()),
+        why="; ".join(note for note in curve.notes if note.kind == "method"),
+        seconds=time.perf_counter() - start,
+        inverts=variant.inverts,
+        by_construction=variant.by_construction,
     )
 
 
@@ -211,3 +183,127 @@ def _simulated(
         ),
         seconds=seconds,
     )
+
+
+# --- How other libraries measure memory: simulate, train a ridge readout, correlate on a test part.
+#
+# A readout W = (XᵀX + αI)⁻¹XᵀY is trained on the first part of a simulation to recall the input τ
+# steps ago, for every lag at once; the score of a lag is the squared (or the absolute) correlation
+# of what it recalls with what was, on the rest. What is lost, and what is invented, follows from
+# the ridge α, which is a noise of variance α/T, from the number T of samples and from the largest
+# lag.
+#
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A way to measure memory by a simulation.
+
+    Attributes
+    ----------
+    name, about : str
+        Whose way it is, and its settings in words.
+    last_lag : int
+        Lags 1 … last_lag are summed.
+    samples : int
+        Length of the input; its first ``last_lag`` steps only serve as the past of the rows.
+    lead, warmup, tested : int
+        Steps simulated before the first row; rows left out at the start, and tested on at the end.
+    amplitude : float
+        The input is uniform on ±amplitude.
+    ridge : float
+        α above.
+    intercept : bool
+        Whether the readout has a constant term.
+    squared : bool
+        r² if true, else |r|.
+    """
+
+    name: str
+    about: str
+    last_lag: int
+    samples: int
+    lead: int
+    warmup: int
+    tested: int
+    amplitude: float
+    ridge: float
+    intercept: bool
+    squared: bool
+
+    def measure(self, network: LinearNetwork, rng: np.random.Generator) -> Floats:
+        """Score of lags 1 … last_lag, summed over the inputs."""
+        z = rng.uniform(-self.amplitude, self.amplitude, (self.samples, network.inputs))
+        x = network.simulate(z[self.last_lag - self.lead :], washout=self.lead)
+        if self.intercept:
+            x = np.column_stack([np.ones(len(x)), x])
+        scores = np.zeros(self.last_lag)
+        split = len(x) - self.tested
+        train, test = x[self.warmup : split], x[split:]
+        normal_matrix = train.T @ train + self.ridge * np.eye(x.shape[1])
+        for channel in z.T:
+            past = np.lib.stride_tricks.sliding_window_view(channel, self.last_lag + 1)[:, -2::-1]
+            readout = _solved(normal_matrix, train.T @ past[self.warmup : split])
+            r = _correlations(test @ readout, past[split:])
+            scores += r**2 if self.squared else np.abs(r)
+        return scores
+
+
+def _solved(normal_matrix: Floats, right: Floats) -> Floats:
+    try:
+        return np.asarray(np.linalg.solve(normal_matrix, right), dtype=float)
+    except np.linalg.LinAlgError:  # exactly singular, e.g. a node that never moves
+        return np.asarray(np.linalg.lstsq(normal_matrix, right, rcond=None)[0])
+
+
+def _correlations(a: Floats, b: Floats) -> Floats:
+    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    scale = np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0))
+    return np.asarray(np.where(scale > 0, (a * b).sum(axis=0) / np.where(scale > 0, scale, 1), 0))
+
+
+def reservoirpy(states: int) -> Protocol:
+    """``reservoirpy.observables.memory_capacity`` (0.4) as its documentation calls it.
+
+    k_max = 2N, a series of 10·k_max steps, a fifth of them for the test, ``Ridge(ridge=1e-4)``.
+    """
+    k_max = 2 * states
+    return Protocol(
+        name="reservoirpy 0.4",
+        about=f"memory_capacity, lags 1 … {k_max}, {10 * k_max} samples, ridge 1e-4, test r²",
+        last_lag=k_max,
+        samples=10 * k_max,
+        lead=0,
+        warmup=k_max,
+        tested=2 * k_max,
+        amplitude=0.8,
+        ridge=1e-4,
+        intercept=True,
+        squared=True,
+    )
+
+
+def conn2res(states: int) -> Protocol:
+    """The memory task of conn2res with its own readout, ``Ridge(alpha=0.5)``, and |r|.
+
+    70 % of the rows are trained on; the scores are absolute correlations, as in its example.
+    """
+    k_max = 2 * states
+    samples = 10 * k_max
+    return Protocol(
+        name="conn2res",
+        about=f"memory task, lags 1 … {k_max}, {samples} samples, ridge 0.5, test |r|",
+        last_lag=k_max,
+        samples=samples,
+        lead=k_max,
+        warmup=0,
+        tested=round(0.3 * (samples - k_max)),
+        amplitude=1.0,
+        ridge=0.5,
+        intercept=False,
+        squared=False,
+    )
+
+
+#: Protocols by name; each is a function of the number of states.
+PROTOCOLS = {"reservoirpy": reservoirpy, "conn2res": conn2res}

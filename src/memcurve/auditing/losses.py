@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.graph import reachable_nodes, submatrix
 from memcurve.network import LinearNetwork
-from memcurve.spectrum.clusters import Cluster, judged_clusters
-from memcurve.spectrum.modular import (
-    centred,
-    minimal_degree,
-    nonzero_eigenvalue_count,
-    primes,
-    residues,
-)
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.clusters import Cluster
+from memcurve.solve.modular import proportional_rows
+from memcurve.solve.states import States
 
 #: Nodes named in a sentence; the rest are counted.
 MOST_NAMED = 8
@@ -65,14 +59,13 @@ class Account:
 
 def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     """Find out where a network's memory is lost; ``curve`` is its exact one."""
-    A, C = network.real_pair()
-    reached = reachable_nodes(A, C)
+    states = Analysis.of(network).reached
     rank = int(curve.rank or 0)
     read = network.read_states
     known = curve.diagnostics
-    losses = _unreached(network, reached)
+    losses = _unreached(network, states.nodes)
     if network.readout is None:
-        losses += _undriven(A, C, reached, rank, network.size)
+        losses += _undriven(states, rank, network.size)
     elif read - rank > 0:
         text = (
             f"{read} states are read, and their past holds {rank} independent inputs: the others "
@@ -82,7 +75,7 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     return Account(
         states=network.states,
         read=read,
-        reached=len(reached),
+        reached=len(states),
         rank=rank,
         # both are about all states, not about those that are read
         rank_robust=known.get("rank_robust") if network.readout is None else None,
@@ -101,29 +94,25 @@ def _unreached(network: LinearNetwork, reached: NDArray[np.intp]) -> list[Loss]:
     return [Loss("unreached", len(missing), text, nodes)]
 
 
-def _undriven(
-    A: Any, C: NDArray[np.float64], reached: NDArray[np.intp], rank: int, size: int
-) -> list[Loss]:
+def _undriven(states: States, rank: int, size: int) -> list[Loss]:
     """Why the input drives fewer modes than it reaches states."""
-    missing = len(reached) - rank
-    if missing <= 0 or len(reached) > MOST_STATES:
+    missing = len(states) - rank
+    if missing <= 0 or len(states) > MOST_STATES:
         return [] if missing <= 0 else [_rest(missing)]
-    block, mask = submatrix(A, reached), C[reached]
-    nodes = _same_nodes(block, mask, reached, size)
+    nodes = _same_nodes(states, size)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
     # the nodes concerned and the modes lost are two views of one loss: the counts are the modes'
     among = [replace(loss, count=0, text=f"among these, {loss.text}") for loss in nodes]
-    modes = _lost_modes(block, mask, missing) if mask.shape[1] == 1 else [_rest(missing)]
+    modes = _lost_modes(states, missing) if states.mask.shape[1] == 1 else [_rest(missing)]
     return [*modes, *among]
 
 
-def _same_nodes(
-    A: NDArray[np.float64], C: NDArray[np.float64], reached: NDArray[np.intp], size: int
-) -> list[Loss]:
+def _same_nodes(states: States, size: int) -> list[Loss]:
     """Nodes that never move, or move alike."""
-    losses = []
-    groups, silent = _same_states(A, C)
+    losses: list[Loss] = []
+    A, reached = states.dense, states.nodes
+    groups, silent = proportional_rows(A, states.mask)
     if silent:
         nodes = _nodes(reached[silent], size)
         text = f"{_named(nodes)} {_plural(len(nodes), '')[1]} reached along paths that cancel"
@@ -144,15 +133,13 @@ def _same_nodes(
     return losses
 
 
-def _lost_modes(A: NDArray[np.float64], C: NDArray[np.float64], missing: int) -> list[Loss]:
+def _lost_modes(states: States, missing: int) -> list[Loss]:
     """Modes lost to one input: at zero by exact counts, elsewhere by the closer look."""
-    exact = minimal_degree(A, C[:, 0])
-    zeros = len(A) - nonzero_eigenvalue_count(A)
+    exact = states.degree
+    zeros = len(states) - states.nonzero_eigenvalues
     at_zero = zeros - exact.zeros
     losses = [_repeated(0, zeros, exact.zeros)] if at_zero > 0 else []
-    with np.errstate(all="ignore"):  # defective zeros divide by nothing; the counts are checked
-        clusters = judged_clusters(A, C[:, 0]) or []
-    elsewhere = [c for c in clusters if abs(c.centre) > c.uncertainty]
+    elsewhere = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
     lost = _lost_clusters(elsewhere)
     rest = missing - max(at_zero, 0)
     if sum(loss.count for loss in lost) == rest:
@@ -192,33 +179,6 @@ def _lost_clusters(clusters: list[Cluster]) -> list[Loss]:
         )
         losses.append(Loss("orthogonal", len(orthogonal), text))
     return losses
-
-
-def _same_states(
-    A: NDArray[np.float64], C: NDArray[np.float64]
-) -> tuple[list[NDArray[np.intp]], list[int]]:
-    """Groups of states that are multiples of each other at all times, and states always zero.
-
-    The rows of [C, AC, A²C, …] for the stored numbers, modulo a prime, each divided by its first
-    entry that is not zero: equal rows are equal up to an accident of probability about N²/p.
-    """
-    prime = primes(len(A))[0]
-    reduced, v = residues(A, prime), residues(C, prime)
-    blocks = []
-    for _ in range(len(A)):
-        blocks.append(v)
-        v = centred(reduced @ v, prime)
-    rows = (np.hstack(blocks) % prime).astype(np.int64)
-    groups: dict[bytes, list[int]] = {}
-    silent = []
-    for node, row in enumerate(rows):
-        places = np.flatnonzero(row)
-        if len(places) == 0:
-            silent.append(node)
-            continue
-        scaled = row * pow(int(row[places[0]]), -1, prime) % prime
-        groups.setdefault(scaled.tobytes(), []).append(node)
-    return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], silent
 
 
 def _nodes(states: NDArray[np.intp], size: int) -> tuple[int, ...]:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from memcurve.adapters import as_network
 from memcurve.arguments import require_number, require_size
-from memcurve.auditing.claims import Case, claimed_number, judged
-from memcurve.auditing.estimates import usual_estimates
+from memcurve.auditing.claims import Case, claimed_number
+from memcurve.auditing.estimates import Estimate, usual_estimates
 from memcurve.auditing.losses import account_of
+from memcurve.auditing.recognisers import judged
 from memcurve.auditing.result import Audit
 from memcurve.auditing.structure import eigenvalues_of, rounded_weights, squeezing_of
 from memcurve.auditing.usable import usable_memory
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
-from memcurve.errors import rank_among_notes
 from memcurve.inputs import processes_for
-from memcurve.memory import memory_curve
+from memcurve.memory import ask
 from memcurve.network import LinearNetwork
 from memcurve.noise import noise_of
+from memcurve.notes import Note
+from memcurve.progress import Listener, Progress, listening
+from memcurve.solve.question import Question
 
 
 def audit(
@@ -35,7 +37,8 @@ def audit(
     input: Any = None,
     noise: Any = None,
     seed: int = 1,
-    say: Callable[[str], None] | None = None,
+    estimates: bool = True,
+    progress: Progress = False,
 ) -> Audit:
     """What a network's memory really is, and what a number that was claimed for it means.
 
@@ -57,14 +60,16 @@ def audit(
         A noise to give the usable memory for, besides the number formats.
     seed : int
         Of the simulations.
-    say : callable, optional
-        Called with a word on each step before it is done.
+    estimates : bool
+        Whether to run the usual ways too, which take most of the time. A claim is judged with
+        what they report.
+    progress : bool or callable
+        Show a bar on stderr, or call a function of (label, done, total).
 
     Returns
     -------
     Audit
-        Shows itself in notebooks; ``to_html()``, ``to_markdown()`` and ``save(path)`` make
-        reports.
+        Shows itself in notebooks; ``to_html()`` and ``to_markdown()`` make reports.
 
     Examples
     --------
@@ -77,35 +82,40 @@ def audit(
     seed = 0 if seed == 0 else require_size(seed, "seed")
     if noise_of(noise) is not None and noise_of(noise).is_family:  # type: ignore[union-attr]
         raise ValueError("`noise` must be a single level for an audit, got a sequence.")
-    tell = say if say is not None else (lambda step: None)
     subject = as_network(_paper_network() if network is None else network)
-    tell("exact memory")
-    curve = _quiet_curve(subject, input)
-    white = all(process.is_white for process in processes_for(input, subject.inputs))
-    input = None if white else input
-    plain = curve if white else _quiet_curve(subject, None)
-    estimates, left_out = usual_estimates(subject, _to_lags(subject, plain), seed, tell)
-    tell("usable memory")
-    usable = usable_memory(subject, input, noise)
-    tell("structure")
-    account = account_of(subject, curve)
-    squeezing = squeezing_of(subject, account.rank)
-    claim = None
-    if known:
-        tell("the claim")
-        # an integer may be rounded by half, but not where half is most of the memory
-        known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
-        case = Case(
-            network=subject,
-            curve=_to_k_max(subject, curve, input, known.get("k_max")),
-            estimates=estimates,
-            usable=usable,
-            input=input,
-            condition=float("nan") if squeezing is None else squeezing.condition,
-            **known,
-        )
-        with np.errstate(all="ignore"):
-            claim = judged(case)
+    with listening(progress) as listener:
+        tell = _Steps(listener)
+        tell("exact memory")
+        curve = _quiet_curve(subject, input)
+        white = all(process.is_white for process in processes_for(input, subject.inputs))
+        input = None if white else input
+        shown: tuple[Estimate, ...] = ()
+        left_out: tuple[Note, ...] = ()
+        if estimates:
+            plain = curve if white else _quiet_curve(subject, None)
+            shown, left_out = usual_estimates(subject, _to_lags(subject, plain), seed, tell)
+        tell("usable memory")
+        usable = usable_memory(subject, input, noise)
+        tell("structure")
+        account = account_of(subject, curve)
+        squeezing = squeezing_of(subject, account.rank)
+        rounded = rounded_weights(subject, curve, input)
+        claim = None
+        if known:
+            tell("the claim")
+            # an integer may be rounded by half, but not where half is most of the memory
+            known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
+            case = Case(
+                network=subject,
+                curve=_to_k_max(subject, curve, input, known.get("k_max")),
+                estimates=shown,
+                usable=usable,
+                input=input,
+                condition=float("nan") if squeezing is None else squeezing.condition,
+                **known,
+            )
+            with np.errstate(all="ignore"):
+                claim = judged(case)
     return Audit(
         network=subject.name or f"N = {subject.size}",
         size=subject.size,
@@ -115,15 +125,26 @@ def audit(
         curve=curve,
         horizons={"0.5": curve.horizon(0.5), "0.1": curve.horizon(0.1)},
         account=account,
-        estimates=estimates,
+        estimates=shown,
         usable=usable,
         eigenvalues=eigenvalues_of(subject),
         squeezing=squeezing,
-        rounded=rounded_weights(subject, curve, input),
+        rounded=rounded,
         claim=claim,
         notes=(*curve.notes, *left_out),
         seed=seed,
     )
+
+
+class _Steps:
+    """Tells a listener of steps whose number is not known beforehand."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener, self._done = listener, 0
+
+    def __call__(self, step: str) -> None:
+        self._listener(step, self._done, None)
+        self._done += 1
 
 
 def _paper_network() -> LinearNetwork:
@@ -131,8 +152,7 @@ def _paper_network() -> LinearNetwork:
 
 
 def _quiet_curve(network: LinearNetwork, input: Any) -> MemoryCurve:
-    with rank_among_notes():
-        return memory_curve(network, input=input)
+    return ask(Question.of(network, input=input), warn=False)
 
 
 def _to_lags(network: LinearNetwork, curve: MemoryCurve) -> MemoryCurve:
@@ -140,8 +160,7 @@ def _to_lags(network: LinearNetwork, curve: MemoryCurve) -> MemoryCurve:
     count = 2 * network.states + 1
     if len(curve) >= count:
         return curve[:count]  # type: ignore[no-any-return]
-    with rank_among_notes():
-        return memory_curve(network, count)
+    return ask(Question.of(network, count), warn=False)
 
 
 def _names(input: Any, inputs: int) -> list[str]:
@@ -178,5 +197,4 @@ def _to_k_max(
     """The same curve to lag ``k_max`` at least, where that is known."""
     if k_max is None or k_max < len(curve) or curve.total - float(curve.values.sum()) < 1e-9:
         return curve
-    with rank_among_notes():
-        return memory_curve(network, k_max + 1, input=input)
+    return ask(Question.of(network, k_max + 1, input=input), warn=False)

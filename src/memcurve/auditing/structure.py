@@ -6,20 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
-from memcurve.general import Problem
-from memcurve.graph import eigenvalues
+from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.inputs import processes_for
 from memcurve.krylov import arnoldi_basis, krylov_matrix
-from memcurve.memory import memory_curve
+from memcurve.memory import ask
 from memcurve.network import LinearNetwork
-from memcurve.spectrum import controllable_spectrum
-from memcurve.stein import stein
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
+from memcurve.result import Complexes, Floats
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.question import Question
 
 #: Beyond this condition number floating point sees noise.
 WORST_CONDITION = 1e15
@@ -50,13 +46,11 @@ class Eigenvalues:
 
 def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     """The spectrum as a picture shows it."""
-    A, C = network.real_pair()
-    if C.shape[1] > 1 or network.readout is not None:
-        return Eigenvalues(eigenvalues(A), None)
-    poles = controllable_spectrum(network).poles
-    if poles is not None and len(poles) == network.states:
-        return Eigenvalues(poles, poles)
-    return Eigenvalues(eigenvalues(A), poles)
+    analysis = Analysis.of(network)
+    if network.inputs > 1 or network.readout is not None:
+        return Eigenvalues(analysis.eigenvalues, None)
+    poles = analysis.spectrum().poles
+    return Eigenvalues(analysis.eigenvalues, poles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +87,7 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     if C.shape[1] != 1 or len(C) > MOST_STATES:
         return None
     if network.readout is not None:  # what is read of the states does not change how they move
-        network = network.replace(readout=None)
-        rank = controllable_spectrum(network).rank
+        rank = Analysis.of(network).rank
     if rank == 0:
         return None
     mask = C[:, 0] / np.abs(C).max()
@@ -116,8 +109,9 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 
 def _condition(network: LinearNetwork, rank: int) -> float:
     """Condition number of the states' correlations; scales of states are no one's difficulty."""
-    problem = Problem.of(network, None, input=None, noise=None)
-    G = stein(problem.A, problem.C @ problem.C.T)
+    analysis = Analysis.of(network)
+    white = processes_for(None, network.inputs)
+    G = analysis.direct_covariance(analysis.reached, white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):
         return WORST_CONDITION
@@ -148,8 +142,7 @@ def rounded_weights(network: LinearNetwork, curve: MemoryCurve, input: Any) -> R
     with np.errstate(over="ignore"):
         A, C = network.A.astype(single), network.C.astype(single)
     try:
-        with rank_among_notes():
-            other = memory_curve(network.replace(A=A, C=C), len(curve), input=input)
+        other = ask(Question.of(network.replace(A=A, C=C), len(curve), input=input), warn=False)
     except (UnstableNetworkError, UncertainResultError, ValueError) as error:
         return RoundedWeights(reason=str(error))
     return RoundedWeights(float(np.abs(other.values - curve.values).max()), other.rank)

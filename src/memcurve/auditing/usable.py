@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError, rank_among_notes
-from memcurve.general import Problem
-from memcurve.memory import memory_curve
+from memcurve.curve import MemoryCurve
+from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.inputs import processes_for
+from memcurve.memory import ask, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.noise import (
     Float32,
     Float64,
     Noise,
-    ObservationNoise,
     noise_of,
     number_formats,
 )
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.question import Question
 
 #: Noise levels of the picture, two a decade.
-LEVELS = np.logspace(-20, 0, 41)
+LEVELS = np.logspace(-18, 0, 37)
 #: States up to which the picture is drawn: about a minute there.
 MOST_STATES = 1500
-#: The name of the noise that the caller gave.
-GIVEN = "the noise given"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Usable:
 
     ``level`` is its standard deviation, for input of unit variance (its root mean square where it
     differs between states, NaN where that says little); ``horizon`` is the first lag from which on
-    less than half is left.
+    less than half is left; ``given`` says that the caller gave it.
     """
 
     name: str
@@ -45,6 +44,7 @@ class Usable:
     total: float
     error: float
     horizon: int | None
+    given: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,37 +78,36 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
             reason=f"left out: with more than {MOST_STATES} states it takes minutes; "
             f"memcurve.noise_profile computes it"
         )
-    problem = Problem.of(network, None, input=input, noise=None)
-    levels = {name: v for name, v in number_formats(problem.state_deviations).items() if v > 0}
-    asked: dict[str, Noise] = {}
-    for name, relative in (("float64", Float64()), ("float32", Float32())):
-        if name in levels:
-            asked[name] = relative
-    asked |= {name: ObservationNoise(levels[name]) for name in levels if name not in asked}
-    given = noise_of(noise)
-    if isinstance(given, ObservationNoise):
-        asked[GIVEN], levels[GIVEN] = given, float(given.levels[0])
-    elif given is not None:
-        asked[f"{GIVEN}, {given.label}"] = given
-    with rank_among_notes():
-        try:
-            return _answered(network, input, asked, levels)
-        except UncertainResultError as error:
-            return UsableMemory(reason=str(error))
+    try:
+        return _answered(network, input, noise_of(noise))
+    except UncertainResultError as error:
+        return UsableMemory(reason=str(error))
 
 
-def _answered(
-    network: LinearNetwork, input: Any, asked: dict[str, Noise], levels: dict[str, float]
-) -> UsableMemory:
-    rows, in_balls = [], False
-    for name, noise in asked.items():
-        curve: Any = memory_curve(network, input=input, noise=noise)
-        level = levels.get(name, float("nan"))
-        rows.append(Usable(name, level, curve.total, curve.total_error, curve.horizon()))
-        in_balls |= curve.diagnostics.get("arithmetic") == "ball"
-    if in_balls:  # each level takes a second or more
-        known = sorted((row.level, row.total) for row in rows if row.level == row.level)
-        drawn = np.array(known).reshape(-1, 2)
-        return UsableMemory(tuple(rows), drawn[:, 0], drawn[:, 1])
-    family = memory_curve(network, 1, input=input, noise=LEVELS)
-    return UsableMemory(tuple(rows), family.levels, family.totals)
+def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> UsableMemory:
+    processes = processes_for(input, network.inputs)
+    deviations = Analysis.of(network).state_deviations(processes)
+    formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
+    relative: dict[str, Noise] = {"float64": Float64(), "float32": Float32()}
+    asked = [(name, relative[name], False) for name in relative if name in formats]
+    if given is not None:
+        asked.append((given.label, given, True))
+    known = {}
+    for name, noise, by_caller in asked:
+        curve = ask(Question.of(network, input=input, noise=noise), warn=False)
+        level = float(noise.levels[0]) if noise.is_scaled else formats.get(name, float("nan"))
+        known[name] = _row(name, level, curve, by_caller)
+    equal = [name for name in formats if name not in relative]
+    levels = np.concatenate([LEVELS, [formats[name] for name in equal]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        family = noise_profile(network, levels, input=input)
+    for name, curve in zip(equal, family.curves[len(LEVELS) :], strict=True):
+        known[name] = _row(name, formats[name], curve, False)
+    order = [*formats, *(name for name, _, by_caller in asked if by_caller)]
+    picture = slice(len(LEVELS))
+    return UsableMemory(tuple(known[name] for name in order), LEVELS, family.totals[picture])
+
+
+def _row(name: str, level: float, curve: MemoryCurve, given: bool) -> Usable:
+    return Usable(name, level, curve.total, curve.total_error, curve.horizon(), given)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from memcurve.auditing.claims import Claim
-from memcurve.auditing.claims.case import FITS
+from memcurve.auditing.claims import FITS, Claim
 from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.facts import Facts
 from memcurve.auditing.structure import HOPELESS
-from memcurve.auditing.usable import GIVEN
-
-if TYPE_CHECKING:
-    from memcurve.auditing.result import Audit
 
 #: A total is off if it differs by more than this share of the truth.
 OFF = 0.01
@@ -27,7 +22,7 @@ _IN_WORDS = {
 }
 
 
-def verdict(audit: Audit) -> tuple[str, ...]:
+def verdict(audit: Facts) -> tuple[str, ...]:
     """Three or four sentences: the claim, the truth, what others would say, what can be used."""
     sentences = [_truth(audit), _others(audit), _usable(audit)]
     if audit.claim is not None:
@@ -56,7 +51,7 @@ def _claim(claim: Claim, total: float) -> str:
     )
 
 
-def _truth(audit: Audit) -> str:
+def _truth(audit: Facts) -> str:
     account = audit.account
     error = f" ± {audit.curve.total_error:.1g}" if audit.curve.total_error > 0 else ""
     text = f"This network remembers {number(audit.total)}{error} of its past inputs in total"
@@ -71,7 +66,7 @@ def _truth(audit: Audit) -> str:
     return f"{text}.{_horizons(audit)}"
 
 
-def _horizons(audit: Audit) -> str:
+def _horizons(audit: Facts) -> str:
     half, tenth = audit.horizons["0.5"], audit.horizons["0.1"]
     if audit.inputs > 1 or half is None or tenth is None or not audit.total:
         return ""
@@ -81,7 +76,7 @@ def _horizons(audit: Audit) -> str:
     return f" Less than half of an input is left {where}, less than a tenth from lag {tenth} on."
 
 
-def _others(audit: Audit) -> str:
+def _others(audit: Facts) -> str:
     if not audit.estimates:
         return ""
     wrong = [one for one in audit.estimates if _is_off(one.total, one.truth)]
@@ -111,10 +106,10 @@ def _others(audit: Audit) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _reason(audit: Audit, wrong: Sequence[Estimate]) -> str:
+def _reason(audit: Facts, wrong: Sequence[Estimate]) -> str:
     """Why they are wrong, where that is plain."""
     squeezing = audit.squeezing
-    inverted = any(one.key.startswith(("gramian", "montecarlo")) for one in wrong)
+    inverted = any(one.inverts for one in wrong)
     if not inverted or squeezing is None or squeezing.condition < HOPELESS:
         return ""
     condition = _power(squeezing.condition)
@@ -124,7 +119,7 @@ def _reason(audit: Audit, wrong: Sequence[Estimate]) -> str:
     )
 
 
-def _white_total(audit: Audit, estimate: Estimate) -> float:
+def _white_total(audit: Facts, estimate: Estimate) -> float:
     """The total for white input, without lag 0 where the estimate leaves it out by convention."""
     first = float(audit.curve.values[0]) if estimate.first_lag and audit.input == "white" else 0.0
     return float(audit.account.rank) - first
@@ -134,9 +129,9 @@ def _is_off(total: float, truth: float) -> bool:
     return not abs(total - truth) <= OFF * max(truth, 1.0)
 
 
-def _usable(audit: Audit) -> str:
-    rows = [row for row in audit.usable.rows if not row.name.startswith(GIVEN)]
-    given = [row for row in audit.usable.rows if row.name.startswith(GIVEN)]
+def _usable(audit: Facts) -> str:
+    rows = [row for row in audit.usable.rows if not row.given]
+    given = [row for row in audit.usable.rows if row.given]
     if not rows:
         return ""
     told = [f"{number(row.total)} {_IN_WORDS.get(row.name, row.name)}" for row in rows]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.batch.backend import Array, Backend, spans
-from memcurve.spectrum.sensitivity import EPS
+from memcurve.solve.sensitivity import EPS
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Proof that a mask excites every mode, on the device: arithmetic modulo a prime.
 
 Stored floats are dyadic rationals, so the minimal polynomial of C with respect to A can be asked
-for modulo an odd prime p, see :mod:`memcurve.spectrum.modular`. Its degree there never exceeds the
+for modulo an odd prime p, see :mod:`memcurve.solve.modular`. Its degree there never exceeds the
 true one: degree N modulo *one* prime proves that the rank is N, for the stored numbers.
 
 Centred residues held in float64 make a matrix product exact (no sum reaches 2⁵³). Matrix products
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from memcurve.batch.backend import Array, Backend, spans, to_host
 from memcurve.errors import UncertainResultError
-from memcurve.spectrum.modular import primes
+from memcurve.solve.modular import primes
 
 #: Bits of a float taken at a time: times a residue below 2³⁰ they are still exact.
 DIGIT = 20

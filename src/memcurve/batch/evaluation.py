@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
 from memcurve.batch.backend import Array, Backend, to_host
 from memcurve.batch.circle import (
     MOST_POINTS,
@@ -17,6 +16,7 @@ from memcurve.batch.circle import (
     points_needed,
 )
 from memcurve.batch.lattice import lattice_curves, lattice_errors
+from memcurve.solve.lags import MOST_DEFAULT_LAGS
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]

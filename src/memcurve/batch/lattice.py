@@ -1,7 +1,7 @@
 """Poles → memory curve by a lattice of rotations, for stacks: causal, so without aliasing.
 
-The filter of :mod:`memcurve.allpass` as a cascade of first-order sections with the pole λ, whose
-state is x, and s = √(1 − |λ|²)::
+The filter of :mod:`memcurve.solve.allpass` as a cascade of first-order sections with the pole λ,
+whose state is x, and s = √(1 − |λ|²)::
 
     x ← λ x + s u,    u ← s x − λ̄ u,        u = 1, 0, 0, … into the first section
 
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.allpass import MOST_DEFAULT_LAGS, enough_lags
 from memcurve.batch.backend import Array, Backend, to_host
 from memcurve.batch.circle import Evaluation, rounding_of_poles
-from memcurve.spectrum.sensitivity import EPS
+from memcurve.solve.lags import MOST_DEFAULT_LAGS
+from memcurve.solve.sensitivity import EPS
 
 Floats = NDArray[np.float64]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.allpass import MOST_DEFAULT_LAGS
 from memcurve.arguments import require_size
 from memcurve.batch.backend import Backend, has_gradient, to_host
 from memcurve.batch.evaluation import LATTICE, METHODS, Plan, error_of, evaluate, plan_for
 from memcurve.batch.result import MemoryCurves, Origin, assembled
 from memcurve.errors import UnstableNetworkError
 from memcurve.memory import MOST_LAGS
+from memcurve.solve.lags import MOST_DEFAULT_LAGS
 
 SMALLEST_GRID = 4  # half a circle of three points
 ABSOLUTE = (

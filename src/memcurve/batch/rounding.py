@@ -1,6 +1,6 @@
 """How far rounding in the eigenvalues moves the curves of a stack, on the device.
 
-The bound of :mod:`memcurve.spectrum.sensitivity` for each network as a whole::
+The bound of :mod:`memcurve.solve.sensitivity` for each network as a whole::
 
     |δMC_τ| ≤ 4·√(min(MC_τ, 1 − MC_τ)) · ‖δA‖_F · √(Σ_k ‖Aᵏ‖_F²)
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memcurve.batch.backend import Array, Backend, spans, to_host
 from memcurve.batch.degree import TOGETHER
-from memcurve.spectrum.sensitivity import (
+from memcurve.solve.sensitivity import (
     BACKWARD_ERROR,
     FIRST_ORDER,
     PROBES,

@@ -25,7 +25,7 @@ from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, scaling
 from memcurve.batch.validation import real_stack, validated_mask, validated_shape
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
-from memcurve.methods.general import LARGEST_ERROR
+from memcurve.solve.solvers import LARGEST_ERROR
 
 Floats = NDArray[np.float64]
 

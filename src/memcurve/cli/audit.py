@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from memcurve.cli.options import (
     require_other_files,
 )
 from memcurve.cli.process import FINE, MISMATCH, UsageError, discard_output
+from memcurve.progress import Progress
 
 
 def audit(
@@ -78,7 +79,7 @@ def audit(
     fail_on_mismatch
         End with exit code 3 if the claimed number is not the network's memory.
     json
-        Print the audit as JSON instead of tables; its schema is memcurve.auditing.schema().
+        Print the audit as JSON instead of tables; its schema is memcurve.Audit.json_schema().
     verbose
         Show the full traceback of an error.
     """
@@ -96,7 +97,7 @@ def audit(
     from memcurve.auditing import audit as run
     from memcurve.result import replacing
 
-    with _status() as tell:
+    with _status() as progress:
         result = run(
             options.network(file, "sparse_normal"),
             claimed=claimed,
@@ -105,7 +106,7 @@ def audit(
             ridge=ridge,
             input_variance=input_variance,
             seed=options.seed,
-            say=tell,
+            progress=progress,
             **problem.arguments(),
         )
     for path, text in ((html, result.to_html), (markdown, result.to_markdown)):
@@ -128,15 +129,15 @@ def audit(
 
 
 @contextmanager
-def _status() -> Iterator[Callable[..., None] | None]:
-    """Show on a terminal what is being done, as :mod:`memcurve.progress` tells it."""
+def _status() -> Iterator[Progress]:
+    """Show on a terminal what is being done, one step in the place of another."""
     if not sys.stderr.isatty():
-        yield None
+        yield False
         return
     from rich.console import Console
 
     with Console(stderr=True).status("reading the network") as status:
-        yield lambda label, done=0, total=None: status.update(label)
+        yield lambda label, done, total: status.update(label)
 
 
 def _require_claim(claimed: str | None, given: set[str]) -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from memcurve.cli.console import json_text, print_line, print_table, say_written, stdout_console
+from memcurve.cli.console import (
+    json_text,
+    print_line,
+    print_table,
+    save_plot,
+    say_written,
+    stdout_console,
+)
 from memcurve.cli.options import (
     NETWORK,
     PROBLEM,
@@ -85,15 +92,9 @@ def compare(
         **problem.arguments(),
     )
     if save is not None:
-        from memcurve.result import replacing
-
-        with replacing(save) as stream:
-            stream.write(json_text(_content(comparison, curves=True)).encode())
+        comparison.save(save)
     if plot is not None:
-        from memcurve import plot as pictures
-
-        labels = [f"{row.method}: total {row.total:.4g}" for row in comparison.rows if row.curve]
-        pictures.save(pictures.curves(*comparison.curves, labels=labels), plot)
+        save_plot(comparison, plot)
     if json:
         print(json_text(_content(comparison)))
     else:
@@ -104,25 +105,19 @@ def compare(
 
 def _print(comparison: Comparison) -> None:
     """One row a method."""
-    from memcurve.comparison import HEADER
-
     console = stdout_console()
     setting = "".join(f"; {part}" for part in comparison.setting)
     exact = comparison.exact
     about = f"  {exact.network}{setting}; totals over lags 0 … {len(exact) - 1}"
     print_line(console, ("network", "bold"), about)
-    print_table(console, HEADER, comparison.table(), right=range(1, 4))
+    print_table(console, comparison.HEADER, comparison.table(), right=range(1, 4))
 
 
-def _content(comparison: Comparison, *, curves: bool = False) -> dict[str, Any]:
-    """The rows; with ``curves`` each has its own too, as ``MemoryCurve.from_json`` reads it."""
-    import json
-
-    rows: list[dict[str, Any]] = []
-    for row in comparison.rows:
-        content = {key: value for key, value in vars(row).items() if key != "curve"}
-        if curves:
-            content["curve"] = None if row.curve is None else json.loads(row.curve.to_json())
-        rows.append(content)
-    network, setting = comparison.exact.network, list(comparison.setting)
-    return {"network": network, "setting": setting, "rows": rows}
+def _content(comparison: Comparison) -> dict[str, Any]:
+    """The rows without their curves."""
+    rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in comparison.rows]
+    return {
+        "network": comparison.exact.network,
+        "setting": list(comparison.setting),
+        "rows": rows,
+    }

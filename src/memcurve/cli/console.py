@@ -100,6 +100,13 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
         print_line(console, ("note:", "yellow"), f" {note}")
 
 
+def save_plot(result: Any, path: Path) -> None:
+    """Draw a result to a file."""
+    from memcurve import plot
+
+    plot.save(result.plot(), path)
+
+
 def say_written(**files: Path | None) -> None:
     """Name the files written, on stderr: stdout is for the result alone."""
     for kind, path in files.items():

@@ -12,6 +12,7 @@ from memcurve.cli.console import (
     print_named,
     print_notes,
     print_table,
+    save_plot,
     say_written,
     stdout_console,
 )
@@ -30,9 +31,8 @@ from memcurve.cli.process import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcurve.curve import MemoryCurve
+    from memcurve.curve import MemoryCurve, NoiseProfile
     from memcurve.network import LinearNetwork
-    from memcurve.profile import NoiseProfile
 
 # inputs whose own curves are shown
 _SHOWN_INPUTS = 6
@@ -115,7 +115,11 @@ def curve(
         elif fisher:
             result = _fisher(network, lags, method=method, **arguments)
         elif profile:
-            result = _profile(network, lags, method=method, **arguments)
+            if lags is not None:
+                raise UsageError("--profile is about totals over all lags; leave out --lags.")
+            result = _profile(network, method=method, seed=options.seed, **arguments)
+        elif problem.noise is not None and len(problem.noise) > 1:
+            result = _profile(network, lags=lags, method=method, seed=options.seed, **arguments)
         else:
             from memcurve import memory_curve
 
@@ -123,10 +127,7 @@ def curve(
     if save is not None:
         result.save(save)
     if plot is not None:
-        from memcurve import plot as pictures
-
-        draw = pictures.curves if isinstance(result, MemoryCurve) else pictures.profile
-        pictures.save(draw(result), plot)
+        save_plot(result, plot)
     if json:
         print(result.to_json())
     elif isinstance(result, MemoryCurve):
@@ -169,13 +170,12 @@ def _fisher(
     return fisher_curve(network, noise, lags)
 
 
-def _profile(
-    network: LinearNetwork, lags: int | None, *, noise: Any = None, **arguments: Any
-) -> NoiseProfile:
-    from memcurve import noise_profile
+def _profile(network: LinearNetwork, *, noise: Any = None, **arguments: Any) -> NoiseProfile:
+    from memcurve import ObservationNoise, StateNoise, noise_profile
 
-    if lags is not None:
-        raise UsageError("--profile is about totals over all lags; leave out --lags.")
+    if isinstance(noise, ObservationNoise | StateNoise):
+        state_noise = isinstance(noise, StateNoise)
+        return noise_profile(network, noise.deviation, state_noise=state_noise, **arguments)
     return noise_profile(network, noise, **arguments)
 
 

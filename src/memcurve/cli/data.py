@@ -293,9 +293,7 @@ def _print_findings(console: Console, result: MemoryCurve) -> None:
 
 def _other_notes(result: MemoryCurve) -> list[Note]:
     """The notes besides the findings."""
-    from memcurve.notes import notes_of
-
-    return [note for note in notes_of(result.notes, "other") if note.kind != "finding"]
+    return [note for note in result.notes if note.kind != "finding"]
 
 
 def _summary(result: MemoryCurve) -> list[tuple[str, str]]:

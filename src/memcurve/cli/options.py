@@ -45,12 +45,10 @@ def _require_method(kind: Any, name: str) -> None:
 
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
     """The options under the name of each method that takes them."""
-    import inspect
-
     from memcurve.methods import METHODS
 
     return {
-        name: {o: v for o, v in options.items() if o in inspect.signature(method).parameters}
+        name: {o: v for o, v in options.items() if o in method.options}
         for name, method in METHODS.items()
     }
 

@@ -7,13 +7,14 @@ estimates is not always the memory; its note says so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.factor import lagged_chunks
+from memcurve.data.recording import Recording, lagged, require_rows
+from memcurve.notes import Note
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ class Estimator(NamedTuple):
 def in_sample(X: Floats, Z: Floats) -> Floats:
     """R² of the regression of z_{t−τ} on the states, on the rows it was fitted to."""
     X, Z = X - X.mean(axis=0), Z - Z.mean(axis=0)
-    Q = _orthonormal(X)
+    Q = np.linalg.qr(X)[0]
     return np.asarray(((Q.T @ Z) ** 2).sum(axis=0) / (Z**2).sum(axis=0))
 
 
@@ -72,8 +73,22 @@ def thresholded(X: Floats, Z: Floats) -> Floats:
     return np.where(raw > beta.isf(THRESHOLD_LEVEL, N / 2, (n - 1 - N) / 2), raw, 0.0)
 
 
-def _orthonormal(X: Floats) -> Floats:
-    return np.asarray(np.linalg.qr(X)[0])
+def r2_above_shifted(X: Floats, Z: Floats) -> tuple[Floats, float]:
+    """In-sample R² above that of inputs shifted out of reach, which is returned too.
+
+    What the shifted inputs give by chance is taken out as Ezekiel does. Rows are consecutive: the
+    sums Σ_t Q_t z_{t+s} of all circular shifts s come from one Fourier transform.
+    """
+    n, lags = Z.shape
+    Q, z = np.linalg.qr(X - X.mean(axis=0))[0], Z[:, 0] - Z[:, 0].mean()
+    transform = np.fft.rfft(z)
+    energy = np.zeros(n)
+    for column in Q.T:  # one at a time: memory stays that of the states
+        energy += np.fft.irfft(np.conj(np.fft.rfft(column)) * transform, n) ** 2
+    shifted = energy / float(z @ z)
+    far = shifted[2 * lags : n - 2 * lags] if n > 6 * lags else shifted[lags : n - lags]
+    null = float(far.mean()) if len(far) else float(Q.shape[1] / n)
+    return 1 - (1 - in_sample(X, Z)) / (1 - null), null
 
 
 def _predicted(X: Floats, Z: Floats, new: Floats) -> Floats:
@@ -104,28 +119,25 @@ ESTIMATORS: dict[str, Estimator] = {
 }
 
 
-def estimated(recording: Any, lags: int, start: int, estimator: str) -> MemoryCurve:
+def estimated(recording: Recording, lags: int, start: int, estimator: str) -> MemoryCurve:
     """The curve that one of them gives; the recording is loaded whole."""
-    pairs = list(lagged_chunks(recording, lags, start, recording.length))
-    Z, X = (np.vstack(part) for part in zip(*pairs, strict=True))
-    if len(X) <= X.shape[1] + 2:
-        raise ValueError(
-            f"`states` must have more rows than columns by at least 3 after washout and lags, got "
-            f"{X.shape}; record longer or ask for fewer `lags`."
-        )
+    Z, X = lagged(recording, lags, start, recording.length)
+    require_rows(*X.shape)
     chosen = ESTIMATORS[estimator]
     values = chosen.function(X, Z)
-    unknown = np.full(lags, np.nan)
     return MemoryCurve(
         lags=np.arange(lags),
         values=values,
-        error=unknown,
+        error=np.full(lags, np.nan),
         loss=1 - values,
         total=float(values.sum()),
         rank=None,
         channels=values[:, None],
         method=f"data: {estimator}",
-        notes=(chosen.note, "no error bound: this estimator has none; the default one has"),
+        notes=(
+            Note("method", chosen.note),
+            Note("unbounded", "no error bound: this estimator has none; the default one has"),
+        ),
         options={"estimator": estimator},
         diagnostics={"rows": len(X), "states": X.shape[1]},
     )

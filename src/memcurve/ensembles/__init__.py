@@ -16,7 +16,7 @@ spectral_radius : float
 scaling : str
     ``"spectral_radius"`` makes the largest modulus of an eigenvalue equal to ``spectral_radius``;
     ``"spectral_norm"`` does so with the largest singular value; ``"circular_law"`` divides by
-    the radius expected as N → ∞ instead of the one drawn, see :mod:`memcurve.scaling`.
+    the radius expected as N → ∞ instead of the one drawn, see :mod:`memcurve.network.scaling`.
 sparse : bool
     Store A as a scipy sparse array: the same numbers as without.
 
@@ -30,7 +30,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memcurve.arguments import require_options, table_entry
-from memcurve.ensembles.drawn import (
+from memcurve.ensembles.random import (
     normal,
     orthogonal,
     sp_c,
@@ -39,9 +39,8 @@ from memcurve.ensembles.drawn import (
     symmetric,
     uniform,
 )
-from memcurve.ensembles.stacked import stacked
 from memcurve.ensembles.state_space import hippo_legs, hippo_legt, lru_ring
-from memcurve.ensembles.structured import chain, cyclic, delay_line, permutation
+from memcurve.ensembles.structured import chain, cyclic, delay_line, permutation, stacked
 from memcurve.network import LinearNetwork
 
 __all__ = [
@@ -65,20 +64,11 @@ __all__ = [
 ]
 
 ENSEMBLES: dict[str, Callable[..., LinearNetwork]] = {
-    "normal": normal,
-    "uniform": uniform,
-    "sparse_normal": sparse_normal,
-    "sparse_uniform": sparse_uniform,
-    "sp_c": sp_c,
-    "symmetric": symmetric,
-    "orthogonal": orthogonal,
-    "permutation": permutation,
-    "cyclic": cyclic,
-    "delay_line": delay_line,
-    "chain": chain,
-    "hippo_legs": hippo_legs,
-    "hippo_legt": hippo_legt,
-    "lru_ring": lru_ring,
+    ensemble.__name__: ensemble
+    for ensemble in (
+        *(normal, uniform, sparse_normal, sparse_uniform, sp_c, symmetric, orthogonal),
+        *(permutation, cyclic, delay_line, chain, hippo_legs, hippo_legt, lru_ring),
+    )
 }
 
 

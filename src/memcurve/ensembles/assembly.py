@@ -20,15 +20,20 @@ def assembled(
     A: Any,
     mask: Mask,
     own_mask: ArrayLike,
-    mask_rng: np.random.Generator | None,
     kind: str,
     details: str,
-    seed: Any,
+    seed: Seed | None,
     *,
+    mask_rng: np.random.Generator | None = None,
     drawn: bool = True,
 ) -> LinearNetwork:
-    """Join connectivity and mask; the label names the seed only if something was ``drawn``."""
+    """Join connectivity and mask; the label names the seed only if something was ``drawn``.
+
+    A mask that is drawn comes from ``mask_rng``, by default the mask's stream of the seed.
+    """
     size = A.shape[0]
+    if mask_rng is None and seed is not None:
+        mask_rng = streams(seed)[1]
     chosen = own_mask if mask is None else mask
     if isinstance(chosen, str):
         C = masks.make(chosen, size, seed=mask_rng)
@@ -65,8 +70,3 @@ def streams(seed: Seed) -> tuple[np.random.Generator, np.random.Generator]:
     """Return independent streams for the connectivity and the mask."""
     matrix_rng, mask_rng = generator(seed).spawn(2)
     return matrix_rng, mask_rng
-
-
-def mask_stream(seed: Seed | None) -> np.random.Generator | None:
-    """Return the stream of the mask alone, None without a seed."""
-    return None if seed is None else streams(seed)[1]

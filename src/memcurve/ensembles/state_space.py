@@ -7,15 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import Seed, require_number
-from memcurve.ensembles.assembly import (
-    Floats,
-    Mask,
-    assembled,
-    mask_stream,
-    require_nodes,
-    streams,
-)
+from memcurve.arguments import Seed, require_number, table_entry
+from memcurve.ensembles.assembly import Floats, Mask, assembled, require_nodes, streams
 from memcurve.network import LinearNetwork
 
 
@@ -101,27 +94,17 @@ def lru_ring(
         mask = np.sqrt((1 - squared) / 2) * (parts[0] + 1j * parts[1])
     A = diags_array(poles, format="csr")
     details = f"|λ| from {inner:g} to {outer:g}"
-    return assembled(A, mask, mask, mask_rng, "LRU ring", details, seed)
+    return assembled(A, mask, mask, "LRU ring", details, seed, mask_rng=mask_rng)
 
 
 def _state_space(
-    kind: str,
-    A: Floats,
-    B: Floats,
-    step: float,
-    discretisation: str,
-    mask: Mask,
-    seed: Seed | None,
+    kind: str, A: Floats, B: Floats, step: float, discretisation: str, mask: Mask, seed: Seed | None
 ) -> LinearNetwork:
     step = require_number(step, "step", "above 0", lambda h: h > 0)
-    if discretisation not in _DISCRETISATIONS:
-        raise ValueError(
-            f"`discretisation` must be one of {', '.join(_DISCRETISATIONS)}; "
-            f"got {discretisation!r}."
-        )
-    discrete, own_mask = _DISCRETISATIONS[discretisation](step * A, step * B)
+    rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
+    discrete, own_mask = rule(step * A, step * B)
     details = f"step {step:g}, {discretisation}"
-    return assembled(discrete, mask, own_mask, mask_stream(seed), kind, details, seed, drawn=False)
+    return assembled(discrete, mask, own_mask, kind, details, seed, drawn=False)
 
 
 def _bilinear(A: Floats, B: Floats) -> tuple[Floats, Floats]:

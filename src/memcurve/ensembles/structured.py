@@ -1,20 +1,15 @@
-"""Networks whose memory is known in closed form: rings, delay lines and chains."""
+"""Networks of a given structure: rings, delay lines, chains, and layers that drive each other."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed, exact_array, require_number, require_size
-from memcurve.ensembles.assembly import (
-    Mask,
-    assembled,
-    mask_stream,
-    require_nodes,
-    require_radius,
-)
+from memcurve.ensembles.assembly import Mask, assembled, require_nodes, require_radius
 from memcurve.network import LinearNetwork
 
 
@@ -50,7 +45,7 @@ def permutation(
         A[end - length : end, end - length : end] = np.roll(np.eye(length), 1, axis=0)
     radius = require_radius(spectral_radius)
     details = f"cycles {'+'.join(map(str, cycles))}, ρ={radius:g}"
-    return assembled(radius * A, mask, "normal", mask_stream(seed), "permutation", details, seed)
+    return assembled(radius * A, mask, "normal", "permutation", details, seed)
 
 
 def cyclic(
@@ -62,9 +57,7 @@ def cyclic(
     """
     size, radius = require_nodes(size), require_radius(spectral_radius)
     A = radius * np.roll(np.eye(size), 1, axis=0)
-    return assembled(
-        A, mask, "basis", mask_stream(seed), "cyclic", f"ρ={radius:g}", seed, drawn=False
-    )
+    return assembled(A, mask, "basis", "cyclic", f"ρ={radius:g}", seed, drawn=False)
 
 
 def delay_line(
@@ -77,9 +70,7 @@ def delay_line(
     """
     gain = require_number(gain, "gain", "of any size")
     A = gain * np.eye(require_nodes(size), k=-1)
-    return assembled(
-        A, mask, "basis", mask_stream(seed), "delay line", f"gain {gain:g}", seed, drawn=False
-    )
+    return assembled(A, mask, "basis", "delay line", f"gain {gain:g}", seed, drawn=False)
 
 
 def chain(
@@ -103,4 +94,82 @@ def chain(
         )
     A = np.diag(np.broadcast_to(loops, size)) + gain * np.eye(size, k=-1)
     details = f"gain {gain:g}" if loops.ndim else f"loop {loops[()]:g}, gain {gain:g}"
-    return assembled(A, mask, "basis", mask_stream(seed), "chain", details, seed, drawn=False)
+    return assembled(A, mask, "basis", "chain", details, seed, drawn=False)
+
+
+def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> LinearNetwork:
+    """Join layers: the first is driven by the input, each other one by the states of the one below.
+
+    x¹_t = A₁x¹_{t−1} + C₁z_t and xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_t, so that C_k has as many columns
+    as the layer below has nodes. Written as one network the blocks of A are
+    A_kj = C_k ⋯ C_{j+1} A_j for j < k, and those of C are C_k ⋯ C₁.
+
+    Parameters
+    ----------
+    layers : sequence of LinearNetwork
+        From the input upwards.
+    delayed : bool
+        Whether a layer sees the one below one step later, xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_{t−1};
+        then A_kj = C_k for j = k − 1 only.
+
+    Returns
+    -------
+    LinearNetwork
+        With the nodes of all layers, the first layer's first; ``readout`` selects layers.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> bottom = memcurve.ensembles.delay_line(3)
+    >>> top = memcurve.LinearNetwork(np.eye(2, k=-1), [[0, 0, 1], [0, 0, 0]])
+    >>> deep = memcurve.ensembles.stacked([bottom, top], delayed=True)
+    >>> memcurve.memory_curve(deep).total
+    5.0
+    """
+    if isinstance(layers, LinearNetwork):
+        raise TypeError("`layers` must be a sequence of LinearNetworks, got a single one.")
+    layers = list(layers)
+    if not layers:
+        raise ValueError("`layers` must hold at least one LinearNetwork, got none.")
+    for k, layer in enumerate(layers):
+        if not isinstance(layer, LinearNetwork):
+            raise TypeError(f"`layers` must be LinearNetworks, got {type(layer).__name__}.")
+        if layer.readout is not None:
+            raise ValueError(
+                f"layer {k} of `layers` has a readout; leave it out and give one to the whole, "
+                f"stacked(…).replace(readout=…)."
+            )
+        if k > 0 and layer.inputs != layers[k - 1].size:
+            raise ValueError(
+                f"layer {k} of `layers` must have one input for each of the {layers[k - 1].size} "
+                f"nodes of the layer below, got {layer.inputs}; its C must have shape "
+                f"({layer.size}, {layers[k - 1].size})."
+            )
+    dtype = complex if any(layer.is_complex for layer in layers) else float
+    ends = np.cumsum([0, *(layer.size for layer in layers)])
+    own = [slice(a, b) for a, b in itertools.pairwise(ends.tolist())]
+    A = np.zeros((ends[-1], ends[-1]), dtype=dtype)
+    C = np.zeros((ends[-1], layers[0].inputs), dtype=dtype)
+    shift = np.zeros(ends[-1], dtype=dtype)
+    for k, layer in enumerate(layers):
+        weights = layer.C.reshape(layer.size, -1)
+        if layer.shift is not None:
+            shift[own[k]] = layer.shift
+        if k == 0:
+            C[own[0]] = weights
+        elif delayed:
+            A[own[k], own[k - 1]] = weights
+        else:  # within the step
+            A[own[k]] = weights @ A[own[k - 1]]
+            C[own[k]] = weights @ C[own[k - 1]]
+            shift[own[k]] += weights @ shift[own[k - 1]]
+        A[own[k], own[k]] = layer.A.toarray() if layer.is_sparse else layer.A
+    names = [layer.name or f"N={layer.size}" for layer in layers]
+    return LinearNetwork(
+        A,
+        C[:, 0] if C.shape[1] == 1 else C,
+        shift=None if all(layer.shift is None for layer in layers) else shift,
+        name=f"{len(layers)} layers: {'; '.join(names)}",
+        notes=tuple(dict.fromkeys(note for layer in layers for note in layer.notes)),
+    )

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.files.reading import Archive, NetworkFileError, as_mask
-from memcurve.leaky import leaky_pair
+from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
+from memcurve.network.nonlinear import leaky_pair
 
 #: Connectivity and mask, in the order they are looked for.
 PAIRS = (("A", "C"), ("W", "Win"))

@@ -1,16 +1,20 @@
-"""ARMA: autoregressive moving-average input."""
+"""ARMA: autoregressive moving-average input, with zeros, poles and extrema in exact arithmetic.
+
+Float64 coefficients are integers over a power of two. The density is a quotient B(x)/A(x) of
+polynomials in x = cos ω with such coefficients, so its stationary points are the real roots of
+the integer polynomial B'A − BA', isolated by FLINT however close together they lie.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.inputs import levinson, rational
+from memcurve.inputs import levinson
 from memcurve.inputs.process import Floats, InputProcess, frozen, real_vector
 
 #: Beyond these orders the exact arithmetic takes more than seconds.
@@ -18,6 +22,25 @@ LARGEST_ORDER = 100
 #: Numbers that an error message lists.
 SHOWN = 6
 EPS = float(np.finfo(float).eps)
+#: Bits of the roots' first approximation, and of the last.
+FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
+#: Bits to which the extrema are computed before they are rounded outward.
+EXTREMUM_BITS = 60
+
+
+@dataclass(frozen=True)
+class _Roots:
+    """Complex numbers ρ e^{iθ}, one an entry, kept as 1 − ρ and θ to full relative accuracy."""
+
+    gaps: Floats
+    angles: Floats
+
+    def distances(self, omega: Floats) -> Floats:
+        """Return Π |1 − ρ e^{iθ} e^{−iω}|² at each ω, each factor as (1−ρ)² + 4ρ sin²((ω−θ)/2)."""
+        product = np.ones(len(omega))
+        for gap, angle in zip(self.gaps.tolist(), self.angles.tolist(), strict=True):
+            product *= gap**2 + 4 * (1 - gap) * np.sin((omega - angle) / 2) ** 2
+        return product
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +114,7 @@ class ARMA(InputProcess):
 
         Parts that cancel partly, a common factor of a higher order, are not looked for.
         """
-        if rational.are_proportional(self.ar, self.ma):
+        if _are_proportional(self.ar, self.ma):
             return 0
         return None if len(self.ar) else len(self.ma)
 
@@ -110,21 +133,19 @@ class ARMA(InputProcess):
 
     @cached_property
     def _extrema(self) -> tuple[float, float]:
-        return rational.extrema(self.ar, self.ma)
+        return _density_extrema(self.ar, self.ma)
 
     @cached_property
-    def _poles(self) -> rational.Roots:
-        return rational.roots(-self.ar)
+    def _poles(self) -> _Roots:
+        return _roots(-self.ar)
 
     @cached_property
-    def _zeros(self) -> rational.Roots:
-        return rational.roots(self.ma)
+    def _zeros(self) -> _Roots:
+        return _roots(self.ma)
 
     def _autocovariance(self, count: int) -> Floats:
         if self.is_white:
-            gamma = np.zeros(count)
-            gamma[0] = self.variance
-            return gamma
+            return np.pad([self.variance], (0, count - 1))
         return levinson.autocovariance(self.ar, self.ma, count)
 
     def _density(self, omega: Floats) -> Floats:
@@ -186,11 +207,12 @@ def _weights(value: ArrayLike, argument: str) -> Floats:
 def _require_stationary(ar: Floats) -> None:
     if levinson.is_stationary(ar):
         return
-    gaps = np.sort(rational.roots(-ar).gaps)
-    moduli = (_modulus(gap) for gap in gaps[gaps <= EPS].tolist())
+    gaps = np.sort(_roots(-ar).gaps)
+    weights = [str(weight) for weight in ar.tolist()]
+    moduli = [_modulus(gap) for gap in gaps[gaps <= EPS].tolist()]
     raise ValueError(
         f"`ar` must be stationary: all roots of z^p − ar_1 z^(p−1) − … − ar_p strictly inside the "
-        f"unit circle. Got ar = {_listed(map(str, ar.tolist()))} with roots of modulus "
+        f"unit circle. Got ar = {_listed(weights)} with roots of modulus "
         f"{_listed(moduli)}; multiply ar_i by c^i, e.g. with c = {0.99 / (1 - gaps[0]):.3g}, which "
         f"shrinks every root by c."
     )
@@ -200,6 +222,92 @@ def _modulus(gap: float) -> str:
     return f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
 
 
-def _listed(words: Iterable[str]) -> str:
-    first = list(itertools.islice(words, SHOWN + 1))
-    return ", ".join([*first[:SHOWN], *("…" for _ in first[SHOWN:])])
+def _listed(words: list[str]) -> str:
+    return ", ".join([*words[:SHOWN], *["…"] * (len(words) > SHOWN)])
+
+
+def _roots(coefficients: Floats) -> _Roots:
+    """Return the roots of z^n + c_1 z^{n−1} + … + c_n."""
+    from flint import ctx, fmpz_poly
+
+    integers, _ = _integers(coefficients)
+    with ctx.workprec(FIRST_PRECISION):
+        found = fmpz_poly(integers[::-1]).complex_roots()
+        balls = [root for root, multiplicity in found for _ in range(multiplicity)]
+        gaps = [float(1 - abs(root)) for root in balls]
+        angles = [float(root.arg()) if root != 0 else 0.0 for root in balls]
+    return _Roots(np.array(gaps), np.array(angles))
+
+
+def _are_proportional(ar: Floats, ma: Floats) -> bool:
+    """Whether |b(e^{iω})|² / |a(e^{iω})|² is one constant, decided exactly."""
+    if len(ar) != len(ma):
+        return False
+    a, b = _correlation(_integers(-ar)[0]), _correlation(_integers(ma)[0])
+    return all(a[0] * y == b[0] * x for x, y in zip(a, b, strict=True))
+
+
+def _density_extrema(ar: Floats, ma: Floats) -> tuple[float, float]:
+    """Return the minimum and the maximum of f(ω), within rounding; a unit root of b gives 0."""
+    from flint import ctx
+
+    (a, a_shift), (b, b_shift) = _integers(-ar), _integers(ma)
+    top, bottom = _in_cosine(_correlation(b)), _in_cosine(_correlation(a))
+    shift = 2 * (a_shift - b_shift)
+    stationary = top.derivative() * bottom - top * bottom.derivative()
+    first = FIRST_PRECISION + 4 * (len(a) + len(b))
+    for precision in levinson.doubled(first, LAST_PRECISION):
+        with ctx.workprec(precision):
+            bounds = _bounds(top, bottom, stationary, shift)
+        if bounds is not None:
+            return bounds
+    raise ArithmeticError(f"f did not settle with {LAST_PRECISION} bits.")  # pragma: no cover
+
+
+def _bounds(top: Any, bottom: Any, stationary: Any, shift: int) -> tuple[float, float] | None:
+    from flint import arb, arb_poly
+
+    double = top.gcd(top.derivative())
+    vanishes = top(1) == 0 or top(-1) == 0 or _roots_in_range(double)
+    above, below = arb_poly(top), arb_poly(bottom)
+    scale = arb(2) ** shift
+    values = [scale * above(x) / below(x) for x in [arb(-1), arb(1), *_roots_in_range(stationary)]]
+    least = min(values, key=lambda value: value.lower())
+    most = max(values, key=lambda value: value.upper())
+    needed = [most] if vanishes else [least, most]
+    if any(value.rel_accuracy_bits() < EXTREMUM_BITS for value in needed):
+        return None
+    return 0.0 if vanishes else float(least.lower()), float(most.upper())
+
+
+def _roots_in_range(polynomial: Any) -> list[Any]:
+    """Return the real roots in [−1, 1] as balls, possibly with one just outside."""
+    if polynomial.degree() < 1:
+        return []
+    real = [root.real for root, _ in polynomial.complex_roots() if root.imag == 0]
+    return [x for x in real if not (x > 1 or x < -1)]
+
+
+def _integers(coefficients: Floats) -> tuple[list[int], int]:
+    """Return (1, c_1, …, c_n)·2^s as integers, and s."""
+    ratios = [number.as_integer_ratio() for number in coefficients.tolist()]
+    scale = max((denominator for _, denominator in ratios), default=1)
+    integers = [scale, *(numerator * (scale // denominator) for numerator, denominator in ratios)]
+    return integers, scale.bit_length() - 1
+
+
+def _correlation(integers: list[int]) -> list[int]:
+    size = len(integers)
+    return [sum(integers[i] * integers[i + d] for i in range(size - d)) for d in range(size)]
+
+
+def _in_cosine(correlation: list[int]) -> Any:
+    """Return Σ_d c_{|d|} e^{idω} as an integer polynomial in x = cos ω."""
+    from flint import fmpz_poly
+
+    chebyshev, following = fmpz_poly([1]), fmpz_poly([0, 1])
+    total = correlation[0] * chebyshev
+    for coefficient in correlation[1:]:
+        chebyshev, following = following, fmpz_poly([0, 2]) * following - chebyshev
+        total += 2 * coefficient * chebyshev
+    return total

@@ -1,21 +1,131 @@
-"""Autocovariance: an input given by its first autocovariances, or estimated from a recording."""
+"""Processes of finitely many lags: white noise, and inputs given by their autocovariance.
+
+Their spectral density is a cosine sum f(ω) = γ(0) + 2 Σ_{k≤M} γ(k) cos kω.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import require_size, table_entry
-from memcurve.inputs import trigonometric
-from memcurve.inputs.finite import FiniteLags
-from memcurve.inputs.process import Floats, frozen, real_vector
-from memcurve.inputs.tapers import TAPERS, tapered
+from memcurve.arguments import require_number, require_size, table_entry
+from memcurve.inputs.process import Floats, InputProcess, frozen, real_vector
 
+EPS = float(np.finfo(float).eps)
 #: A shorter series says nothing about its autocovariance.
 SHORTEST_SERIES = 10
+#: Entries of the largest temporary array.
+CHUNK = 1 << 21
+#: Grid points a period and lag; with 16, no extremum is missed by more than GRID_ERROR ranges.
+OVERSAMPLING, GRID_ERROR = 16, 0.02
+#: Grid extrema that are refined, the best ones, and Newton steps for each.
+CANDIDATES, STEPS = 256, 8
+#: Lag windows w(x), x = k/(M + 1); both have non-negative Fourier transforms.
+TAPERS: dict[str, Callable[[Floats], Floats]] = {
+    "bartlett": lambda x: 1 - x,
+    "parzen": lambda x: np.where(x <= 0.5, 1 - 6 * x**2 * (1 - x), 2 * (1 - x) ** 3),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FiniteLags(InputProcess):
+    """A process with γ(k) = ``values[k]`` for k ≤ M and zero beyond; f is a cosine polynomial."""
+
+    values: Floats
+    _kind: ClassVar[str] = "autocovariance"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(lags={self.finite_lags}, variance={self.variance:g})"
+
+    @property
+    def name(self) -> str:
+        """The kind, and the number of lags."""
+        return f"{self._kind} of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
+
+    @property
+    def variance(self) -> float:
+        """γ(0)."""
+        return float(self.values[0])
+
+    @property
+    def finite_lags(self) -> int:
+        """The last lag M at which γ is not zero."""
+        return len(self.values) - 1
+
+    def density_bounds(self) -> tuple[float, float]:
+        """Return the minimum and the maximum of f over all ω, rounded outward.
+
+        They are off by the rounding of f, some ``ε·Σ_k (8 + |k|) |γ(k)|``; a minimum within that of
+        zero is given as 0.
+        """
+        return self._extrema
+
+    @cached_property
+    def _extrema(self) -> tuple[float, float]:
+        if self.is_white:
+            return self.variance, self.variance
+        slack = rounding(self.values)
+        least = minimum(self.values)[1] - slack
+        most = -minimum(-self.values)[1] + slack
+        return max(0.0, least), most
+
+    def _autocovariance(self, count: int) -> Floats:
+        known = self.values[:count]
+        return np.pad(known, (0, count - len(known)))
+
+    def _density(self, omega: Floats) -> Floats:
+        sums: Floats = 2 * _sums(self.values[:, None], omega)[:, 0].real
+        return np.maximum(sums - self.variance, 0)
+
+    def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
+        """Filter white noise on a circle so long that its two ends do not meet.
+
+        A circle of L ≥ max(count + M, 2M + 1) points with autocovariance γ(k) + γ(L − k) has the
+        spectrum f(2πj/L) ≥ 0, so its square root exists, and ``count`` consecutive points have
+        autocovariance γ exactly.
+        """
+        from scipy.fft import next_fast_len
+
+        lags = self.finite_lags
+        size = 2 * next_fast_len((max(count + lags, 2 * lags + 1) + 1) // 2, real=True)
+        gains = np.sqrt(np.maximum(_on_grid(self.values, size), 0))
+        series = np.empty((count, channels))
+        for column in series.T:
+            noise = rng.standard_normal(size)
+            column[:] = np.fft.irfft(gains * np.fft.rfft(noise), size)[:count]
+        return series
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class White(FiniteLags):
+    """White noise: γ(0) = ``variance``, γ(k) = 0 otherwise, f constant.
+
+    Examples
+    --------
+    >>> from memcurve import inputs
+    >>> inputs.White().autocovariance(3)
+    array([1., 0., 0.])
+    """
+
+    def __init__(self, variance: float = 1.0) -> None:
+        variance = require_number(variance, "variance", "above 0", lambda v: v > 0)
+        object.__setattr__(self, "values", frozen(np.array([variance])))
+
+    def __repr__(self) -> str:
+        return f"White(variance={self.variance!r})"
+
+    @property
+    def name(self) -> str:
+        """The label "white"."""
+        return "white"
+
+    def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
+        return rng.standard_normal((count, channels)) * float(np.sqrt(self.variance))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,18 +160,13 @@ class Autocovariance(FiniteLags):
         _require_bounded(gamma)
         if taper is not None:
             table_entry(TAPERS, taper, "taper")
-        flaw = _flaw(_finished(gamma, taper))
-        if flaw:
+        finished = _finished(gamma, taper)
+        if flaw := _flaw(finished):
             raise ValueError(
                 f"`values` must be the autocovariance of a stationary process, but {flaw}; "
                 f"{_remedy(gamma, taper)}."
             )
-        object.__setattr__(self, "values", frozen(_finished(gamma, taper)))
-
-    @property
-    def name(self) -> str:
-        """The number of lags."""
-        return f"autocovariance of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
+        object.__setattr__(self, "values", frozen(finished))
 
     @classmethod
     def from_series(
@@ -88,7 +193,6 @@ class Autocovariance(FiniteLags):
 
         Examples
         --------
-        >>> import numpy as np
         >>> from memcurve import inputs
         >>> z = inputs.ARMA(ar=[0.8]).simulate(10_000, seed=1)
         >>> inputs.Autocovariance.from_series(z).name
@@ -105,8 +209,7 @@ class Autocovariance(FiniteLags):
         gamma = _biased(recorded)
         if lags is None:
             lags = last if taper is None else min(last, _default_lags(gamma, taper))
-        flaw = _flaw(gamma[: lags + 1]) if taper is None and lags < last else None
-        if flaw:
+        if taper is None and lags < last and (flaw := _flaw(gamma[: lags + 1])):
             raise ValueError(
                 f"`lags` = {lags} without a taper cuts off what still matters: {flaw}; pass "
                 f"taper='parzen' or taper='bartlett', or keep all T − 1 = {last} lags."
@@ -138,10 +241,10 @@ def _flaw(gamma: Floats) -> str | None:
     if len(gamma) == 1:
         return None
     correlation = gamma / gamma[0]
-    omega, lowest = trigonometric.minimum(correlation)
-    if lowest >= -trigonometric.rounding(correlation):
+    omega, lowest = minimum(correlation)
+    if lowest >= -rounding(correlation):
         return None
-    highest = -trigonometric.minimum(-correlation)[1]
+    highest = -minimum(-correlation)[1]
     return (
         f"its spectral density falls to {lowest / highest:.3g} times its maximum "
         f"at frequency ω = {omega:.4g}"
@@ -191,3 +294,83 @@ def _default_lags(gamma: Floats, taper: str) -> int:
     else:
         bandwidth = 1.1447 * (4 * r**2 / (1 - r**2) ** 2 * count) ** (1 / 3)
     return int(np.ceil(max(10 * np.log10(count), bandwidth - 1)))
+
+
+def tapered(gamma: Floats, taper: str) -> Floats:
+    """Return γ(k) w(k/(M + 1)), k = 0 … M."""
+    return gamma * TAPERS[taper](np.arange(len(gamma)) / len(gamma))
+
+
+def _on_grid(gamma: Floats, size: int) -> Floats:
+    """Return f(2πj/size), j = 0 … size/2, for ``size`` > 2M."""
+    half = gamma.copy()
+    half[0] /= 2
+    return 2 * np.fft.rfft(half, size).real
+
+
+def rounding(gamma: Floats) -> float:
+    """A bound on the rounding errors of f as computed here, that of γ itself included."""
+    lags = np.arange(len(gamma))
+    return float(2 * EPS * np.sum((8 + lags) * np.abs(gamma)))
+
+
+def minimum(gamma: Floats) -> tuple[float, float]:
+    """Return the ω in [0, π] where f is smallest, and f there.
+
+    A grid finds the places that can hold the minimum: by Bernstein's inequality |f''| is at most
+    M² times half the range of f, so the grid is off by no more than 2 % of the range. Newton
+    steps on f' do the rest.
+    """
+    size = 1 << (OVERSAMPLING * len(gamma) - 1).bit_length()
+    grid, step = _on_grid(gamma, size), 2 * np.pi / size
+    padded = np.concatenate([grid[1:2], grid, grid[-2:-1]])
+    local = (grid <= padded[:-2]) & (grid <= padded[2:])
+    local &= grid <= grid.min() + GRID_ERROR * np.ptp(grid)
+    places = np.flatnonzero(local)
+    places = places[np.argsort(grid[places], kind="stable")][:CANDIDATES]
+    omega, lowest = _refined(gamma, step * places.astype(float), step)
+    if grid[places[0]] <= lowest:
+        omega, lowest = float(step * places[0]), float(grid[places[0]])
+    omega = abs(omega)
+    return min(omega, 2 * np.pi - omega), lowest
+
+
+def _refined(gamma: Floats, starts: Floats, step: float) -> tuple[float, float]:
+    """Follow Newton's steps towards f' = 0 within one ``step``; return the lowest point met."""
+    lags = np.arange(len(gamma))
+    moments = np.stack([gamma, lags * gamma, lags**2 * gamma], axis=1)
+    omega, best = starts, (float(starts[0]), np.inf)
+    for _ in range(STEPS):
+        sums = _sums(moments, omega)
+        height = 2 * sums[:, 0].real - gamma[0]
+        slope, curvature = 2 * sums[:, 1].imag, -2 * sums[:, 2].real
+        lowest = int(height.argmin())
+        if height[lowest] < best[1]:
+            best = float(omega[lowest]), float(height[lowest])
+        move = np.zeros(len(omega))
+        np.divide(-slope, curvature, out=move, where=curvature > 0)
+        omega = np.clip(omega + move, starts - step, starts + step)
+    return best
+
+
+def _sums(coefficients: Floats, omega: Floats) -> NDArray[np.complex128]:
+    """Return Σ_k c_k e^{−ikω} at each ω for each column c, as an (n, columns) array.
+
+    With k = aB + b, B ≈ √M, the exponentials of b and of aB suffice, 2√M of them for each ω.
+    """
+    lags, columns = coefficients.shape
+    width = int(np.ceil(np.sqrt(lags)))
+    rows = -(-lags // width)
+    table = np.zeros((rows * width, columns))
+    table[:lags] = coefficients
+    table = table.reshape(rows, width, columns)
+    sums = np.empty((len(omega), columns), complex)
+    chunk = max(1, CHUNK // width)
+    for start in range(0, len(omega), chunk):
+        part = omega[start : start + chunk, None]
+        small = np.exp(-1j * part * np.arange(width))
+        large = np.exp(-1j * part * (width * np.arange(rows)))
+        for column in range(columns):
+            inner = small @ table[:, :, column].T
+            sums[start : start + chunk, column] = (inner * large).sum(axis=1)
+    return sums

@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import require_size
-from memcurve.inputs import trigonometric
-from memcurve.inputs.finite import FiniteLags
+from memcurve.inputs.autocovariance import EPS, FiniteLags, minimum, rounding, tapered
 from memcurve.inputs.process import Floats, frozen, real_array, real_vector
-from memcurve.inputs.tapers import tapered
 
-EPS = float(np.finfo(float).eps)
 #: Intervals of [0, π] in the first grid for a callable, and in the last.
 FIRST_GRID, LAST_GRID = 1 << 14, 1 << 20
 #: Longest autocovariance a density may have.
@@ -58,6 +55,8 @@ class SpectralDensity(FiniteLags):
     array([2., 1.])
     """
 
+    _kind = "spectral density"
+
     def __init__(
         self, density: Callable[[Floats], Any] | ArrayLike, *, lags: int | None = None
     ) -> None:
@@ -65,11 +64,6 @@ class SpectralDensity(FiniteLags):
             raise ValueError(f"`lags` must be at most {LARGEST_LAGS}, got {lags}; give less.")
         gamma = _settled(density, lags) if callable(density) else _of_samples(density, lags)
         object.__setattr__(self, "values", frozen(gamma))
-
-    @property
-    def name(self) -> str:
-        """The number of lags."""
-        return f"spectral density of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
 
 
 def _of_samples(density: ArrayLike, lags: int | None) -> Floats:
@@ -87,8 +81,8 @@ def _of_samples(density: ArrayLike, lags: int | None) -> Floats:
     gamma = gamma[: _last_lag(gamma, noise) + 1].copy()
     _require_few(len(gamma) - 1)
     if len(gamma) > 1:
-        omega, lowest = trigonometric.minimum(gamma)
-        if lowest < -trigonometric.rounding(gamma):
+        omega, lowest = minimum(gamma)
+        if lowest < -rounding(gamma):
             raise ValueError(
                 f"`density` must stay non-negative between its samples, but the cosine polynomial "
                 f"through them falls to {lowest / samples.max():.3g} times the largest sample at "

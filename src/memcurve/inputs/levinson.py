@@ -7,6 +7,8 @@ are needed.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,13 @@ Floats = NDArray[np.float64]
 FIRST_PRECISION, LAST_PRECISION = 128, 1 << 14
 #: γ is computed to an absolute error of 2^{−GUARD} γ(0), far below the rounding to float64.
 GUARD = 72
+
+
+def doubled(first: int, last: int) -> Iterator[int]:
+    """Precisions ``first``, 2·``first``, … up to ``last``."""
+    while first <= last:
+        yield first
+        first *= 2
 
 
 class UndecidedError(ArithmeticError):
@@ -47,55 +56,40 @@ def predictors(ar: Floats, precision: int) -> Predictors | None:
 
     with ctx.workprec(precision):
         weights, variances = [[arb(number) for number in ar.tolist()]], [arb(1)]
-        for order in range(len(ar), 0, -1):
+        for _ in range(len(ar)):
             current, reflection = weights[0], weights[0][-1]
             share = (1 - reflection) * (1 + reflection)
             if share <= 0:
                 return None
             if not share > 0:
                 raise UndecidedError
-            weights.insert(
-                0,
-                [
-                    (current[i] + reflection * current[order - 2 - i]) / share
-                    for i in range(order - 1)
-                ],
-            )
+            pairs = zip(current[:-1], current[-2::-1], strict=True)
+            weights.insert(0, [(one + reflection * other) / share for one, other in pairs])
             variances.insert(0, variances[0] / share)
         return Predictors(weights, variances)
 
 
 def is_stationary(ar: Floats) -> bool:
     """Whether all roots of z^p − ar_1 z^{p−1} − … − ar_p lie strictly inside the unit circle."""
-    precision = FIRST_PRECISION
-    while precision <= LAST_PRECISION:
-        try:
+    for precision in doubled(FIRST_PRECISION, LAST_PRECISION):
+        with contextlib.suppress(UndecidedError):
             return predictors(ar, precision) is not None
-        except UndecidedError:
-            precision *= 2
     return False
 
 
 def settled_predictors(ar: Floats) -> Predictors:
     """Return the predictors of a stationary process with every digit of float64 right."""
-    precision = FIRST_PRECISION
-    while precision <= LAST_PRECISION:
-        try:
-            lattice = predictors(ar, precision)
-        except UndecidedError:
-            lattice = None
-        if lattice is not None and _is_settled(lattice):
-            return lattice
-        precision *= 2
-    raise ArithmeticError(f"No predictors with {LAST_PRECISION} bits.")  # pragma: no cover
-
-
-def _is_settled(lattice: Predictors) -> bool:
-    weights = [weight for order in lattice.weights for weight in order]
     tiny = 2.0**-60
-    return all(weight.rad() < tiny for weight in weights) and all(
-        variance.rad() < tiny * variance.lower() for variance in lattice.variances
-    )
+    for precision in doubled(FIRST_PRECISION, LAST_PRECISION):
+        with contextlib.suppress(UndecidedError):
+            lattice = predictors(ar, precision)
+            if lattice is None:
+                continue
+            settled = [weight.rad() < tiny for order in lattice.weights for weight in order]
+            settled += [v.rad() < tiny * v.lower() for v in lattice.variances]
+            if all(settled):
+                return lattice
+    raise ArithmeticError(f"No predictors with {LAST_PRECISION} bits.")  # pragma: no cover
 
 
 def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
@@ -107,18 +101,12 @@ def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
     """
     from flint import arb, ctx
 
-    precision = bits + FIRST_PRECISION
-    while precision <= bits + LAST_PRECISION:
-        with ctx.workprec(precision):
-            try:
-                balls = _first_lags(ar, ma, precision)
-            except UndecidedError:
-                balls = []
-            if balls and balls[0] > 0:
-                limit = balls[0].lower() * arb(2) ** -bits
-                if all(ball.rad() < limit for ball in balls):
-                    return balls
-        precision *= 2
+    for precision in doubled(bits + FIRST_PRECISION, bits + LAST_PRECISION):
+        with ctx.workprec(precision), contextlib.suppress(UndecidedError):
+            balls = _first_lags(ar, ma, precision)
+            limit = balls[0].lower() * arb(2) ** -bits
+            if balls[0] > 0 and all(ball.rad() < limit for ball in balls):
+                return balls
     raise ArithmeticError(f"γ(0) did not settle with {LAST_PRECISION} bits.")  # pragma: no cover
 
 
@@ -169,7 +157,8 @@ def autocovariance(ar: Floats, ma: Floats, count: int) -> Floats:
         tail = (rho[start] / (1 << bits)) * powers
         return variance * np.concatenate([[r / (1 << bits) for r in rho], tail])
     if p > 1:
-        _extend(rho, [_scaled(number, bits) for number in ar.tolist()], count, bits)
+        ratios = [number.as_integer_ratio() for number in ar.tolist()]
+        _extend(rho, [(above << bits) // below for above, below in ratios], count, bits)
     gamma = np.zeros(count)
     known = min(count, len(rho))
     gamma[:known] = [r / (1 << bits) for r in rho[:known]]
@@ -178,9 +167,8 @@ def autocovariance(ar: Floats, ma: Floats, count: int) -> Floats:
 
 def _extend(rho: list[int], ar: list[int], count: int, bits: int) -> None:
     """Append to ``rho`` until it has ``count`` entries or has died down to its last bits."""
-    p, half = len(ar), 1 << (bits - 1)
-    backwards = ar[::-1]
-    window, small = rho[-p:], 1 << 8
+    p, half, small = len(ar), 1 << (bits - 1), 1 << 8
+    backwards, window = ar[::-1], rho[-len(ar) :]
     for _ in range(count - len(rho)):
         value = half
         for weight, past in zip(backwards, window, strict=True):
@@ -194,17 +182,9 @@ def _extend(rho: list[int], ar: list[int], count: int, bits: int) -> None:
 
 def _fixed_point(ball: Any, bits: int) -> int:
     """Round a ball's midpoint to an integer multiple of 2^{−bits}."""
-    mantissa, exponent = ball.mid().man_exp()
-    return _shifted(int(mantissa), int(exponent) + bits)
-
-
-def _scaled(number: float, bits: int) -> int:
-    numerator, denominator = number.as_integer_ratio()
-    return (numerator << bits) // denominator
-
-
-def _shifted(number: int, places: int) -> int:
-    return number << places if places >= 0 else number >> -places
+    mantissa, exponent = map(int, ball.mid().man_exp())
+    places = exponent + bits
+    return mantissa << places if places >= 0 else mantissa >> -places
 
 
 def _exponent(ball: Any) -> int:

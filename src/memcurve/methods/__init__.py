@@ -1,27 +1,22 @@
-"""The table of methods: every one is ``method(network, lags, **options) -> MemoryCurve``."""
+"""The table of methods: one small file each, one declaration each (:class:`Method`)."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
-from memcurve.curve import MemoryCurve
-from memcurve.methods.arnoldi import arnoldi
-from memcurve.methods.certified import certified
-from memcurve.methods.exact import exact
-from memcurve.methods.montecarlo import montecarlo
-from memcurve.methods.naive import naive
-from memcurve.methods.neutral import neutral
-from memcurve.methods.osm import osm
-from memcurve.methods.osm_plus import osm_plus
+from memcurve.methods import arnoldi, certified, exact, montecarlo, naive, neutral, osm
+from memcurve.methods.method import Method, Variant
 
-METHODS: dict[str, Callable[..., MemoryCurve]] = {
-    "exact": exact,
-    "certified": certified,
-    "naive": naive,
-    "neutral": neutral,
-    "osm": osm,
-    "osm_plus": osm_plus,
-    "arnoldi": arnoldi,
-    "montecarlo": montecarlo,
+__all__ = ["METHODS", "Method", "Variant"]
+
+#: All methods by name. A further one is an entry more.
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        exact.METHOD,
+        certified.METHOD,
+        naive.METHOD,
+        neutral.METHOD,
+        *osm.METHODS,
+        arnoldi.METHOD,
+        montecarlo.METHOD,
+    )
 }
-
-#: Methods that take any input, noise, number of inputs and readout.
-GENERAL = ("exact", "certified", "naive", "montecarlo")

@@ -9,38 +9,46 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.arguments import require_number, require_size
-from memcurve.curve import MemoryCurve
+from memcurve.arguments import require_number
 from memcurve.krylov import arnoldi_basis
-from memcurve.methods.result import dense_single_input, estimated_curve
-from memcurve.network import LinearNetwork
+from memcurve.limits import Work
+from memcurve.methods.method import Method, dense_single_input
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Answer
+from memcurve.solve.curves import estimate
 
 REGULARISATION = 1e-14
 
 
-def arnoldi(network: LinearNetwork, lags: int | None, *, breakdown: float = 1e-13) -> MemoryCurve:
+def arnoldi(task: Task, *, breakdown: float = 1e-13) -> Answer:
     """Count the Arnoldi vectors.
 
     Parameters
     ----------
-    network, lags
-        As for every method; ``lags=None`` means N.
+    task
+        The question in the matrices of its network; ``lags=None`` means N.
     breakdown : float
         The iteration ends where a step is not longer than this.
     """
-    A, C = dense_single_input(network)
+    A, C = dense_single_input(task)
     breakdown = require_number(breakdown, "breakdown", "at least 0", lambda b: b >= 0)
-    count = require_size(len(C) if lags is None else lags, "lags")
+    count = task.question.lags or len(C)
     Q, _ = arnoldi_basis(A, C / np.linalg.norm(C), len(C), breakdown=breakdown)
     regular = Q @ Q.T + REGULARISATION * np.eye(len(C))
     found = np.einsum("ij,ij->j", Q, np.linalg.solve(regular, Q))
     memory = np.zeros(count)
     memory[: min(count, len(found))] = found[:count]
-    return estimated_curve(
-        network,
-        "arnoldi",
+    return estimate(
         memory,
+        f"one for each of {len(found)} Arnoldi vectors by construction, zero after",
         total=float(found.sum()),
-        notes=[f"one for each of {len(found)} Arnoldi vectors by construction, zero after"],
         options={"breakdown": breakdown},
     )
+
+
+METHOD = Method(
+    name="arnoldi",
+    run=arnoldi,
+    help="One for each Arnoldi vector, as in the paper's published scripts.",
+    cost=Work(4, 0, 2),
+)

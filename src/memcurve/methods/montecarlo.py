@@ -16,52 +16,50 @@ the sample covariance, and normal input.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.allpass import cascade, section_poles
 from memcurve.arguments import Seed, generator, require_size, table_entry
-from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
-from memcurve.general import Problem
 from memcurve.krylov import krylov_matrix
-from memcurve.methods.result import (
-    estimated_curve,
-    problem_options,
-    require_driven,
-    require_stable,
-)
+from memcurve.limits import Work
+from memcurve.methods.method import EVERYTHING, Method, Variant, require_driven, require_stable
 from memcurve.network import LinearNetwork
-from memcurve.spectrum import controllable_spectrum
+from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.answer import Answer
+from memcurve.solve.curves import estimate
+from memcurve.solve.question import Question
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
+#: Samples drawn unless told otherwise.
+SAMPLES = 10_000
 #: Unit-variance inputs and their excess kurtosis E z⁴ − 3.
 DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
 
 
 def montecarlo(
-    network: LinearNetwork,
-    lags: int | None,
+    task: Task,
     *,
     seed: Seed,
-    input: Any = None,
-    noise: Any = None,
-    samples: int = 10_000,
+    samples: int = SAMPLES,
     burn_in: int | None = None,
     distribution: str = "normal",
     covariance: str = "sample",
     debias: bool = False,
-) -> MemoryCurve:
+) -> Answer:
     """Simulate the network and estimate its memory.
 
     Parameters
     ----------
-    network, lags, input, noise
-        As for every method; ``lags=None`` means 5N, and at most half of ``samples``.
+    task
+        The question in the matrices of its network; ``lags=None`` means 5N, and at most half of
+        ``samples``.
     seed : int, SeedSequence or Generator
         Of the input.
     samples : int
@@ -81,6 +79,7 @@ def montecarlo(
         raise ValueError(
             "`debias` must be False for covariance='sample', whose bias has no formula."
         )
+    network, lags = task.question.network, task.question.lags
     states = network.states
     samples = require_size(samples, "samples")
     count = min(5 * states, max(1, samples // 2)) if lags is None else lags
@@ -89,19 +88,18 @@ def montecarlo(
             f"`samples` must exceed the number of lags {count} and of states {states}, got "
             f"{samples}; simulate longer or ask for fewer lags."
         )
-    problem = Problem.of(network, lags, input=input, noise=noise)
-    if not problem.is_plain:
+    if not task.question.is_plain:
         if (distribution, covariance) != ("normal", "sample"):
             raise ValueError(
                 "method 'montecarlo' takes distribution='normal' and covariance='sample' for "
                 f"coloured input, noise, several inputs or readouts; got {distribution!r} and "
                 f"{covariance!r}."
             )
-        require_driven(problem)
+        require_driven(task)
         require_stable(network)
         burn_in = _burn_in(burn_in, network.spectral_radius)
-        return _general(problem, count, samples, burn_in, generator(seed))
-    poles = _poles(network)
+        return _general(task, count, samples, burn_in, generator(seed))
+    poles = _poles(task.analysis)
     burn_in = _burn_in(burn_in, float(np.abs(poles).max(initial=0.0)))
     z = draw_input(distribution, generator(seed), samples + burn_in)
     simulated = network if covariance == "sample" else LinearNetwork(*cascade(section_poles(poles)))
@@ -124,15 +122,20 @@ def montecarlo(
         "covariance": covariance,
         "debias": debias,
     }
-    note = f"one simulation of {samples} samples"
-    if rank < x.shape[1]:
-        note += (
-            f"; the sample covariance of {x.shape[1]} states has numerical rank {rank}, and what "
-            f"lies below rounding is lost"
-        )
-    elif not debias:
+    note = _note(samples, x.shape[1], rank)
+    if rank == x.shape[1] and not debias:
         note += f", biased upwards by about N/T = {states / samples:.2g} a lag"
-    return estimated_curve(network, "montecarlo", memory, notes=[note], options=options)
+    return estimate(memory, note, options=options)
+
+
+def _note(samples: int, states: int, rank: int) -> str:
+    note = f"one simulation of {samples} samples"
+    if rank < states:
+        note += (
+            f"; the sample covariance of {states} states has numerical rank {rank}, and what lies "
+            f"below rounding is lost"
+        )
+    return note
 
 
 def _burn_in(given: int | None, radius: float) -> int:
@@ -143,39 +146,28 @@ def _burn_in(given: int | None, radius: float) -> int:
 
 
 def _general(
-    problem: Problem, count: int, samples: int, burn_in: int, rng: np.random.Generator
-) -> MemoryCurve:
+    task: Task, count: int, samples: int, burn_in: int, rng: np.random.Generator
+) -> Answer:
     """Simulate inputs, network and noise, and regress every lag on the states."""
-    length, [level] = samples + burn_in, problem.levels.tolist()
+    length, [level] = samples + burn_in, task.question.levels.tolist()
     z = np.column_stack(
-        [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in problem.processes]
+        [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in task.question.processes]
     )
-    C, drive = problem.C, z
-    if problem.state.any():  # noise that enters the recursion is a further input to every state
-        C = np.hstack([C, np.diag(level * problem.state)])
+    C, drive = task.C, z
+    if task.state.any():  # noise that enters the recursion is a further input to every state
+        C = np.hstack([C, np.diag(level * task.state)])
         drive = np.hstack([z, rng.standard_normal((length, len(C)))])
-    x = LinearNetwork(problem.A, C).simulate(drive, washout=burn_in)
-    x = x + level * problem.observation * rng.standard_normal(x.shape)
-    x, z = x[:, problem.rows], z[burn_in:]
+    x = LinearNetwork(task.A, C).simulate(drive, washout=burn_in)
+    x = x + level * task.observation * rng.standard_normal(x.shape)
+    x, z = x[:, task.rows], z[burn_in:]
     lagged = np.stack(
         [z[: samples - lag].T @ x[lag:] / (samples - lag) for lag in range(count)]
     )  # (lags, inputs, states)
     flat = lagged.reshape(-1, x.shape[1])
     solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)
     memory = np.einsum("ij,ji->i", flat, solved).reshape(count, -1) / (z**2).mean(axis=0)
-    note = f"one simulation of {samples} samples"
-    if rank < x.shape[1]:
-        note += (
-            f"; the sample covariance of {x.shape[1]} states has numerical rank {rank}, and what "
-            f"lies below rounding is lost"
-        )
-    return estimated_curve(
-        problem.network,
-        "montecarlo",
-        memory,
-        notes=[note],
-        options=problem_options(problem) | {"samples": samples, "burn_in": burn_in},
-    )
+    note = _note(samples, x.shape[1], int(rank))
+    return estimate(memory, note, options={"samples": samples, "burn_in": burn_in})
 
 
 def montecarlo_bias(
@@ -195,7 +187,7 @@ def montecarlo_bias(
     The paper prints N/n + (2/n) Σ_{j=0}^{τ} γ(j)ᵀγ(2τ − j), which counts j = τ twice and lacks the
     weights of the edges (``as_printed=True``).
     """
-    poles = _poles(network)
+    poles = _poles(Analysis.of(network))
     lags, samples = require_size(lags, "lags"), require_size(samples, "samples")
     if samples <= lags:
         raise ValueError(f"`samples` must exceed `lags`={lags}, got {samples}.")
@@ -223,11 +215,33 @@ def draw_input(distribution: str, rng: np.random.Generator, shape: Any) -> Float
     return np.asarray(rng.choice([-1.0, 1.0], shape))
 
 
-def _poles(network: LinearNetwork) -> Complexes:
-    poles = controllable_spectrum(network).poles
+def _poles(analysis: Analysis) -> Complexes:
+    poles = analysis.spectrum().poles
     if poles is None or np.abs(poles).max(initial=0.0) >= 1:
         raise UncertainResultError(
             "the poles of this network are too uncertain for a simulation in standardised "
             "coordinates; use method='certified'."
         )
     return poles
+
+
+def _samples(question: Question, options: Mapping[str, Any]) -> int | None:
+    given = options.get("samples", SAMPLES)
+    return given if isinstance(given, int) else None
+
+
+METHOD = Method(
+    name="montecarlo",
+    run=montecarlo,
+    help="Sample covariances of a simulation.",
+    cost=Work(5, 2, 15),
+    answers=EVERYTHING,
+    columns=_samples,
+    compared=True,
+    variants=(
+        Variant(
+            "montecarlo", "Monte Carlo", f"sample covariances of {SAMPLES:,} samples",
+            {"samples": SAMPLES}, largest_size=600, inverts=True,
+        ),
+    ),
+)  # fmt: skip

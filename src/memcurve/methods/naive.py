@@ -15,43 +15,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.arguments import require_number, require_size, table_entry
-from memcurve.curve import MemoryCurve
+from memcurve.arguments import require_number, table_entry
 from memcurve.errors import UncertainResultError
-from memcurve.general import Problem
-from memcurve.kernels import kernel_of
 from memcurve.krylov import krylov_matrix
-from memcurve.methods.result import (
+from memcurve.limits import Work
+from memcurve.methods.method import (
+    EVERYTHING,
+    Method,
+    Variant,
     dense_single_input,
-    estimated_curve,
-    problem_options,
     require_driven,
     require_stable,
     truncation_for,
 )
-from memcurve.network import LinearNetwork
-from memcurve.stein import stein
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Answer
+from memcurve.solve.coloured import kernel_of
+from memcurve.solve.curves import estimate
+from memcurve.solve.stein import stein
 
 Floats = NDArray[np.float64]
 
 
 def naive(
-    network: LinearNetwork,
-    lags: int | None,
+    task: Task,
     *,
-    input: Any = None,
-    noise: Any = None,
     gramian: str = "lyapunov",
     inverse: str = "solve",
     terms: int | None = None,
     ridge: float = 1e-9,
-) -> MemoryCurve:
+) -> Answer:
     """Invert the Gramian of the states.
 
     Parameters
     ----------
-    network, lags, input, noise
-        As for every method; ``lags=None`` means 5N.
+    task
+        The question in the matrices of its network; ``lags=None`` means 5N.
     gramian : str
         ``"lyapunov"``: solve G = AGAᵀ + CCᵀ; ``"series"``: the first ``terms`` terms;
         ``"eigenbasis"``: Σ c_k c̄_l/(1 − λ_k λ̄_l) v_k v_l*.
@@ -64,12 +63,11 @@ def naive(
     ridge : float
         For ``"tikhonov"``.
     """
-    problem = Problem.of(network, lags, input=input, noise=noise)
-    if not problem.is_plain:
-        return _general(problem, gramian, inverse, ridge)
-    A, C = dense_single_input(network)
+    if not task.question.is_plain:
+        return _general(task, gramian, inverse, ridge)
+    A, C = dense_single_input(task)
     terms = truncation_for(len(C), terms, "terms")
-    count = require_size(5 * len(C) if lags is None else lags, "lags")
+    count = task.question.lags or 5 * len(C)
     form = table_entry(_GRAMIANS, gramian, "gramian")
     invert: Any = table_entry(_INVERSES, inverse, "inverse")
     ridge = require_number(ridge, "ridge", "above 0", lambda r: r > 0)
@@ -101,17 +99,15 @@ def naive(
         options["terms"] = terms
     if inverse == "tikhonov":
         options["ridge"] = ridge
-    return estimated_curve(
-        network,
-        "naive",
+    return estimate(
         memory,
-        notes=[f"inverts a Gramian of condition number {condition:.1e}"],
+        f"inverts a Gramian of condition number {condition:.1e}",
         options=options,
         diagnostics={"condition": condition},
     )
 
 
-def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> MemoryCurve:
+def _general(task: Task, gramian: str, inverse: str, ridge: float) -> Answer:
     invert: Any = table_entry(_INVERSES, inverse, "inverse")
     if gramian != "lyapunov" or inverse == "projector":
         raise ValueError(
@@ -119,19 +115,20 @@ def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Memo
             f"input, noise, several inputs or readouts; got gramian={gramian!r}, "
             f"inverse={inverse!r}."
         )
-    require_driven(problem)
-    require_stable(problem.network)
-    rows, count = problem.rows, problem.lags or 5 * len(problem.C)
-    present, covariance = problem.direct_covariance()
-    [level] = problem.levels.tolist()
-    if problem.state.any():
-        covariance = covariance + stein(problem.A, np.diag((level * problem.state) ** 2))
-    covariance = (covariance + np.diag((level * problem.observation) ** 2))[np.ix_(rows, rows)]
-    gamma = np.stack([kernel_of(process).gamma(count) for process in problem.processes])
+    require_driven(task)
+    require_stable(task.question.network)
+    processes = task.question.processes
+    rows, count = task.rows, task.question.lags or 5 * len(task.C)
+    present, covariance = task.analysis.direct_covariance(task.states, processes)
+    [level] = task.question.levels.tolist()
+    if task.state.any():
+        covariance = covariance + stein(task.A, np.diag((level * task.state) ** 2))
+    covariance = (covariance + np.diag((level * task.observation) ** 2))[np.ix_(rows, rows)]
+    gamma = np.stack([kernel_of(process).gamma(count) for process in processes])
     lagged = np.empty((count, *present.shape))
     for lag in range(count):
         lagged[lag] = present
-        present = problem.A @ present + problem.C * gamma[:, min(lag + 1, count - 1)]
+        present = task.A @ present + task.C * gamma[:, min(lag + 1, count - 1)]
     condition = float(np.linalg.cond(covariance))
     X = lagged[:, rows].transpose(1, 0, 2).reshape(len(rows), -1)
     try:
@@ -141,12 +138,10 @@ def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Memo
             f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
             f"covariance {condition:.1e}). Use method='exact', which does not form it."
         ) from None
-    return estimated_curve(
-        problem.network,
-        "naive",
+    return estimate(
         memory,
-        notes=[f"inverts a covariance of condition number {condition:.1e}"],
-        options=problem_options(problem) | {"gramian": gramian, "inverse": inverse},
+        f"inverts a covariance of condition number {condition:.1e}",
+        options={"gramian": gramian, "inverse": inverse},
         diagnostics={"condition": condition},
     )
 
@@ -196,3 +191,22 @@ _INVERSES: dict[str, Any] = {
     "tikhonov": _tikhonov,
     "projector": None,
 }
+
+
+METHOD = Method(
+    name="naive",
+    run=naive,
+    help="The formula taken literally: invert the Gramian of the states.",
+    cost=Work(4, 3, 8),
+    answers=EVERYTHING,
+    compared=True,
+    variants=(
+        Variant(
+            "gramian_solve", "Gramian, solved", "MC_τ from G⁻¹ by a linear solver", inverts=True
+        ),
+        Variant(
+            "gramian_pinv", "Gramian, pseudo-inverse", "MC_τ from the pseudo-inverse of G",
+            {"inverse": "pinv"}, inverts=True,
+        ),
+    ),
+)  # fmt: skip

@@ -9,32 +9,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.arguments import require_size, table_entry
-from memcurve.curve import MemoryCurve
+from memcurve.arguments import table_entry
 from memcurve.errors import UncertainResultError
-from memcurve.methods.result import dense_single_input, estimated_curve
-from memcurve.network import LinearNetwork
+from memcurve.limits import Work
+from memcurve.methods.method import Method, dense_single_input
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Answer
+from memcurve.solve.curves import estimate
 
 
-def neutral(network: LinearNetwork, lags: int | None, *, inverse: str = "solve") -> MemoryCurve:
+def neutral(task: Task, *, inverse: str = "solve") -> Answer:
     """Invert the matrix L_A of the eigenvalues.
 
     Parameters
     ----------
-    network, lags
-        As for every method; ``lags=None`` means 5N.
+    task
+        The question in the matrices of its network; ``lags=None`` means 5N.
     inverse : str
         ``"solve"`` or ``"pinv"``.
     """
     solve = table_entry(
         {"solve": np.linalg.solve, "pinv": lambda L, X: np.linalg.pinv(L) @ X}, inverse, "inverse"
     )
-    A, C = dense_single_input(network)
+    A, C = dense_single_input(task)
     values = np.linalg.eigvals(A).astype(complex)
     L = 1 / (1 - values[:, None] * values.conj())
     condition = float(np.linalg.cond(L))
-    count = require_size(5 * len(C) if lags is None else lags, "lags")
-    X = np.vander(values, count, increasing=True)
+    X = np.vander(values, task.question.lags or 5 * len(C), increasing=True)
     try:
         memory = np.einsum("ij,ij->j", X.conj(), solve(L, X)).real
     except np.linalg.LinAlgError as error:
@@ -42,11 +43,18 @@ def neutral(network: LinearNetwork, lags: int | None, *, inverse: str = "solve")
             f"method 'neutral' fails: {error} in L_A (condition number {condition:.1e}; repeated "
             f"eigenvalues make it singular). Use method='exact'."
         ) from None
-    return estimated_curve(
-        network,
-        "neutral",
+    return estimate(
         memory,
-        notes=[f"inverts a matrix L_A of condition number {condition:.1e} and ignores the mask"],
+        f"inverts a matrix L_A of condition number {condition:.1e} and ignores the mask",
         options={"inverse": inverse},
         diagnostics={"condition": condition},
     )
+
+
+METHOD = Method(
+    name="neutral",
+    run=neutral,
+    help="The paper's formula without the mask, from eigenvalues alone.",
+    cost=Work(5, 8, 5),
+    compared=True,
+)

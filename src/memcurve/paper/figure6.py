@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import ensembles
-from memcurve.graph import eigenvalues
+from memcurve.network.graph import eigenvalues
 from memcurve.paper.panels import COLOURS, Drawn, Settings, new_panels
 
 TITLE = "Eigenvalues of the connectivity"

@@ -1,0 +1,501 @@
+"""Which convention, or which artefact, gives a claimed number?
+
+Every recogniser is a function of the :class:`Case` that yields the explanations that fit. One
+number cannot prove how it was made: explanations are ranked by how likely they are to give it.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from memcurve.auditing.claims import SCATTER, Case, Claim, Explanation, Floats
+from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.structure import HOPELESS
+from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.inputs import ARMA
+from memcurve.memory import ask, fisher_curve, noise_profile
+from memcurve.solve.question import Question
+
+#: Largest lags that people choose, besides multiples of the number of nodes.
+ROUND_LAGS = (10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000)
+
+
+def the_total(case: Case) -> Iterator[Explanation]:
+    """The claim is right."""
+    if case.cut:  # what is summed up to k_max is another number
+        return
+    total = case.curve.total
+    text = f"it is the total over all lags, {total:.10g}"
+    yield from case.explanation("total", total, "as it is", text, case.curve.total_error)
+
+
+def lags_from_one(case: Case) -> Iterator[Explanation]:
+    """Lag 0 is left out, as in many libraries."""
+    first = float(case.curve.values[0])
+    if first <= case.tolerance or case.cut:
+        return
+    value = case.curve.total - first
+    text = f"it is the total without lag 0, {case.curve.total:.10g} − {first:.6g} = {value:.10g}"
+    yield from case.explanation("from_lag_1", value, "as it is", text)
+
+
+def cut_off(case: Case) -> Iterator[Explanation]:
+    """The sum ends at some lag k_max, before the memory does."""
+    found = _partial_sums(case, case.curve.values, "cut_off", "the sum of MC_τ")
+    yield from sorted(found, key=lambda one: abs(one.value - case.claimed))
+
+
+def absolute_correlation(case: Case) -> Iterator[Explanation]:
+    """|r| is summed in place of r²: Σ√MC_τ."""
+    if case.network.inputs > 1:
+        return
+    roots = np.sqrt(np.clip(case.curve.values, 0, None))
+    what = "the sum of correlations |r| = √MC_τ, not of their squares,"
+    if case.k_max is None and case.whole:
+        for first in (0, 1):
+            value = float(roots[first:].sum())
+            text = f"it is {what} over all lags from {first} on"
+            yield from case.explanation("absolute_correlation", value, "as it is", text)
+    found = _partial_sums(case, roots, "absolute_correlation", what)
+    yield from sorted(found, key=lambda one: abs(one.value - case.claimed))
+
+
+def complex_nodes(case: Case) -> Iterator[Explanation]:
+    """Complex nodes are counted once, though their real and imaginary parts are both read."""
+    if not case.network.is_complex or case.curve.rank != case.network.states:
+        return
+    text = (
+        f"it counts each of the {case.network.size} complex nodes once; real and imaginary parts "
+        f"can both be read, and hold {case.curve.total:.6g} together"
+    )
+    yield from case.explanation("complex_nodes", float(case.network.size), "as it is", text)
+
+
+def one_input(case: Case) -> Iterator[Explanation]:
+    """The memory of one of several inputs."""
+    if case.network.inputs == 1 or not case.whole or case.k_max is not None:
+        return
+    for channel, values in enumerate(case.curve.channels.T):
+        for first in (0, 1):
+            text = f"it is the memory of input {channel} alone, from lag {first} on"
+            value = float(values[first:].sum())
+            yield from case.explanation("one_input", value, "as it is", text)
+
+
+def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> Iterator[Explanation]:
+    """Sums over lags 0 … k−1, 0 … k and 1 … k for a known, a round or the fitting k."""
+    sums = np.concatenate([[0.0], np.cumsum(terms)])
+    # what lies beyond the lags listed is known of the memory, not of its roots
+    everything = float(sums[-1]) if kind == "absolute_correlation" else case.curve.total
+    whole = (everything, everything - float(terms[0]))
+
+    def spanned(first: int, last: int) -> tuple[float, str]:
+        end = min(last + 1, len(sums) - 1)
+        return float(sums[end] - sums[first]), f"it is {what} over lags {first} … {last} only"
+
+    def is_another(first: int, last: int) -> bool:
+        """Whether the cut-off, and taking roots, make a difference at all."""
+        value, _ = spanned(first, last)
+        end = min(last + 1, len(sums) - 1)
+        squares = float(case.sums[end] - case.sums[first])
+        rooted = kind == "absolute_correlation"
+        cut = last >= first and whole[first] - value > case.tolerance
+        return cut and not (rooted and abs(squares - value) <= case.tolerance)
+
+    spans = []
+    if case.k_max is not None:
+        spans = [(0, case.k_max - 1), (0, case.k_max), (1, case.k_max)]
+    else:
+        spans = [(first, last - 1 + first) for last in _round_lags(case) for first in (0, 1)]
+    for first, last in spans:
+        value, text = spanned(first, last)
+        if is_another(first, last):
+            fit = "as it is" if case.k_max is not None else "round value"
+            yield from case.explanation(kind, value, fit, text)
+    if case.k_max is not None:
+        return
+    for first in (0, 1):
+        past = int(np.searchsorted(sums - sums[first], case.claimed))
+        # the sum that comes closest ends before or after the claimed number is passed
+        near = [k for k in (past - 1, past) if first < k < len(sums)]
+        last = min(near, key=lambda k: abs(sums[k] - sums[first] - case.claimed), default=0) - 1
+        if first <= last < len(terms) - 1 and (first, last) not in spans:
+            value, text = spanned(first, last)
+            if is_another(first, last):
+                yield from case.explanation(kind, value, "solved for", text)
+
+
+def _round_lags(case: Case) -> list[int]:
+    N = case.states
+    multiples = [N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N]
+    return sorted({k for k in (*ROUND_LAGS, *multiples) if k > 0})
+
+
+# DOC of src/memcurve/auditing/claims/artefacts.py
+# Numbers that are an artefact of how they were made.
+
+#: Lengths of simulations that people choose.
+ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
+#: The excess of one simulation scatters about its mean by some of it.
+EXCESS_SCATTER = 0.25
+#: Totals of simulations and of ill-conditioned inverses differ by at least this, relative to them.
+ROUNDING_SCATTER = 0.01
+
+
+def number_of_states(case: Case) -> Iterator[Explanation]:
+    """OSM and OSM+ report the number of states, whatever the memory is."""
+    if case.curve.rank is None or case.curve.rank >= case.states:
+        return
+    text = (
+        f"it is the number of states, {case.states}: OSM and OSM+ report it by construction (the "
+        f"trace of a projector), and so does whoever takes theory's N; but the input drives only "
+        f"{case.curve.rank} of them"
+    )
+    yield from case.explanation("osm", float(case.states), "as it is", text)
+
+
+def usual_estimates(case: Case) -> Iterator[Explanation]:
+    """What the usual ways report for this very network, as far as it repeats."""
+    if not case.white:  # they were run with white input
+        return
+    for estimate in case.estimates:
+        if estimate.by_construction:  # the total is no measurement
+            continue
+        algebraic = estimate.samples is None
+        if not algebraic and not _may_be_this(case, estimate):
+            continue
+        spread = estimate.spread if math.isfinite(estimate.spread) else 0.0
+        tolerance = SCATTER * max(spread, ROUNDING_SCATTER * abs(estimate.total))
+        off = abs(estimate.total - case.curve.total)
+        if off <= max(case.tolerance, tolerance):  # it is right here, and explains nothing
+            continue
+        text = f"it is what {estimate.name} gives here, {estimate.total:.4g} ({estimate.about})"
+        # a simulation has settings, which are guessed
+        kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
+        yield from case.explanation(kind, estimate.total, fit, text, tolerance)
+
+
+def _may_be_this(case: Case, estimate: Estimate) -> bool:
+    """Whether what is known of the claim does not speak against this simulation."""
+    return case.samples in (None, estimate.samples) and case.k_max in (None, estimate.last_lag)
+
+
+def hopeless_inverse(case: Case) -> Iterator[Explanation]:
+    """No sum of squares is negative, but the noise of a hopeless inverse is."""
+    if case.claimed >= -case.tolerance or not case.condition > HOPELESS:
+        return
+    text = (
+        "it is rounding noise, since memory is never negative, of a Gramian that floating point "
+        "cannot invert"
+    )
+    yield from case.explanation("gramian", case.claimed, "as it is", text)
+
+
+def few_samples(case: Case) -> Iterator[Explanation]:
+    """R² on the data it was fitted to is too large, by N/T of what is missing, at every lag.
+
+    Over lags up to k, E Σ R² ≈ Σ MC_τ + Σ (1 − MC_τ)·N/T.
+    """
+    told = case.samples is not None and case.k_max is not None
+    above = case.claimed > case.curve.total + case.tolerance
+    if not (above or told) or case.network.inputs > 1:
+        return
+    N = case.states
+    usual = dict.fromkeys([2 * N, N, 3 * N, 5 * N, 100, 200])
+    spans = [case.k_max] if case.k_max is not None else list(usual)
+    for last in spans:
+        lengths = [case.samples] if case.samples is not None else list(ROUND_SAMPLES)
+        fitting = [
+            found
+            for samples in lengths
+            for found in _in_sample(case, last, samples, "as it is" if told else "round value")
+        ]
+        yield from sorted(fitting, key=lambda one: abs(one.value - case.claimed))[:1]
+    if case.samples is None:
+        samples = _samples_for(case, spans[0])
+        if samples is not None:
+            yield from _in_sample(case, spans[0], samples, "solved for")
+
+
+def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explanation]:
+    found = _in_sample_total(case, last, samples)
+    if found is None:
+        return
+    value, by_chance = found
+    N = case.states
+    text = (
+        f"it is what R² on the training data itself gives from too few samples: {N} states fit "
+        f"{N}/{samples} of any lag by chance, and lags up to {last} of {samples:,} samples add up "
+        f"to about {value:.4g}"
+    )
+    scatter = EXCESS_SCATTER * by_chance
+    usual = 1.0 if last in (case.k_max, 2 * N) else 0.5
+    yield from case.explanation("few_samples", value, fit, text, scatter, usual)
+
+
+def _in_sample_total(case: Case, last: int, samples: int) -> tuple[float, float] | None:
+    """E Σ R² over lags 0 … last, and what of it is chance; None where there are too few samples.
+
+    What double precision does not hold is not found by a regression either.
+    """
+    if samples - last <= case.states + 1:
+        return None
+    memory = np.zeros(last + 1)
+    listed = case.curve.values[: last + 1]
+    memory[: len(listed)] = listed
+    held = case.usable.at("float64")
+    if held is not None and held.total < case.curve.total - 1:
+        memory[math.ceil(held.total) :] = 0.0
+    by_chance = float((1 - memory).sum()) * case.states / samples
+    return float(memory.sum()) + by_chance, by_chance
+
+
+def _samples_for(case: Case, last: int) -> int | None:
+    """The number of samples that gives the claimed number, by bisection."""
+    low, high = last + case.states + 2, 10_000_000
+    most, least = _in_sample_total(case, last, low), _in_sample_total(case, last, high)
+    if most is None or least is None or not least[0] < case.claimed < most[0]:
+        return None
+    while high - low > max(1, low // 1000):
+        middle = (low + high) // 2
+        value = _in_sample_total(case, last, middle)
+        over = value is None or value[0] > case.claimed
+        low, high = (middle, high) if over else (low, middle)
+    return high
+
+
+# DOC of src/memcurve/auditing/claims/disturbed.py
+# Numbers that are right for another question: noise, a ridge, coloured input, Fisher memory.
+
+#: Variances of the inputs that people choose: unit, uniform on ±1, ±0.8, ±0.5.
+ROUND_VARIANCES = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
+#: First autocorrelations that are tried; fewer for large networks, each takes some eigvals.
+AR_COEFFICIENTS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.75, 0.85, 0.98)
+FEW_COEFFICIENTS = 5
+MOST_STATES = 300
+#: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
+RIDGE_SCATTER = 0.03
+TEST_SCATTER = 0.08
+FORMAT_SCATTER = 0.01
+
+
+def number_formats(case: Case) -> Iterator[Explanation]:
+    """The states were stored, or read, with few digits."""
+    for row in case.usable.rows:
+        if case.matches(case.curve.total, row.total - case.curve.total):
+            continue
+        kind = "noise" if row.given else "number_format"
+        where = "under the noise given" if kind == "noise" else f"in {row.name}"
+        text = f"it is what can be used {where}, {row.total:.4g} of {case.curve.total:.6g}"
+        # the formats are idealised: converters span four standard deviations of the largest state
+        tolerance = 0.0 if kind == "noise" else FORMAT_SCATTER * row.total
+        yield from case.explanation(kind, row.total, "as it is", text, tolerance)
+
+
+def noise(case: Case) -> Iterator[Explanation]:
+    """There was noise on the states: memory below it cannot be used."""
+    told = "it is what can be used under a noise of standard deviation {:.2g} on the states"
+    yield from _at_some_level(case, "noise", _usable_total, case.usable.totals, told)
+
+
+def ridge(case: Case) -> Iterator[Explanation]:
+    """The readout was regularised: a ridge α over T samples acts like noise of variance α/T.
+
+    Not quite: with g = σ²/(σ² + s²) for each direction of the states, s² = α/T, noise leaves Σ g of
+    the total, and the R² of a ridge regression is Σ 1 − (1 − g)², which is half a derivative more,
+    Σ g − ½ d(Σ g)/d ln s.
+    """
+    if case.ridge is None or case.samples is None:
+        totals = case.usable.totals
+        if len(totals) > 1:
+            totals = totals - np.gradient(totals, np.log(case.usable.levels)) / 2
+        told = (
+            "it is the R² of a ridge regression whose ridge is α/T = {variance:.1e}, for input of "
+            "unit variance"
+        )
+        yield from _at_some_level(case, "ridge", _ridge_total, totals, told)
+        return
+    told_variance = case.input_variance is not None
+    for variance in (case.input_variance,) if told_variance else ROUND_VARIANCES:
+        assert variance is not None
+        level = float(np.sqrt(case.ridge / (case.samples * variance)))
+        total = _ridge_total(case, level)
+        if total is None:
+            return
+        text = (
+            f"it is what a ridge of {case.ridge:g} over {case.samples:,} samples leaves: like a "
+            f"noise of standard deviation {level:.2g}, for input of variance {variance:.3g}"
+        )
+        # one simulation, with what is fitted by chance
+        fit = "as it is" if told_variance else "round value"
+        yield from case.explanation("ridge", total, fit, text, RIDGE_SCATTER * total)
+        tested = _usable_total(case, level)
+        if tested is not None:
+            text += ", on data that were not trained on"
+            yield from case.explanation("ridge", tested, fit, text, TEST_SCATTER * tested)
+
+
+def _at_some_level(
+    case: Case,
+    kind: str,
+    total_at: Callable[[Case, float], float | None],
+    totals: Floats,
+    told: str,
+) -> Iterator[Explanation]:
+    """A variance that is a power of ten, or else the one that fits; ``totals`` fall with noise."""
+    levels = case.usable.levels
+    if len(levels) == 0 or not totals[-1] < case.claimed < min(totals[0], case.curve.total):
+        return
+    power = 2 * float(np.interp(-case.claimed, -totals, np.log10(levels)))
+    level = 10.0 ** (round(power) / 2)
+    value = total_at(case, level)
+    if value is not None and case.matches(value):
+        text = told.format(level, variance=level**2)
+        yield from case.explanation(kind, value, "round value", text)
+        return
+    text = told.format(10.0 ** (power / 2), variance=10.0**power)
+    yield from case.explanation(kind, case.claimed, "solved for", text)
+
+
+def coloured_input(case: Case) -> Iterator[Explanation]:
+    """The input was correlated in time: N is no bound, and lags repeat each other."""
+    if not case.white or case.network.inputs > 1:
+        return
+    chosen = AR_COEFFICIENTS if case.states <= MOST_STATES else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
+    totals: dict[float, float] = {}
+    for coefficient in chosen:
+        found = _coloured_totals(case, coefficient)
+        if found is None:
+            return
+        totals[coefficient] = found[0]
+        for value, what in zip(found, ("", ", without lag 0"), strict=True):
+            text = (
+                f"it is the total for input correlated in time, AR(1) with coefficient "
+                f"{coefficient:g}{what}; for such input the number of nodes is no bound"
+            )
+            yield from case.explanation("coloured_input", value, "round value", text)
+    fitting = _fitting_coefficient(case, totals)
+    if fitting is not None:
+        text = (
+            f"it is about the total for input correlated in time, AR(1) with coefficient "
+            f"{fitting:.3g}; for such input the number of nodes is no bound"
+        )
+        yield from case.explanation("coloured_input", case.claimed, "solved for", text)
+
+
+def _fitting_coefficient(case: Case, totals: dict[float, float]) -> float | None:
+    """The smallest coefficient that gives a number above the total for white input."""
+    if case.claimed <= case.curve.total + case.tolerance:
+        return None
+    order = [0.0, *sorted(totals)]
+    over = [case.curve.total, *(totals[c] for c in order[1:])]
+    for low, high, start, end in zip(order, order[1:], over, over[1:], strict=False):
+        if start < case.claimed <= end:
+            return _refined(case, low, high, start)
+    return None
+
+
+def _refined(case: Case, low: float, high: float, start: float) -> float:
+    """The coefficient between ``low`` and ``high``, to three digits."""
+    from scipy.optimize import brentq
+
+    def excess(coefficient: float) -> float:
+        found = (start,) if coefficient == low else _coloured_totals(case, coefficient)
+        return (case.claimed if found is None else found[0]) - case.claimed
+
+    return float(brentq(excess, low, high, xtol=5e-4))
+
+
+def fisher_memory(case: Case) -> Iterator[Explanation]:
+    """Fisher memory, another quantity of the same network."""
+    if case.network.readout is not None or case.states > MOST_STATES:
+        return
+    try:
+        total = fisher_curve(case.network).total
+    except (UncertainResultError, ValueError):
+        return
+    text = f"it is the total Fisher memory, {total:.6g} at unit noise, which is another quantity"
+    yield from case.explanation("fisher", total, "as it is", text)
+
+
+def _usable_total(case: Case, level: float) -> float | None:
+    totals = _totals_under(case, [level])
+    return None if totals is None else float(totals[0])
+
+
+def _ridge_total(case: Case, level: float) -> float | None:
+    step = 1e-3
+    totals = _totals_under(case, [level * np.exp(-step), level, level * np.exp(step)])
+    return None if totals is None else float(totals[1] - (totals[2] - totals[0]) / (4 * step))
+
+
+def _totals_under(case: Case, levels: list[float]) -> Floats | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            return noise_profile(case.network, levels, lags=1, input=case.input).totals
+    except UncertainResultError:
+        return None
+
+
+def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
+    """The total for AR(1) input, with and without lag 0."""
+    question = Question.of(case.network, 1, input=ARMA(ar=[coefficient]))
+    try:
+        curve = ask(question, warn=False)
+    except UncertainResultError:
+        return None
+    return curve.total, curve.total - float(curve.values[0])
+
+
+# --- the judgement
+
+#: In the order in which they are told where they fit equally well.
+RECOGNISERS: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
+    the_total,
+    lags_from_one,
+    cut_off,
+    number_of_states,
+    complex_nodes,
+    one_input,
+    absolute_correlation,
+    few_samples,
+    coloured_input,
+    ridge,
+    noise,
+    usual_estimates,
+    number_formats,
+    fisher_memory,
+    hopeless_inverse,
+)
+
+#: Kinds that leave a claim right: only the convention is another.
+CONVENTIONS = ("total", "from_lag_1")
+
+
+def judged(case: Case) -> Claim:
+    """Judge a claimed number."""
+    found: list[Explanation] = []
+    for recogniser in RECOGNISERS:
+        fitting = list(recogniser(case))
+        found += fitting
+        if fitting and fitting[0].kind in CONVENTIONS:
+            break  # it is right: there is nothing to explain away
+    found.sort(key=lambda one: -one.likelihood)  # equals stay in the order they were found in
+    best = found[0] if found else None
+    said = best is not None and best.kind == "cut_off" and case.k_max is not None
+    holds = best is not None and (best.kind in CONVENTIONS or said)
+    return Claim(case.claimed, case.tolerance, holds, _distinct(found))
+
+
+def _distinct(found: list[Explanation]) -> tuple[Explanation, ...]:
+    """At most two explanations a kind, the most likely."""
+    kept: list[Explanation] = []
+    for one in found:
+        if sum(other.kind == one.kind for other in kept) < 2:
+            kept.append(one)
+    return tuple(kept)

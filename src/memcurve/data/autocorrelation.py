@@ -1,0 +1,92 @@
+"""Inputs that depend on their own past: correlation in time, its test, and what is new in them.
+
+A coloured input is predictable from its own past, and states can "remember" lags that they only
+guess: ΣR² may exceed N. The *innovations* e_t = z_t − Σ_i a_i z_{t−i} of an autoregression are
+white, and their memory obeys the theory of white input: it sums to at most N.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: The share of an innovation's energy that may come later than the lags added for it.
+SETTLED = 1e-9
+#: Lags that are added at most.
+MOST_SETTLING = 1000
+
+
+def correlation(one: Floats, other: Floats) -> Floats:
+    """Σ_t one_t other_{t+k} for k = 0 … n − 1."""
+    size = 2 * len(one)
+    product = np.fft.rfft(one, size).conj() * np.fft.rfft(other, size)
+    return np.fft.irfft(product, size)[: len(one)]
+
+
+def ljung_box(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[Floats, float]:
+    """Correlations r_k of one_t and other_{t+k}, k ≤ h, and p of Q = n(n+2) Σ r_k²/(n − k)."""
+    from scipy import stats
+
+    n, h = len(one), h + fitted
+    scale = np.sqrt((one @ one) * (other @ other))
+    r = correlation(one, other)[1 : h + 1] / (scale or 1.0)
+    q = n * (n + 2) * float((r**2 / (n - np.arange(1, h + 1))).sum())
+    wide = 1 + 2 * h / n  # Q scatters by this more than χ² (measured): scale, at the same mean
+    return r, float(stats.chi2.sf(q / wide, (h - fitted) / wide))
+
+
+class Autoregression(NamedTuple):
+    """Weights a_1 … a_p of an autoregression, and the mean of the series."""
+
+    weights: Floats
+    mean: float
+
+    @property
+    def order(self) -> int:
+        """The number of weights p."""
+        return len(self.weights)
+
+    def innovations(self, z: Floats) -> Floats:
+        """e_t = (z_t − mean) − Σ_i a_i (z_{t−i} − mean); the first p values are not meaningful."""
+        e = z - self.mean
+        centred = e.copy()
+        for i, weight in enumerate(self.weights.tolist(), 1):
+            e[i:] -= weight * centred[:-i]
+        return e
+
+    def settling(self) -> int:
+        """Steps until all but SETTLED of an innovation's energy has come out in the series."""
+        from scipy.signal import lfilter
+
+        impulse = np.zeros(MOST_SETTLING)
+        impulse[0] = 1.0
+        energy = lfilter([1.0], np.concatenate([[1.0], -self.weights]), impulse) ** 2
+        left = np.cumsum(energy[::-1])[::-1] > SETTLED * energy.sum()
+        return int(np.count_nonzero(left))
+
+
+def fit_autoregression(z: Floats, most: int | None = None) -> Autoregression:
+    """Levinson's recursion on the biased autocovariance, the order up to ``most`` chosen by BIC.
+
+    The models of that recursion are all stable; it ends where nothing but rounding is left.
+    """
+    n, mean = len(z), float(z.mean())
+    if most is None:
+        most = max(1, min(int(10 * np.log10(n)), n // 10))
+    gamma = correlation(z - mean, z - mean)[: most + 1] / n
+    weights, variance = np.zeros(0), float(gamma[0])
+    best, best_score = weights, n * np.log(max(variance, np.finfo(float).tiny))
+    for order in range(1, most + 1):
+        reflection = (gamma[order] - weights @ gamma[order - 1 : 0 : -1]) / variance
+        weights = np.append(weights - reflection * weights[::-1], reflection)
+        variance *= (1 - reflection) * (1 + reflection)
+        if not variance > np.finfo(float).eps * gamma[0]:
+            break
+        score = n * np.log(variance) + order * np.log(n)
+        if score < best_score:
+            best, best_score = weights, score
+    return Autoregression(best, mean)

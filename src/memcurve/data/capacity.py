@@ -1,0 +1,501 @@
+"""Information processing capacity of recorded states: what they hold of the input, by degree."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memcurve.arguments import exact_array, require_limit, require_number
+from memcurve.data.autocorrelation import ljung_box
+from memcurve.data.capacity_estimation import Basis, Scan, joint_capacities, scan, state_basis
+from memcurve.data.capacity_targets import Polynomials, Reach, polynomials_of, reaches
+from memcurve.notes import Note
+from memcurve.optional import optional
+from memcurve.result import Result, installed_versions
+
+Floats = NDArray[np.float64]
+
+#: The degrees examined unless others are asked for: 2,825 targets.
+DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
+#: At most one row in so many is spent on the joint regression; further targets count singly.
+ROWS_PER_TARGET = 4
+#: Kurtosis from which on an input counts as heavy-tailed: that of the Laplace law.
+HEAVY_TAILS = 6.0
+#: Rows per state below which the errors are unreliable.
+ROWS_PER_STATE = 20
+#: Capacity at the end of the lags or of the window that suggests more beyond.
+AT_THE_EDGE = 0.01
+#: Serial correlation is tested at these many lags and this level.
+SERIAL_LAGS, SERIAL_LEVEL = 20, 1e-6
+
+
+@dataclass(frozen=True)
+class Target:
+    """One significant target ∏ p_{degrees[i]}(z_{t − lags[i]}).
+
+    Attributes
+    ----------
+    degrees, lags : tuple of int
+        Degree of each factor's polynomial, and how far back its input lies, most recent first.
+    capacity : float
+        Share of its variance that the states hold, estimated together with the other targets.
+    error : float
+        Standard error of ``capacity``.
+    raw : float
+        R² of the target regressed on the states, which chance makes too large.
+    single : float
+        ``raw`` less its leverage-weighted bias: the estimate from this target alone.
+    """
+
+    degrees: tuple[int, ...]
+    lags: tuple[int, ...]
+    capacity: float
+    error: float
+    raw: float
+    single: float
+
+    @property
+    def degree(self) -> int:
+        """Total degree."""
+        return sum(self.degrees)
+
+    @property
+    def name(self) -> str:
+        """E.g. ``p1[0]·p2[3]`` for p₁(z_t)·p₂(z_{t−3})."""
+        return "·".join(f"p{d}[{lag}]" for d, lag in zip(self.degrees, self.lags, strict=True))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Capacity(Result):
+    """Information processing capacity by degree, with standard errors.
+
+    Attributes
+    ----------
+    by_degree : dict
+        Total degree → capacity of all significant targets of that degree.
+    errors : dict
+        Total degree → standard error, including what the significance cut may have left out.
+    total, total_error : float
+        Over all degrees; never above ``rank``.
+    rank : int
+        Number of linearly independent states, which bounds the capacity over all targets.
+    states : int
+        Number of states N.
+    rows : int
+        Time steps that were used.
+    targets : tuple of Target
+        The significant ones, largest capacity first.
+    count : dict
+        Total degree → number of targets examined.
+    uncut : dict
+        Total degree → Σ of ``Target.single`` over all targets examined, significant or not: free
+        of the cut's bias, with more noise. It may exceed ``rank`` or be negative.
+    reach : dict
+        Total degree → (window, longest lag) of the targets examined.
+    polynomials : str
+        ``"legendre"``, ``"hermite"`` or ``"empirical"``.
+    threshold : float
+        Probability that a target unrelated to the states passes as significant.
+    notes : tuple of Note
+        Everything one should know before quoting the numbers.
+    name : str
+        A label for plots.
+    versions : dict
+        Versions of Python and the packages the numbers depend on.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.Capacity/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Capacity/1",)  # notes without kinds
+
+    by_degree: Mapping[int, float]
+    errors: Mapping[int, float]
+    total: float
+    total_error: float
+    rank: int
+    states: int
+    rows: int
+    targets: tuple[Target, ...]
+    count: Mapping[int, int]
+    uncut: Mapping[int, float]
+    reach: Mapping[int, tuple[int, int]]
+    polynomials: str
+    threshold: float
+    notes: tuple[Note, ...] = ()
+    name: str = ""
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    def significant(self, degree: int) -> tuple[Target, ...]:
+        """The significant targets of one total degree, largest capacity first."""
+        return tuple(target for target in self.targets if target.degree == degree)
+
+    def to_pandas(self, targets: bool = False) -> Any:
+        """A pandas DataFrame, one row a degree, or with ``targets=True`` one a significant target.
+
+        The columns by degree are capacity, error, uncut, targets and significant.
+        """
+        pd = optional("pandas", "this", "frames")
+        if targets:
+            rows = [dataclasses.asdict(t) | {"name": t.name} for t in self.targets]
+            names = [f.name for f in dataclasses.fields(Target)]
+            frame = pd.DataFrame(rows, columns=["name", *names]).set_index("name")
+        else:
+            index = pd.Index(list(self.by_degree), name="degree")
+            frame = pd.DataFrame(self._columns(), index=index)
+        frame.attrs.update(total=self.total, total_error=self.total_error, rank=self.rank)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over degrees and over significant targets, the rest as attributes."""
+        xr = optional("xarray", "this", "frames")
+        by_degree = {name: ("degree", values) for name, values in self._columns().items()}
+        singly = {
+            f"target_{name}": ("target", [getattr(target, name) for target in self.targets])
+            for name in ("degree", "capacity", "error", "raw", "single")
+        }
+        names = (
+            "total",
+            "total_error",
+            "rank",
+            "states",
+            "rows",
+            "polynomials",
+            "threshold",
+            "name",
+        )
+        return xr.Dataset(
+            by_degree | singly,
+            coords={"degree": list(self.by_degree), "target": [t.name for t in self.targets]},
+            attrs={n: getattr(self, n) for n in names} | {"notes": "\n".join(self.notes)},
+        )
+
+    def _columns(self) -> dict[str, list[float]]:
+        """Figures by degree."""
+        return {
+            "capacity": list(self.by_degree.values()),
+            "error": list(self.errors.values()),
+            "uncut": list(self.uncut.values()),
+            "targets": list(self.count.values()),
+            "significant": [len(self.significant(degree)) for degree in self.by_degree],
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw one bar, stacked by degree; see :func:`memcurve.plot.capacity` for several."""
+        from memcurve import plot
+
+        return plot.capacity(self, ax=ax)
+
+    def __repr__(self) -> str:
+        label = f"{self.name}, " if self.name else ""
+        head = (
+            f"<Capacity {label}{self.states} states of rank {self.rank}, {self.rows} rows, "
+            f"{self.polynomials} polynomials\n"
+            f"  degree  targets  significant   capacity"
+        )
+        rows = [
+            f"  {degree:6d}  {self.count[degree]:7d}  {len(self.significant(degree)):11d}"
+            f"  {value:9.4f} ± {self.errors[degree]:.1e}"
+            for degree, value in self.by_degree.items()
+        ]
+        last = (
+            f"   total  {sum(self.count.values()):7d}  {len(self.targets):11d}"
+            f"  {self.total:9.4f} ± {self.total_error:.1e}  of at most {self.rank}>"
+        )
+        return "\n".join([head, *rows, last, *(f"  note: {note}" for note in self.notes)])
+
+
+def capacity_from_data(
+    states: ArrayLike,
+    inputs: ArrayLike,
+    degrees: Mapping[int, int | tuple[int, int]] | int = DEGREES,
+    *,
+    washout: int | None = None,
+    polynomials: str = "auto",
+    threshold: float = 1e-4,
+    name: str = "",
+) -> Capacity:
+    """Information processing capacity of recorded states, by degree.
+
+    The capacity of a target y is the share of its variance that is linear in the states,
+    1 − min_W E(y_t − Wᵀx_t)²/Var y. Targets are products of polynomials p_d that are orthonormal
+    under the law of the input,
+
+        y_t = p_{d_1}(z_{t−τ_1}) · … · p_{d_k}(z_{t−τ_k}),    τ_1 < … < τ_k,
+
+    of total degree d_1 + … + d_k. For independent inputs the capacities of all targets sum to at
+    most N, and to N for states that are functions of a fading past (Dambre, Verstraeten, Schrauwen
+    and Massar 2012). Degree 1 is the memory curve of :func:`memcurve.memory_curve`.
+
+    Parameters
+    ----------
+    states : (n, N) array
+        One row a time step, already driven by the input of that step.
+    inputs : (T,) array
+        T ≥ n; the states belong to the last n of them, as ``network.simulate(inputs, washout)``
+        gives them.
+    degrees : mapping or int
+        Total degree → longest lag τ_k, or (window, longest lag) where the window bounds τ_k − τ_1.
+        With a longest lag alone the window is at most 20, 12, 7, 6, 5, 4 for degrees 2 to 7 and 3
+        beyond. A number D ≤ 7 means all degrees up to D with the longest lags 80, 40, 30, 16, 12,
+        10, 8.
+    washout : int, optional
+        How many of the first inputs' states to leave out; at least the longest lag is.
+    polynomials : str
+        ``"legendre"`` (uniform input), ``"hermite"`` (Gaussian input), ``"empirical"``
+        (orthonormal under the empirical law, for any input) or ``"auto"``: Legendre or Hermite if
+        six moments of the data agree with the law, else empirical.
+    threshold : float
+        A target counts if its R² exceeds what an unrelated one exceeds with this probability.
+    name : str
+        A label for plots.
+
+    Returns
+    -------
+    Capacity
+        Totals by degree with standard errors, and the significant targets.
+
+    Notes
+    -----
+    One QR decomposition of the centred states gives an orthonormal Q; all shifts of a pattern of
+    degrees and lag differences are one cross-correlation of Q with one series, in blocks by
+    Fourier transform. ``R² = |Qᵀw|²/|w|²`` exceeds the capacity by chance by κ = Σ h w²/Σ w² for
+    leverages h. Significant is R² > c·max(κ/κ₀, 1), where c is the quantile of the Beta law at
+    ``threshold`` and κ₀ the value of κ at equal leverages.
+
+    The capacities of the significant targets are then estimated together, from a regression of
+    the states on the targets: the sum of single R² has several times the standard error and
+    exceeds N. Standard errors are those of influence functions, in blocks of time; to them are
+    added the capacity that the cut may have left out (the sum of the corrected R² of all
+    others and its own error, as far as the states have room) and what passes by chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import capacity_from_data
+    >>> z = np.random.default_rng(1).uniform(-1, 1, 2000)
+    >>> states = np.column_stack([np.roll(z, 3), np.roll(z, 1) * np.roll(z, 2)])
+    >>> result = capacity_from_data(states, z, {1: 10, 2: 10})
+    >>> {degree: round(capacity, 3) for degree, capacity in result.by_degree.items()}
+    {1: 1.0, 2: 1.0}
+    >>> result.targets[0].lags, result.targets[1].lags
+    ((3,), (1, 2))
+    """
+    threshold = require_number(threshold, "threshold", "between 0 and 1", lambda p: 0 < p < 1)
+    plan = reaches(degrees)
+    if not isinstance(name, str):
+        raise TypeError(f"`name` must be a string, got {name!r}.")
+    z = _series(inputs)
+    X = _recorded(states, len(z))
+    longest = max(reach.lag for reach in plan)
+    start = max(len(z) - len(X), longest, _washout(washout, len(z)))
+    if longest >= len(z):
+        raise ValueError(
+            f"`degrees` must have lags shorter than the recording of {len(z)} inputs, got a "
+            f"longest lag of {longest}; record more or give smaller lags."
+        )
+    basis, constant = state_basis(X[start - (len(z) - len(X)) :], start)
+    highest = plan[-1].degree
+    family = polynomials_of(z, highest, polynomials)
+    scans = scan(basis, family, plan, threshold)
+    found = _joined(basis, family, scans)
+    result = Capacity(
+        **found,
+        rank=basis.rank,
+        states=X.shape[1],
+        rows=basis.rows,
+        count={one.reach.degree: one.count for one in scans},
+        uncut={one.reach.degree: one.uncut for one in scans},
+        reach={one.reach.degree: (one.reach.window, one.reach.lag) for one in scans},
+        polynomials=family.name,
+        threshold=threshold,
+        name=name,
+    )
+    notes = (
+        *_input_notes(z, family, highest),
+        *_state_notes(result, constant),
+        *_target_notes(result, plan),
+    )
+    return dataclasses.replace(result, notes=notes)
+
+
+def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, Any]:
+    """Capacities of the significant targets, their sums by degree and errors."""
+    degrees = [one.reach.degree for one in scans]
+    groups = np.repeat(np.arange(len(scans)), [len(one.chosen) for one in scans])
+    chosen = [target for one in scans for target in one.chosen]
+    raw = np.array([value for one in scans for value in one.raw])
+    single = np.array([value for one in scans for value in one.single])
+    together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
+    joint = joint_capacities(
+        basis, family, [chosen[s] for s in together], groups[together], len(scans)
+    )
+    capacity = np.maximum(single, 0)
+    error = np.full(len(raw), np.sqrt(2 * basis.rank) / basis.rows)
+    capacity[together], error[together] = joint.capacity, joint.error
+    sums = np.bincount(groups, weights=capacity, minlength=len(scans))
+    # what lies below the cut is known up to the chance R² of that many targets, of variance
+    # 2r/n² each; no more can have been left out than the states have room for
+    room = max(basis.rank - float(capacity.sum()), 0.0)
+    below = np.maximum([one.left_out for one in scans], 0)
+    blur = np.array([2 * basis.rank * one.count for one in scans]) / basis.rows**2
+    chance = np.array([one.chance for one in scans])
+    errors = np.sqrt(joint.group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
+    targets = tuple(
+        Target(
+            degrees=chosen[s][0].degrees,
+            lags=tuple(chosen[s][1] + offset for offset in chosen[s][0].offsets),
+            capacity=float(capacity[s]),
+            error=float(error[s]),
+            raw=float(raw[s]),
+            single=float(single[s]),
+        )
+        for s in np.argsort(-capacity, kind="stable")
+    )
+    missed = min(below.sum() ** 2 + blur.sum(), room**2)
+    total_error = np.sqrt(joint.total_error**2 + missed + chance.sum())
+    return {
+        "by_degree": dict(zip(degrees, sums.tolist(), strict=True)),
+        "errors": dict(zip(degrees, errors.tolist(), strict=True)),
+        "total": float(min(capacity.sum(), basis.rank)),
+        "total_error": float(total_error),
+        "targets": targets,
+    }
+
+
+def _series(inputs: ArrayLike) -> Floats:
+    z = exact_array(inputs, "inputs")
+    if z.ndim == 2 and z.shape[1] == 1:
+        z = z[:, 0]
+    if z.ndim != 1 or np.iscomplexobj(z):
+        raise ValueError(
+            f"`inputs` must be one real series of shape (T,), got shape {z.shape} and dtype "
+            f"{z.dtype}; give one input channel at a time."
+        )
+    return z
+
+
+def _recorded(states: ArrayLike, steps: int) -> Floats:
+    X = exact_array(states, "states")
+    if X.ndim != 2 or X.shape[1] == 0 or np.iscomplexobj(X):
+        raise ValueError(
+            f"`states` must be real of shape (n, N), one row a time step, got shape {X.shape} and "
+            f"dtype {X.dtype}; a single state goes as states[:, None], complex ones as real and "
+            f"imaginary parts."
+        )
+    if len(X) > steps:
+        hint = "; transpose it" if X.shape[1] == steps else "; give the inputs of all of them"
+        raise ValueError(
+            f"`states` must not have more rows than `inputs` has steps, got {len(X)} rows and "
+            f"{steps} inputs{hint}."
+        )
+    return X
+
+
+def _washout(washout: int | None, steps: int) -> int:
+    if washout is None:
+        return 0
+    if require_limit(washout, "washout") >= steps:
+        raise ValueError(
+            f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; give a "
+            f"longer recording or a shorter washout."
+        )
+    return int(washout)
+
+
+def _input_notes(inputs: Floats, polynomials: Polynomials, degree: int) -> list[Note]:
+    """Notes on the input alone."""
+    notes = []
+    centred = (inputs - inputs.mean()) / inputs.std()
+    kurtosis = float((centred**4).mean())
+    if kurtosis >= HEAVY_TAILS:
+        notes.append(
+            f"the input is heavy-tailed (kurtosis {kurtosis:.3g}): a few large values decide the "
+            f"targets of higher degree, whose capacities and errors are unreliable"
+        )
+    if _serially_dependent(centred) or _serially_dependent(centred**2):
+        notes.append(
+            "the inputs are not independent in time, so that the targets are not orthogonal: `raw` "
+            "counts some capacity under several of them; `capacity` is what independent inputs "
+            "would give with the same response"
+        )
+    if polynomials.highest < degree:
+        notes.append(
+            f"the input takes {polynomials.highest + 1} values only, so that no factor of a target "
+            f"has a degree above {polynomials.highest}"
+        )
+    return [Note("recording", text) for text in notes]
+
+
+def _serially_dependent(series: Floats) -> bool:
+    """Whether a Ljung–Box test finds correlation in time."""
+    series = series - series.mean()
+    lags = min(SERIAL_LAGS, len(series) // 4)
+    if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
+        return False
+    return ljung_box(series, series, lags)[1] < SERIAL_LEVEL
+
+
+def _state_notes(result: Capacity, constant: int) -> list[Note]:
+    """Notes on the states and their number of rows."""
+    notes = []
+    rows, rank, states = result.rows, result.rank, result.states
+    if rank < states:
+        cause = f", {constant} of them constant" if constant else ""
+        notes.append(
+            f"the {states} states have rank {rank}{cause}: what the others hold lies below "
+            f"rounding, and the capacity is at most {rank}"
+        )
+    if rows < ROWS_PER_STATE * rank:
+        notes.append(
+            f"{rows} rows are few for {rank} states (below {ROWS_PER_STATE} a state): weak "
+            f"targets are lost and errors are unreliable; record more"
+        )
+    beyond = len(result.targets) - rows // ROWS_PER_TARGET
+    if beyond > 0:
+        notes.append(
+            f"{len(result.targets)} targets are significant, too many for {rows} rows: the weakest "
+            f"{beyond} are estimated singly; record more"
+        )
+    return [Note("recording", text) for text in notes]
+
+
+def _target_notes(result: Capacity, plan: Sequence[Reach]) -> list[Note]:
+    """Notes on what was found, and on what the choice of degrees may have missed."""
+    notes = []
+    count = sum(result.count.values())
+    by_chance = result.threshold * count
+    if by_chance >= 1:
+        text = (
+            f"about {by_chance:.0f} of the {count:,} targets pass the cut by chance; their "
+            f"capacities are small. A lower `threshold` admits fewer"
+        )
+        notes.append(Note("method", text))
+    for reach in plan:
+        own = result.significant(reach.degree)
+        last = sum(t.capacity for t in own if t.lags[-1] == reach.lag)
+        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == reach.window > 0)
+        if last > AT_THE_EDGE:
+            text = (
+                f"degree {reach.degree} still has a capacity of {last:.2g} at its longest lag "
+                f"{reach.lag}; longer ones hold more"
+            )
+            notes.append(Note("lags", text))
+        if wide > AT_THE_EDGE and reach.window < reach.lag:
+            text = (
+                f"degree {reach.degree} still has a capacity of {wide:.2g} at the end of its "
+                f"window {reach.window}; a wider one holds more"
+            )
+            notes.append(Note("lags", text))
+    unexplained = result.rank - result.total
+    if unexplained > max(3 * result.total_error, AT_THE_EDGE):
+        text = (
+            f"{unexplained:.3g} of the states' dimensions are unaccounted for: higher degrees, "
+            f"longer lags, weak targets below the cut, or noise"
+        )
+        notes.append(Note("lags", text))
+    return notes

@@ -1,0 +1,609 @@
+"""Checks of a recording before any memory number is computed from it.
+
+A recording is states X (T×N) and the input z (T) that drove them, row t of X already driven by
+z_t. Wrong pairing, clipping, a transient or input that repeats show in the numbers only as more or
+less memory; here they are named, with the remedy. Nothing is changed.
+
+Recordings longer than :data:`LONG` rows (or 20N) are read whole for what one pass finds (numbers
+that are not finite, constant, equal and clipped columns, everything about z); the rest is checked
+on as many rows: half of them the first ones, half from the middle on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memcurve.arguments import rectangular_array, require_limit, require_number
+from memcurve.data.autocorrelation import correlation, fit_autoregression, ljung_box
+from memcurve.data.findings import Finding, Findings, Level
+from memcurve.noise import floating_point_deviations
+from memcurve.notes import Note
+
+__all__ = ["LONG", "Finding", "Findings", "check_recording"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+EPS = float(np.finfo(float).eps)
+#: Rows of a recording that always suffice.
+LONG = 20_000
+#: Rows of a recording that are too few for any of this.
+LEAST = 20
+#: Rows from which on states without any of the input are no accident.
+SURE = 300
+#: A lattice of more levels than this is the number format's own, not an AD converter's.
+MOST_LEVELS = {np.float16: 2**10, np.float32: 2**20, np.float64: 2**30}
+
+
+def check_recording(
+    states: ArrayLike, inputs: ArrayLike, *, washout: int = 0, level: float = 1e-4
+) -> Findings:
+    """Look for whatever would falsify the memory computed from a recording.
+
+    Parameters
+    ----------
+    states : (T, N) array
+        A state a row; row t is already driven by ``inputs[t]``.
+    inputs : (T,) array
+        The input.
+    washout : int
+        Rows at the start not to look at.
+    level : float
+        Chance of a false alarm, for each of the tests.
+
+    Notes
+    -----
+    *Alignment.* Of independent inputs, states know nothing of those to come: R²_k of z_{t+k} on
+    x_t, k > 0, is Beta(N/2, (n − 1 − N)/2) distributed, and so is R²_{−k} for inputs that have not
+    reached the states yet. A lag into the future with more means that the states lead; dead lags
+    0 … k − 1 mean that they are late. All shifts up to n/2 are tested, with z and z² as targets
+    (intensities are even in z), clipped at their 0.5 % quantiles; of coloured z, its innovations.
+
+    *Input.* Ljung and Box's Q over min(50, n/5) lags for z, for z² (volatility), and for z_{t+k}
+    with z_t² (chaotic maps); of coloured z, for the innovations of the AR model least in BIC.
+
+    *Transient.* Means over blocks of the Mahalanobis distance of the first rows, under mean and
+    covariance of the later ones, against their scatter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(1).standard_normal(1000)
+    >>> states = np.stack([np.roll(z, k) for k in range(4)], axis=1)
+    >>> print(check_recording(states[10:990], z[12:992]))
+    warning: the states are late by 2 steps: they hold nothing of the input at lags 0 to 1 and \
+R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the system's own
+    """
+    x, z = _validated(states, inputs, require_limit(washout, "washout"))
+    level = require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
+    if broken := _not_finite(x, z, washout):
+        return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
+    found: list[Finding] = []
+    kept = _distinct_columns(x, found)
+    signal = _check_input(z, level, found)
+    if len(kept) == 0 or signal is None:
+        return Findings(tuple(found), kept=kept, washout=washout)
+    rows, columns = len(x), len(kept)
+    _check_length(rows, columns, found)
+    half = min(rows // 2, max(LONG, 20 * columns) // 2)
+    head, body = (x[a : a + half][:, kept].astype(float) for a in (0, rows // 2))
+    floor, step = _check_storage(body, z, found)
+    if not signal.period:  # a repeated peak is no clipping
+        _check_clipping(x, kept, found)
+    start = _check_transient(head, body, washout, level, found)
+    # of a long recording its middle, unless the input repeats: its targets cover the first period
+    first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
+    basis = _check_rank(x[first:last][:, kept].astype(float), floor, found)
+    if signal.period:
+        first, last = start, min(signal.period, start + 2 * half)
+        basis = _basis_of(x[first:last][:, kept].astype(float))[0]
+    targets = tuple(target[first:last] for target in signal.targets)
+    notes: tuple[Note, ...] = ()
+    if rows > 2 * half + 1:
+        text = (
+            f"of {rows} rows, {2 * half} were looked at for storage, transient, rank and alignment"
+        )
+        notes = (Note("recording", text),)
+    shift = _check_alignment(basis, targets, level, found)
+    return Findings(
+        tuple(sorted(found, key=lambda one: ("error", "warning", "info").index(one.level))),
+        kept=kept,
+        step=step,
+        shift=shift,
+        washout=washout + start,
+        coloured=signal.coloured,
+        period=signal.period,
+        notes=notes,
+    )
+
+
+def _validated(states: Any, inputs: Any, washout: int) -> tuple[NDArray[Any], Floats]:
+    """Views of what was passed, less the washout, if it has the form of a recording."""
+    x, z = _real(states, "states"), _real(inputs, "inputs")
+    if x.ndim != 2 or 0 in x.shape:
+        raise ValueError(
+            f"`states` must be a T×N array, one state a row, got shape {x.shape}; a single node's "
+            f"series is states[:, None]."
+        )
+    if z.ndim == 2 and z.shape[1] == 1:
+        z = z[:, 0]
+    if z.ndim != 1:
+        raise ValueError(
+            f"`inputs` must be one series of T values, got shape {z.shape}; several inputs are not "
+            f"supported: pass one column, e.g. inputs[:, 0]."
+        )
+    if len(x) != len(z):
+        remedy = "cut them to the same time steps, row t of `states` being driven by inputs[t]"
+        if x.shape[1] == len(z):
+            remedy = "`states` seems transposed: pass states.T"
+        raise ValueError(
+            f"`states` and `inputs` must have a row for every time step, got {len(x)} rows of "
+            f"states (shape {x.shape}) and {len(z)} inputs; {remedy}."
+        )
+    if len(z) - washout < LEAST:
+        raise ValueError(
+            f"`states` must have at least {LEAST} rows after the washout, got {len(z)} less "
+            f"`washout`={washout}; record longer, 20 rows a state at least."
+        )
+    return x[washout:], z[washout:].astype(float)
+
+
+def _real(value: Any, argument: str) -> NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"`{argument}` must be a plain array, got a masked one; cut the recording to a stretch "
+            f"without masked entries and pass its .data."
+        )
+    array = rectangular_array(value, argument)
+    if array.dtype.kind == "c":
+        raise TypeError(
+            f"`{argument}` must be real, got dtype {array.dtype}; read complex states through real "
+            f"and imaginary parts, e.g. numpy.hstack([x.real, x.imag])."
+        )
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"`{argument}` must hold numbers, got dtype {array.dtype}; convert them first, e.g. "
+            f"numpy.asarray({argument}, dtype=float)."
+        )
+    return array
+
+
+def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
+    bad = ~(np.isfinite(x).all(axis=1) & np.isfinite(z))
+    if not bad.any():
+        return None
+    ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
+    longest = int(np.diff(ends).argmax())
+    first, last = int(ends[longest]) + 1, int(ends[longest + 1])
+    return Finding(
+        "error",
+        "not_finite",
+        f"{bad.sum()} of {len(z)} rows hold NaN or infinite numbers, the first is row "
+        f"{int(ends[1])}; nothing else was checked",
+        f"rows taken out would break the order in time: cut to the longest stretch without, "
+        f"[{first}:{last}] of both, {last - first} rows",
+    )
+
+
+def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
+    if rows >= 20 * columns:
+        return
+    message = f"there are {rows} rows for {columns} states, "
+    remedy = f"record {20 * columns} rows or more"
+    if rows <= columns:
+        message += "not more than states: every input is fitted perfectly, at every lag"
+        remedy += ", or read fewer states"
+    elif rows < 10 * columns:
+        message += f"{rows / columns:.1f} a state: totals and their standard errors are unreliable"
+    else:
+        message += (
+            f"{rows / columns:.1f} a state: totals of slow networks are biased and their standard "
+            f"errors too small"
+        )
+        remedy += ", 60 a state for slow networks"
+    level: Level = "error" if rows <= columns else "warning"
+    found.append(Finding(level, "short", message, remedy))
+
+
+class _Signal(NamedTuple):
+    """The input as the test of alignment needs it."""
+
+    targets: tuple[Floats, ...]
+    coloured: bool
+    period: int | None
+
+
+def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | None:
+    """What the test of alignment may use of the input, None where it is constant."""
+    distinct = len(np.unique(z))
+    if np.ptp(z) <= 4 * EPS * abs(z).max():
+        message = f"the input is constant, {z[0]:g}: there is nothing to remember"
+        found.append(Finding("error", "constant_input", message, "drive with independent input"))
+        return None
+    period = _period(_clipped(z), level)
+    if period:
+        message = f"the input repeats after {period} steps: a sample of {period}, not {len(z)}, and"
+        message += f" lags from {period} on repeat the first ones"
+        remedy = "drive with input that does not repeat, or keep one period"
+        found.append(Finding("warning", "repeated", message, remedy))
+        z = z[: max(period, LEAST)]  # what repeats is no further sample
+    h = min(50, len(z) // 5)
+    white = _clipped(z)
+    r, p = ljung_box(white, white, h)
+    coloured, settled, order = p < level, True, 0
+    if coloured:
+        model = fit_autoregression(z, h)
+        innovations, order = model.innovations(z), model.order
+        innovations[:order] = 0.0  # their past is not known
+        white = _clipped(innovations)
+        settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
+        message = f"the input is not white: autocorrelation {r[0]:.3f} at lag 1 (Ljung–Box over "
+        message += f"{h} lags, p = {p:.1e}); memory at neighbouring lags is shared"
+        remedy = "compute the memory of its innovations" + (
+            f", e.g. of an AR({order}) model" if settled else ", or drive with independent input"
+        )
+        found.append(Finding("warning", "coloured", message, remedy))
+    targets: tuple[Floats, ...] = (white,) if settled else ()
+    if distinct == 2:
+        remedy = "nothing to do; squares and other even powers of it are constant"
+        found.append(Finding("info", "two_valued", "the input takes two values", remedy))
+    elif settled:
+        square = white**2 - (white[order:] ** 2).mean()
+        square[:order] = 0
+        p = ljung_box(square[order:], square[order:], h)[1]
+        chaos = ljung_box(square[order:], np.sign(white[order:]), h)[1]
+        targets = (white, square)
+        if min(p, chaos) < level:
+            what = "later ones and squares of" if chaos < level else "squares of later and"
+            message = "the innovations of the input are" if coloured else "the input is"
+            message += f" uncorrelated but not independent: {what} earlier ones correlate "
+            message += f"(p = {min(p, chaos):.1e})"
+            remedy = "mind the standard errors, which assume independence; drive with iid input"
+            found.append(Finding("warning", "dependent", message, remedy))
+            # of volatile inputs the signs are still a coin's; what the past tells is no null
+            targets = () if chaos < level or coloured else (np.sign(white),)
+    return _Signal(targets, coloured, period)
+
+
+def _clipped(z: Floats) -> Floats:
+    """z, centred, its 0.5 % largest and smallest cut back: tests hold under heavy tails too."""
+    clipped = np.clip(z, *np.quantile(z, [0.005, 0.995]))
+    clipped = z if np.ptp(clipped) == 0 else clipped
+    return np.asarray(clipped - clipped.mean())
+
+
+def _period(z: Floats, level: float) -> int | None:
+    """The first lag, after the correlation has died down, at which it comes back to near one.
+
+    Bernstein's inequality keeps few large values that happen to meet from being a repetition.
+    """
+    n = len(z)
+    last = 4 * n // 5
+    energy = np.cumsum(z**2)
+    lags = np.arange(1, last)
+    r = correlation(z, z)[1:last] / np.sqrt(energy[n - 1 - lags] * (energy[-1] - energy[lags - 1]))
+    tail, peak = np.log(n / level), float((z**2).max() / (z**2).mean())
+    b, overlap = 2 * peak * tail / 3, n - lags
+    cut = np.maximum((b + np.sqrt(b**2 + 8 * overlap * tail)) / (2 * overlap), 0.5)
+    if abs(r[:5]).max() > 0.3:  # slow or narrow-band input nearly comes back
+        cut = np.where(lags <= n // 2, np.maximum(cut, 0.98), np.inf)
+    died = int(np.argmax(r < 0.5))
+    back = np.flatnonzero((r >= np.minimum(cut, 0.99)) & (lags > died + 1) & (cut < 1))
+    if len(back) == 0:
+        return None
+    first = int(back[0])
+    while first + 1 < len(r) and r[first + 1] > r[first]:
+        first += 1
+    return int(lags[first])
+
+
+def _distinct_columns(x: NDArray[Any], found: list[Finding]) -> Indices:
+    """Columns that vary and are no affine copy of an earlier one."""
+    low, high = x.min(axis=0).astype(float), x.max(axis=0).astype(float)
+    constant = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
+    kept = np.flatnonzero(~constant)
+    if constant.any():
+        message = f"{constant.sum()} of {len(low)} columns are constant: "
+        message += _listed(np.flatnonzero(constant))
+        remedy = "leave them out, they hold nothing" if len(kept) else "record the states again"
+        level: Level = "warning" if len(kept) else "error"
+        found.append(Finding(level, "constant_columns", message, remedy))
+    sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
+    # 1 − |r| is quadratic in the difference: a first look only
+    alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
+    copies = {
+        int(kept[j]): int(kept[i])
+        for i, j in np.argwhere(alike)
+        if _affinely_equal(x[:, kept[i]].astype(float), x[:, kept[j]].astype(float))
+    }
+    if copies:
+        copy, original = min(copies.items())
+        message = (
+            f"{len(copies)} columns equal earlier ones up to scale and offset: {copy} equals "
+            f"{original}" + (" …" if len(copies) > 1 else "")
+        )
+        remedy = f"leave out {_listed(sorted(copies))}: a linear readout gains nothing from them"
+        found.append(Finding("warning", "equal_columns", message, remedy))
+    return np.setdiff1d(kept, list(copies)).astype(np.int64)
+
+
+def _listed(indices: Iterable[int], most: int = 5) -> str:
+    """The first few, separated by commas."""
+    texts = [str(int(i)) for i in indices]
+    return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+
+
+def _affinely_equal(one: Floats, other: Floats) -> bool:
+    """Whether two columns agree, once centred and scaled, up to the rounding of their numbers."""
+    scales = [float(abs(column).max() / column.std()) for column in (one, other)]
+    a, b = _standardised(one), _standardised(other)
+    return bool(abs(a - np.sign(a @ b) * b).max() <= 32 * EPS * max(1.0, *scales))
+
+
+def _standardised(x: Floats) -> Floats:
+    x = x - x.mean(axis=0)
+    deviation = x.std(axis=0)
+    return np.asarray(x / np.where(deviation > 0, deviation, 1.0))
+
+
+def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, float | None]:
+    """Look for quantisation and few digits: rounding, relative to the states, and step."""
+    sample = x[:: max(1, len(x) // 2000)]
+    distinct = len(np.unique(z))
+    steps = [_lattice_step(column, distinct) for column in sample.T]
+    deviations = x.std(axis=0)
+    types: list[tuple[str, type, int]] = [("half", np.float16, 10), ("single", np.float32, 23)]
+    with np.errstate(over="ignore"):
+        stored = [t for t in types if np.array_equal(sample.astype(t[1]).astype(float), sample)]
+    digits = stored[0][2] if stored else 52
+    rounding = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits)
+    stepped = np.array([step is not None for step in steps])
+    if stored and not stepped.all():
+        message = f"states look stored in {stored[0][0]} precision: errors of "
+        message += f"{np.median(rounding / deviations):.1e} of their standard deviations"
+        remedy = "record in double precision if memory below this noise floor matters"
+        found.append(Finding("info", f"{stored[0][0]}_precision", message, remedy))
+    rounding = np.where(stepped, np.array([s or 0.0 for s in steps]) / np.sqrt(12), rounding)
+    floor = float(np.sqrt(((rounding / deviations) ** 2).mean()))
+    step = max((s for s in steps if s is not None), default=0.0)
+    if step == 0:
+        return floor, None
+    stepped = np.array([bool(s) for s in steps])
+    message = f"{stepped.sum()} of {len(steps)} columns are quantised in steps of up to {step:.4g}:"
+    message += f" errors of {np.median((rounding / deviations)[stepped]):.1e} of their standard "
+    message += "deviations"
+    remedy = "quote the memory as that at this noise floor, or record with more bits"
+    found.append(Finding("info", "quantised", message, remedy))
+    return floor, step
+
+
+def _lattice_step(column: Floats, distinct: int) -> float | None:
+    """The q for which all values are offset + kq, k integer, if above rounding; 0 for few values.
+
+    Gaps between neighbouring values are small multiples of q, so that Euclid's algorithm on them
+    does not blow up their rounding; distances from the median, longer and longer, make q precise.
+    """
+    values = np.unique(column)
+    # States of a delay line take as many values as a discrete input has: nothing was rounded.
+    if len(values) < 3 or len(values) <= distinct <= 64:
+        return 0.0
+    with np.errstate(over="ignore"):
+        kind, most = next(
+            one for one in MOST_LEVELS.items() if (values.astype(one[0]) == values).all()
+        )
+    # decimals are multiples of their step only up to the rounding of the format they are stored in
+    for eps in (EPS,) if kind is np.float64 else (EPS, 2.0**-23):
+        noise = 2 * eps * float(abs(values).max())
+        gaps = np.diff(values)
+        gaps = np.sort(gaps[gaps > noise])
+        step = float(gaps[0]) if len(gaps) else 0.0
+        for gap in gaps[1:64].tolist():
+            while gap > max(8 * noise, 1e-4 * step):  # remainders inherit the larger ones' error
+                step, gap = gap, step - gap * round(step / gap)
+                gap = abs(gap)
+        if step <= 20 * noise:
+            continue
+        distances = np.sort(abs(values - values[len(values) // 2]))  # gaps are widest in the tails
+        for some in (distances[:64], distances):  # a few tell at once of most that are no lattice
+            for distance in some[1:].tolist():
+                step = distance / max(1, round(distance / step))
+            off = abs(some - step * np.rint(some / step)).max()
+            if off > 0.01 * step + noise:
+                break
+        else:
+            if distances[-1] <= most * step:
+                return step
+    return None
+
+
+def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> None:
+    """Look for columns that sit at an extreme far more often than next to it."""
+    clipped: list[int] = []
+    rectified: list[int] = []
+    most = 0.0
+    for j in kept:
+        column = x[:, j]
+        for extreme in (column.min(), column.max()):
+            share = float((column == extreme).mean())
+            if share < 0.01 or share * len(column) < 5:
+                continue
+            values, counts = np.unique(column, return_counts=True)
+            if extreme == values[-1]:
+                counts = counts[::-1]
+            # coarse steps fill the last level too, but no more than the one before it
+            if len(values) >= 5 and counts[0] > 3 * counts[1] + 5:
+                (rectified if extreme == 0 else clipped).append(int(j))
+                most = max(most, share)
+    if clipped:
+        message = f"{len(set(clipped))} columns sit at their largest or smallest value in up to "
+        message += f"{100 * most:.1f} % of the rows: clipped or saturated ("
+        message += f"{_listed(dict.fromkeys(clipped))})"
+        remedy = "widen the recorder's range or drive the system less"
+        found.append(Finding("warning", "clipped", message, remedy))
+    if rectified:
+        message = f"{len(set(rectified))} columns have their extreme at zero in 1 % of the rows or "
+        message += f"more: rectified ({_listed(dict.fromkeys(rectified))})"
+        found.append(Finding("info", "rectified", message, "as it should be for rectifying nodes"))
+
+
+def _check_transient(
+    head: Floats, body: Floats, washout: int, level: float, found: list[Finding]
+) -> int:
+    """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
+    from scipy import stats
+
+    length = max(5, min(25, len(head) // 40))
+    count = len(head) // length
+    if count < 8 or len(body) < 2 * body.shape[1]:
+        return 0
+    mean, deviation = body.mean(axis=0), body.std(axis=0)
+    _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
+    whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
+    distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)
+    blocks = np.log(distances[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
+    reference = blocks[count // 2 :]
+    off, scatter = abs(blocks - reference.mean()), float(reference.std(ddof=1))
+    # neighbouring blocks share what is remembered: that many of them are as good as independent
+    steps = np.diff(reference)
+    persistence = 1 - float(steps @ steps) / max(2 * len(steps) * scatter**2, 1e-300)
+    freedom = np.clip(len(reference) * (1 - persistence) / (1 + persistence), 5, len(reference) / 2)
+    if off[0] <= max(np.log(1.5), scatter * stats.t.isf(level / 2, freedom)):
+        return 0
+    # what started so far off has ended where it is no longer remarkable, one block later
+    settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
+    start = min(int(np.argmax(settled)) + 1, count // 2) * length
+    ratio = float(np.exp((blocks[0] - reference.mean()) / 2))
+    message = f"the first {start} rows have not settled: at the start the states are {ratio:.2g} "
+    message += "times as far from their mean as later"
+    remedy = f"drop them, e.g. with washout={washout + start}"
+    found.append(Finding("warning", "transient", message, remedy))
+    return start
+
+
+def _basis_of(x: Floats) -> tuple[Floats, Floats]:
+    """An orthonormal basis of the centred states, and their singular values in deviations."""
+    if len(x) == 0:
+        return np.empty((0, x.shape[1])), np.zeros(x.shape[1])
+    q, r = np.linalg.qr(_standardised(x))
+    u, s, _ = np.linalg.svd(r, full_matrices=False)
+    return np.asarray(q @ u[:, s > 8 * EPS * s[0]]), np.asarray(s / np.sqrt(len(x)))
+
+
+def _check_rank(x: Floats, floor: float, found: list[Finding]) -> Floats:
+    """Return the basis; say whether some directions of the states are but rounding."""
+    basis, s = _basis_of(x)
+    weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
+    if weak and len(x) > x.shape[1]:
+        message = f"{weak} of {len(s)} directions of the states are not above their rounding, "
+        message += f"σ_min/σ_max = {s[-1] / s[0]:.1e}"
+        remedy = "what they hold is lost: quote the memory as that at this noise floor"
+        found.append(Finding("warning", "rank_deficient", message, remedy))
+    return basis
+
+
+def _check_alignment(
+    basis: Floats, targets: tuple[Floats, ...], level: float, found: list[Finding]
+) -> int:
+    """By how many steps the states are late (or lead, negative), where the input tells."""
+    n, rank = basis.shape
+    if not targets or n < max(LEAST, 2 * rank):
+        message = "the alignment of states and input was not tested: "
+        message += "too few rows" if targets else "the input can be predicted from its own past, "
+        message += "" if targets else "and states that predict it need not lead"
+        remedy = "check it by hand, or record longer with independent input"
+        found.append(Finding("info", "alignment_untested", message, remedy))
+        return 0
+    reach, count = n // 2, len(targets)
+    shares = np.array([_shares(basis, target, reach) for target in targets])
+    cuts = np.array([_chance(s, n, rank, level / (2 * reach + 1) / count) for s in shares])
+    known = shares > cuts[:, None]
+    persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
+    if persistence > 0.8:
+        # The basis was made with later rows too: slow states seem to foresee a little of what is
+        # about to come. Those that really lead hold far more of the input they saw last.
+        known[:, :reach] &= shares[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * shares.max())
+    alive = np.flatnonzero(known.any(axis=0)) - reach
+    if len(alive) == 0:
+        best = int(shares.max(axis=1).argmax())
+        message = "the states hold nothing of the input, at no lag (largest R² "
+        message += f"{shares[best].max():.3f}, by chance up to {cuts[best]:.3f})"
+        remedy = "check that these states belong to this input; record longer if memory is weak"
+        # few rows, or memory spread thin over many lags, show nothing at any single one
+        window = max(1, reach // 8)
+        sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
+        thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
+        sure = not thin and n >= max(SURE, 20 * (1 + persistence) / (1 - persistence))
+        found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
+        return 0
+    k = int(alive[0])
+    if k > 0:
+        # a weak lag before the first sure one counts as alive where chance is rarely so large
+        loose = np.array([_chance(s, n, rank, 1e-3 / k / count) for s in shares])
+        weak = np.flatnonzero((shares[:, reach : reach + k] > loose[:, None]).any(axis=0))
+        k = int(weak[0]) if len(weak) else k
+    largest = float(shares[:, reach + k].max())
+    if k < 0:
+        message = f"the states lead by {_steps(-k)}: they hold R² = {largest:.2f} of the input "
+        message += f"{_steps(-k)} ahead (by chance up to {cuts.max():.2f})"
+        remedy = f"pass states[:{k}], inputs[{-k}:], dropping the first {_steps(-k, 'input')}; "
+        remedy += "filters that look ahead show like this too"
+        found.append(Finding("error", "misaligned", message, remedy))
+    elif k > 0:
+        dead = "lag 0" if k == 1 else f"lags 0 to {k - 1}"
+        message = f"the states are late by {_steps(k)}: they hold nothing of the input at {dead} "
+        message += f"and R² = {largest:.2f} at lag {k}"
+        remedy = f"pass states[{k}:], inputs[:-{k}], unless this delay is the system's own"
+        found.append(Finding("warning", "misaligned", message, remedy))
+    return k
+
+
+def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
+    """The R² that chance exceeds at ``level``: Beta's, or a wider one where the far future is.
+
+    Of rare or heavy-tailed inputs a few rows decide R², which then scatters more than Beta. No
+    state knows the far future, so its R² show by how much.
+    """
+    from scipy import stats
+
+    far = shares[: max(2, len(shares) // 4)]
+    mean, size = float(far.mean()), (n - 1) / 2
+    spread = mean * (1 - mean) / max(float(far.var()), EPS) - 1
+    if 0 < spread < size:
+        wide = stats.beta.isf(level, mean * spread, (1 - mean) * spread)
+        wide = max(wide, mean + 1.5 * (float(far.max()) - mean))
+    else:
+        wide = 0.0
+    return float(max(wide, stats.beta.isf(level, rank / 2, size - rank / 2)))
+
+
+def _steps(count: int, word: str = "step") -> str:
+    return f"{count} {word}" + ("" if count == 1 else "s")
+
+
+def _shares(basis: Floats, target: Floats, reach: int) -> Floats:
+    """R² of target_{t−τ} on the states for τ = −reach … reach, from one correlation a direction.
+
+    R²_τ = Σ_j (Σ_t Q_tj y_{t−τ})² / Σ_t y²_{t−τ}, sums over the rows where both are known.
+    """
+    from scipy import fft
+
+    size = fft.next_fast_len(len(target) + reach + 1, real=True)
+    transform = fft.rfft(target, size)[:, None]
+    power = np.zeros(size)
+    for first in range(0, basis.shape[1], 64):
+        columns = fft.rfft(basis[:, first : first + 64], size, axis=0)
+        power += (fft.irfft(columns * transform.conj(), size, axis=0) ** 2).sum(axis=1)
+    energy = np.concatenate([[0.0], np.cumsum(target**2)])
+    past = energy[-1 - np.arange(reach + 1)]  # lag τ: the last τ targets are not used
+    future = energy[-1] - energy[np.arange(1, reach + 1)]
+    # slow states weigh some rows more: by chance R² is their mean leverage, here made the same
+    weight = np.concatenate([[0.0], np.cumsum((basis**2).sum(axis=1))])
+    counts = np.arange(len(target), len(target) - reach - 1, -1)
+    early, late = weight[counts] / counts, (weight[-1] - weight[: reach + 1]) / counts
+    scale = np.concatenate([early[:0:-1], late]) * len(target) / basis.shape[1]
+    numerator = np.concatenate([power[-reach:], power[: reach + 1]])
+    return np.asarray(numerator / np.maximum(np.concatenate([future[::-1], past]) * scale, EPS))

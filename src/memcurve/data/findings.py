@@ -1,0 +1,147 @@
+"""What the checks of a recording find, for people and for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from memcurve.notes import Note
+from memcurve.optional import optional
+from memcurve.result import Integers, Result
+
+Level = Literal["error", "warning", "info"]
+_COLOURS: dict[Level, str] = {"error": "#B00020", "warning": "#9A6700", "info": "#555555"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know about a recording.
+
+    Attributes
+    ----------
+    level : str
+        ``"error"`` (no memory number means anything), ``"warning"`` (numbers are biased, or mean
+        something else) or ``"info"``.
+    name : str
+        What was found, for programs, e.g. ``"misaligned"``.
+    message, remedy : str
+        What was found, and what to do about it, for people.
+    """
+
+    level: Level
+    name: str
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.message}; {self.remedy}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Result, Sequence[Finding]):
+    """What :func:`memcurve.check_recording` found: a sequence of :class:`Finding`, and figures.
+
+    Attributes
+    ----------
+    found : tuple of Finding
+        Errors first, then warnings.
+    kept : int array
+        Columns that are neither constant nor an affine copy of an earlier one.
+    step : float or None
+        Largest quantisation step of a column.
+    shift : int
+        Steps by which the states are late (positive) or lead (negative).
+    washout : int
+        Rows to drop at the start, counted in the recording as it was passed.
+    coloured : bool
+        Whether the input is not white.
+    period : int or None
+        Steps after which the input repeats.
+    notes : tuple of Note
+        On the checks themselves.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.Findings/1"
+
+    found: tuple[Finding, ...]
+    kept: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+    step: float | None = None
+    shift: int = 0
+    washout: int = 0
+    coloured: bool = False
+    period: int | None = None
+    notes: tuple[Note, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.found[index]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings under which no memory number means anything."""
+        return tuple(one for one in self.found if one.level == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Findings that bias the numbers, or say that they mean something else."""
+        return tuple(one for one in self.found if one.level == "warning")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.errors
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, one row a finding: level, name, message, remedy."""
+        pd = optional("pandas", "this", "frames")
+        frame = pd.DataFrame(map(dataclasses.asdict, self), columns=_COLUMNS)
+        frame.attrs.update(self._figures())
+        return frame
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over the findings, with the figures as attributes."""
+        xr = optional("xarray", "this", "frames")
+        attributes = self._figures() | {"coloured": int(self.coloured)}  # netCDF has no booleans
+        table = {name: ("finding", [getattr(one, name) for one in self]) for name in _COLUMNS}
+        return xr.Dataset(table | {"kept": ("state", self.kept)}, attrs=attributes)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Write the findings into empty axes, coloured by level, and return these."""
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=(10, 1 + len(self) / 2), layout="constrained").add_subplot()
+        ax.set_axis_off()
+        lines = [(str(one), _COLOURS[one.level]) for one in self] or [(str(self), _COLOURS["info"])]
+        for k, (text, colour) in enumerate(lines):
+            place = {"y": 1 - (k + 0.5) / len(lines), "va": "center", "transform": ax.transAxes}
+            ax.text(0, s=textwrap.fill(text, 110), color=colour, parse_math=False, **place)
+        return ax
+
+    def _figures(self) -> dict[str, Any]:
+        """What is known besides the findings, as attributes of a table: None is left out."""
+        names = ("step", "shift", "washout", "coloured", "period")
+        figures = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in figures.items() if value is not None}
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.found)) or "nothing to report"
+
+    def __repr__(self) -> str:
+        return f"<Findings: {len(self.errors)} errors, {len(self.warnings)} warnings>\n{self}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = (f"<li><b>{f.level}</b>: {escape(f.message)}; {escape(f.remedy)}</li>" for f in self)
+        return f"<ul>{''.join(rows)}</ul>" if self.found else "<p>nothing to report</p>"
+
+
+_COLUMNS = [item.name for item in dataclasses.fields(Finding)]

@@ -1,0 +1,193 @@
+"""Memory of a recorded network: states and an input, from a simulation or an experiment."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import require_limit, require_number, require_size, table_entry
+from memcurve.curve import MemoryCurve
+from memcurve.data.autocorrelation import Autoregression, fit_autoregression
+from memcurve.data.checks import check_recording
+from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
+from memcurve.data.findings import Findings
+from memcurve.data.recording import Recording, View, first_rows, lagged, within_range
+from memcurve.data.regression import SECOND_PASS, regression_curve
+from memcurve.data.sources import open_recording
+from memcurve.errors import RecordingWarning
+from memcurve.notes import Note
+from memcurve.progress import Progress
+
+Floats = NDArray[np.float64]
+
+#: Lags by default, for few states in many rows.
+USUAL_LAGS = 100
+#: Rows that are checked of a recording that is longer.
+CHECKED_ROWS = 60_000
+
+
+def memory_from_data(
+    states: Any,
+    inputs: Any = None,
+    lags: int | None = None,
+    *,
+    washout: int = 0,
+    noise_floor: float = 1e-12,
+    level: float = 0.9,
+    estimator: str = "regression",
+    innovations: bool | None = None,
+    checks: bool = True,
+    state_names: str | Sequence[str] | None = None,
+    input_name: str | None = None,
+    progress: Progress = False,
+) -> MemoryCurve:
+    """Memory of a network known by its recorded states, lag by lag and in total.
+
+    The states are regressed on the lagged input; see :mod:`memcurve.data.regression`.
+
+    Parameters
+    ----------
+    states : (T, N) array or path
+        Row t already driven by ``inputs[t]``; or a file, which is read in chunks and need not fit
+        into memory: .npy, .npz, .mat, .h5, .parquet, .csv.
+    inputs : (T,) array or path, optional
+        The input; None where it is in the same file as the states.
+    lags : int, optional
+        Number of lags from 0 on. By default 2N, or up to 100 for few states in many rows; for
+        innovations of a coloured input as many more as it takes them to come out; never more than
+        a third of the rows.
+    washout : int
+        Rows to leave out at the start.
+    noise_floor : float
+        Standard deviation of measurement noise, in units of each state's own.
+    level : float
+        Of the intervals ``bands``; ``error`` is half their width.
+    estimator : str
+        ``"regression"`` (default), or one that people use, for comparison: ``"in_sample"``,
+        ``"ezekiel"``, ``"split"``, ``"k_fold"``, ``"thresholded"``.
+    innovations : bool, optional
+        Whether to take the memory of the innovations of the input rather than of the input itself;
+        by default where the input is not white.
+    checks : bool
+        Whether to look for what is wrong with the recording first. What makes any number
+        meaningless raises a ValueError; the rest is among the notes, and warned of.
+    state_names, input_name
+        Which arrays or columns of a file, see :func:`memcurve.data.sources.open_recording`.
+    progress : bool or callable
+        Show a bar on stderr, or call ``progress(label, done, total)``.
+
+    Returns
+    -------
+    MemoryCurve
+        ``total`` is over the lags listed, those after ``end_lag`` counting as zero: no sum of them
+        stands out from noise. ``diagnostics`` has ``end_lag``, ``total_listed``, the plain sum,
+        ``total_cut``, the sum up to the last lag that is significant by itself, both with their
+        errors, the ``profile`` of the total against the noise floor, the ``singular_values`` of
+        the states, and as ``findings`` what the checks found (level, name, message, remedy).
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> network = memcurve.ensembles.orthogonal(20, seed=1)
+    >>> z = np.random.default_rng(2).standard_normal(1000)
+    >>> curve = memcurve.memory_from_data(network.simulate(z), z, 150, washout=100)
+    >>> round(curve.total, 4)
+    20.0
+    """
+    source = open_recording(states, inputs, state_names=state_names, input_name=input_name)
+    washout = require_limit(washout, "washout")
+    floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
+    level = require_number(level, "level", "between 0 and 1", lambda p: 0 < p < 1)
+    table_entry(dict.fromkeys(["regression", *ESTIMATORS]), estimator, "estimator")
+    recording = within_range(source)
+    notes: list[Note] = []
+    further: dict[str, Any] = {"washout": washout}
+    if checks:
+        findings = _checked(recording, washout)
+        if len(findings.kept) < source.columns:
+            recording = View(recording, kept=findings.kept)
+        if innovations is None:
+            innovations = findings.coloured
+        notes += [Note("finding", str(one)) for one in findings.warnings]
+        further["findings"] = [dataclasses.asdict(one) for one in findings]
+    count = _lag_count(lags, recording, washout)
+    start = max(washout, count - 1)
+    if innovations:
+        model = fit_autoregression(_inputs(recording, washout))
+        if lags is None:  # what is new in the input goes on coming out for a while
+            count = _lag_count(None, recording, washout, model.settling())
+        start = max(washout, model.order + count - 1)
+        raw, note = _raw_memory(recording, model, count, start)
+        further |= raw
+        notes.append(note)
+        recording = View(recording, inputs=model.innovations(_inputs(recording)))
+    if estimator == "regression":
+        curve = regression_curve(
+            recording, count, start, noise_floor=floor, level=level, progress=progress
+        )
+    else:
+        curve = estimated(recording, count, start, estimator)
+    return dataclasses.replace(
+        curve,
+        notes=(*curve.notes, *notes),
+        diagnostics={**curve.diagnostics, **further},
+        network=source.name or f"recording of {source.columns} states",
+    )
+
+
+def _checked(source: Recording, washout: int) -> Findings:
+    """Check a recording, or the first rows of a long one; raise where no number would mean much."""
+    findings = check_recording(*first_rows(source, CHECKED_ROWS), washout=washout)
+    if findings.errors:
+        listed = "\n  ".join(map(str, findings))
+        raise ValueError(
+            f"this recording gives no memory:\n  {listed}\nchecks=False skips the checks."
+        )
+    for one in findings.warnings:
+        warnings.warn(str(one), RecordingWarning, stacklevel=3)
+    return findings
+
+
+def _lag_count(lags: int | None, recording: Recording, washout: int, more: int = 0) -> int:
+    rows = recording.length - washout
+    if rows < 2:
+        raise ValueError(
+            f"`washout` must leave rows to look at, got {washout} of {recording.length}."
+        )
+    if lags is None:
+        usual = max(2 * recording.columns, min(USUAL_LAGS, rows // 10))
+        return int(max(1, min(usual + more, rows // 3)))
+    count = require_size(lags, "lags")
+    if count > rows // 2:
+        raise ValueError(
+            f"`lags` must be at most half of the {rows} rows after the washout, got {count}; "
+            f"record longer or ask for fewer."
+        )
+    return count
+
+
+def _inputs(recording: Recording, start: int = 0) -> Floats:
+    return np.concatenate([z for _, z in recording.chunks(100_000, start)])
+
+
+def _raw_memory(
+    recording: Recording, model: Autoregression, lags: int, start: int
+) -> tuple[dict[str, Any], Note]:
+    """R² of the coloured input itself, for the diagnostics, and a note on it."""
+    Z, X = lagged(recording, lags, start, min(recording.length, start + SECOND_PASS))
+    values, null = r2_above_shifted(X, Z)
+    total = float(values.sum())
+    text = (
+        f"the input is coloured: this is the memory of its innovations, the residuals of an "
+        f"autoregression of order {model.order}; of the input itself the states hold {total:.4g} "
+        f"over these lags (R² above what shifted inputs give), and the number of states is no "
+        f"bound on that"
+    )
+    raw = {"raw_values": values.tolist(), "raw_total": total, "raw_null": null}
+    return raw | {"ar_order": model.order}, Note("question", text)

@@ -1,0 +1,118 @@
+"""Recordings as estimators read them: chosen columns, safe units, another input, lagged inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.integer]
+
+#: Numbers beyond 2^±LARGEST_EXPONENT are rescaled.
+LARGEST_EXPONENT = 300
+
+
+class Recording(Protocol):
+    """States and the input of the same rows, from a file or from memory."""
+
+    length: int
+    columns: int
+    name: str
+
+    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
+        """Go through states and inputs from row ``start`` on, ``rows`` at a time."""
+
+
+class View:
+    """Another recording's rows, with some of its columns, other units, or another input.
+
+    Parameters
+    ----------
+    source : Recording
+        The rows.
+    kept : (n,) int array, optional
+        Columns to keep.
+    exponents : ((N,) int array, int), optional
+        States and input are divided by these powers of two, which is exact.
+    inputs : (T,) array, optional
+        Replaces the input.
+    """
+
+    def __init__(
+        self,
+        source: Recording,
+        *,
+        kept: Indices | None = None,
+        exponents: tuple[Indices, int] | None = None,
+        inputs: Floats | None = None,
+    ) -> None:
+        self.length, self.name = source.length, source.name
+        self.columns = source.columns if kept is None else len(kept)
+        self._source, self._kept, self._exponents, self._inputs = source, kept, exponents, inputs
+
+    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
+        """Go through the recording, any number of times."""
+        done = start
+        for X, z in self._source.chunks(rows, start):
+            if self._exponents is not None:
+                X, z = np.ldexp(X, -self._exponents[0]), np.ldexp(z, -self._exponents[1])
+            if self._kept is not None:
+                X = X[:, self._kept]
+            yield X, z if self._inputs is None else self._inputs[done : done + len(X)]
+            done += len(X)
+
+
+def within_range(source: Recording) -> Recording:
+    """The recording itself, or rescaled where squares of its numbers would leave float64."""
+    X, z = first_rows(source, 10_000)
+    with np.errstate(invalid="ignore"):
+        exponents = np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1]
+        input_exponent = int(np.frexp(np.nanmax(np.abs(z), initial=0.0))[1])
+    if max(np.abs(exponents).max(initial=0), abs(input_exponent)) <= LARGEST_EXPONENT:
+        return source
+    return View(source, exponents=(exponents, input_exponent))
+
+
+def first_rows(source: Recording, most: int) -> tuple[Floats, Floats]:
+    """States and inputs of the first rows, ``most`` of them or all there are."""
+    return next(iter(source.chunks(min(source.length, most))))
+
+
+def lagged_chunks(
+    source: Recording, lags: int, start: int, rows: int
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}), from row ``start`` on.
+
+    ``start`` is at least ``lags`` − 1: rows before it serve as lagged inputs only.
+    """
+    history = np.zeros(0)
+    done = start - lags + 1
+    for X, z in source.chunks(rows, done):
+        joined = np.concatenate([history, z])
+        first = max(start - done, 0)
+        if first < len(z):
+            windows = np.lib.stride_tricks.sliding_window_view(joined, lags)[:, ::-1]
+            # the last window ends with the last row
+            yield windows[len(windows) - (len(z) - first) :], X[first:]
+        done += len(z)
+        history = joined[max(len(joined) - lags + 1, 0) :]
+
+
+def lagged(source: Recording, lags: int, start: int, stop: int) -> tuple[Floats, Floats]:
+    """(Z, X) of the rows ``start`` … ``stop`` − 1 in one piece."""
+    before = start - lags + 1
+    X, z = next(iter(source.chunks(stop - before, before)))
+    windows = np.lib.stride_tricks.sliding_window_view(z, lags)[:, ::-1]
+    return np.ascontiguousarray(windows), X[lags - 1 :]
+
+
+def require_rows(rows: int, columns: int) -> None:
+    """Refuse what least squares would fit perfectly."""
+    if rows <= columns + 2:
+        raise ValueError(
+            f"`states` must have more rows than columns by at least 3 after washout and lags, got "
+            f"{rows} rows for {columns} states; record longer or ask for fewer `lags`."
+        )

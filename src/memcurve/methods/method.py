@@ -1,0 +1,175 @@
+"""Method: everything there is to know about a method, declared once.
+
+Limits, :func:`memcurve.compare`, the command, audits, the page, sweeps and the reference read this
+declaration; nothing else describes a method.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memcurve.arguments import Seed, require_size
+from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.limits import Work
+from memcurve.network import LinearNetwork
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Answer
+from memcurve.solve.question import Feature, Question
+
+#: What a method that answers every question answers.
+EVERYTHING: tuple[Feature, ...] = (
+    "coloured input",
+    "noise",
+    "several inputs",
+    "a readout of some nodes",
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A method with some options, as audits and the page show it beside the exact curve.
+
+    ``key`` names it for programs, ``name`` and ``about`` for people; it is made for up to
+    ``largest_size`` states, where it takes a minute or so. ``inverts`` says that it inverts a
+    covariance of the states, ``by_construction`` that its total is no measurement.
+    """
+
+    key: str
+    name: str
+    about: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    largest_size: int = 1000
+    inverts: bool = False
+    by_construction: bool = False
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to compute memory curves.
+
+    Attributes
+    ----------
+    name : str
+        What ``method=`` calls it.
+    run : callable
+        ``run(task, **options) -> Answer``, with ``seed=`` too if the method draws. The keyword-only
+        parameters of the function are the method's options.
+    help : str
+        One line.
+    cost : Work
+        Arrays and time, see :mod:`memcurve.limits`.
+    answers : tuple of str
+        What it takes beyond one white input without noise, read from all nodes.
+    kinds : tuple of str
+        ``"memory"``, ``"forecasting"``, ``"Fisher"``: the questions it answers.
+    bounded : bool
+        Whether its errors hold.
+    columns : callable, optional
+        ``columns(question, options)``: how many columns its wide arrays have; lags by default.
+    largest_size : int, optional
+        Reachable states that it refuses to go beyond by itself.
+    compared : bool
+        Whether :func:`memcurve.compare` runs it unless told otherwise.
+    variants : tuple of Variant
+        What audits and the page show of it.
+
+    Examples
+    --------
+    A method that says N, whatever the network is:
+
+    >>> import numpy as np
+    >>> import memcurve
+    >>> from memcurve.methods import METHODS, Method
+    >>> from memcurve.limits import Work
+    >>> from memcurve.solve.curves import estimate
+    >>> def guess(task):
+    ...     return estimate(np.ones(len(task.states)), "one for each node")
+    >>> METHODS["guess"] = Method("guess", guess, "One for each node.", Work(0, 0, 0))
+    >>> memcurve.memory_curve(memcurve.ensembles.cyclic(7), method="guess").total
+    7.0
+    >>> del METHODS["guess"]
+    """
+
+    name: str
+    run: Callable[..., Answer]
+    help: str
+    cost: Work
+    answers: tuple[Feature, ...] = ()
+    kinds: tuple[str, ...] = ("memory",)
+    bounded: bool = False
+    columns: Callable[[Question, Mapping[str, Any]], int | None] | None = None
+    largest_size: int | None = None
+    compared: bool = False
+    variants: tuple[Variant, ...] = ()
+
+    @functools.cached_property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """Its options, by name."""
+        taken = inspect.signature(self.run).parameters.values()
+        return {p.name: p for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
+
+    @functools.cached_property
+    def draws(self) -> bool:
+        """Whether it draws random numbers, and so needs a seed."""
+        return "seed" in inspect.signature(self.run).parameters
+
+    def can_answer(self, question: Question) -> bool:
+        """Whether it takes what the question has."""
+        return question.kind in self.kinds and set(question.features) <= set(self.answers)
+
+    def answer(self, task: Task, seed: Seed | None, options: Mapping[str, Any]) -> Answer:
+        """Run it, with its seed if it draws."""
+        return self.run(task, **options, **({"seed": seed} if self.draws else {}))
+
+
+def dense_single_input(task: Task) -> tuple[Any, Any]:
+    """A of all states as a dense matrix and the one column of C, for a method without proofs.
+
+    A mask so large or small that its squares leave float64 is scaled, which memory does not feel.
+    """
+    require_stable(task.question.network)
+    states = task.analysis.everything
+    largest = float(abs(states.mask).max())
+    if largest == 0:
+        raise UncertainResultError(
+            "the mask is zero, and this method has nothing to work on; method='exact' gives 0."
+        )
+    scale = 1.0 if 1e-100 < largest < 1e100 else largest
+    return states.dense, states.mask[:, 0] / scale
+
+
+def require_stable(network: LinearNetwork) -> None:
+    """Raise where LAPACK's eigenvalues say that the network is unstable."""
+    radius = network.spectral_radius
+    if radius >= 1:
+        raise UnstableNetworkError(
+            f"the network is unstable as far as floating point can tell: its spectral radius is "
+            f"{radius:.6g}. Scale `A` below 1."
+        )
+
+
+def require_driven(task: Task) -> None:
+    """Raise where no state that is read is ever driven: a method without proofs has no data."""
+    if not task.is_driven:
+        raise UncertainResultError(
+            "no input reaches the states that are read, and this method has nothing to work on; "
+            "method='exact' gives 0."
+        )
+
+
+def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
+    """Return the number of columns of the Krylov matrix: 5N unless given, and at least ``lags``."""
+    if given is None:
+        return max(5 * size, lags or 0)
+    if require_size(given, argument) < size:
+        raise ValueError(f"`{argument}` must be at least the number of states {size}, got {given}.")
+    if lags is not None and lags > given:
+        raise ValueError(
+            f"`lags` must be at most `{argument}`={given} for this method, got {lags}; raise "
+            f"`{argument}`."
+        )
+    return int(given)

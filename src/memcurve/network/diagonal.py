@@ -1,0 +1,144 @@
+"""Diagonal recurrences, as state-space layers have them: eigenvalues and B → LinearNetwork."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import exact_array, table_entry
+from memcurve.network.linear import LinearNetwork
+
+Numbers = NDArray[Any]
+
+
+def diagonal_network(
+    eigenvalues: Any,
+    B: Any,
+    *,
+    step: Any = None,
+    discretisation: str = "zoh",
+    name: str | None = None,
+    notes: Sequence[str] = (),
+) -> LinearNetwork:
+    """The network x_t = Λ x_{t−1} + B z_t with Λ = diag(λ), stored sparse.
+
+    With a ``step`` h the numbers are those of the continuous-time x′ = Λx + Bz, discretised::
+
+        zoh:       λ̄ = exp(hλ),                  B̄ = (λ̄ − 1)/λ · B
+        bilinear:  λ̄ = (1 + hλ/2)/(1 − hλ/2),    B̄ = h/(1 − hλ/2) · B
+
+    Parameters
+    ----------
+    eigenvalues : (N,) array
+        λ, real or complex.
+    B : (N,), (N, d) or (N, d, 2) array
+        Input matrix; a last axis of two, behind two others, holds real and imaginary parts.
+    step : float or (N,) array, optional
+        Above 0: one time step, or one a state. Without it λ and B are taken as they are.
+    discretisation : str
+        ``"zoh"``, the zero-order hold, or ``"bilinear"``.
+    name, notes
+        As for :class:`memcurve.LinearNetwork`.
+    """
+    from scipy.sparse import diags_array
+
+    poles, mask = exact_array(eigenvalues, "eigenvalues"), _validated_mask(B)
+    if poles.ndim != 1 or len(poles) == 0:
+        raise ValueError(
+            f"`eigenvalues` must be a vector, the diagonal of A; got shape {poles.shape}. Take one "
+            f"feature of a layer that has several, e.g. eigenvalues[0]."
+        )
+    if len(mask) != len(poles):
+        raise ValueError(
+            f"`B` must have one row for each of the {len(poles)} `eigenvalues`, got shape "
+            f"{np.shape(B)}."
+        )
+    if step is not None:
+        rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused, as infinite
+            poles, gain = rule(poles, _validated_step(step, len(poles)))
+        mask = (gain * mask.T).T
+        notes = (*notes, f"continuous-time eigenvalues and B, discretised ({discretisation})")
+    return LinearNetwork(diags_array(poles, format="csr"), mask, name=name, notes=tuple(notes))
+
+
+def lru_poles(nu_log: Any, theta_log: Any) -> Numbers:
+    """Eigenvalues λ = exp(−exp(ν) + i·exp(θ)) of a linear recurrent unit (Orvieto et al. 2023)."""
+    nu, theta = _real_vector(nu_log, "nu_log"), _real_vector(theta_log, "theta_log")
+    if nu.shape != theta.shape:
+        raise ValueError(
+            f"`nu_log` and `theta_log` must be equally long, got shapes {nu.shape} and "
+            f"{theta.shape}."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused, as not finite
+        return np.exp(-np.exp(nu) + 1j * np.exp(theta))
+
+
+def lru_mask(B: Any, gamma_log: Any) -> Numbers:
+    """Input matrix exp(γ)·B of a linear recurrent unit, row by row; B itself without γ."""
+    mask = _validated_mask(B)
+    if gamma_log is None:
+        return mask
+    gamma = _real_vector(gamma_log, "gamma_log")
+    if len(gamma) != len(mask):
+        raise ValueError(
+            f"`gamma_log` must have one entry for each of the {len(mask)} rows of `B`, got "
+            f"{len(gamma)}."
+        )
+    return np.asarray((np.exp(gamma) * mask.T).T)
+
+
+def _zero_order_hold(poles: Numbers, step: Numbers) -> tuple[Numbers, Numbers]:
+    turned = step * poles
+    # expm1(x)/x is smooth, but written so it is 0/0 at x = 0
+    still = turned == 0
+    growth = np.where(still, 1, np.expm1(turned) / np.where(still, 1, turned))
+    return np.exp(turned), step * growth
+
+
+def _bilinear(poles: Numbers, step: Numbers) -> tuple[Numbers, Numbers]:
+    half = step * poles / 2
+    if (half == 1).any():
+        raise ValueError(
+            "`step` must not be 2/λ for any of the `eigenvalues`: the bilinear rule divides by "
+            "1 − step·λ/2; take another step, or discretisation='zoh'."
+        )
+    return (1 + half) / (1 - half), step / (1 - half)
+
+
+_DISCRETISATIONS: dict[str, Callable[[Numbers, Numbers], tuple[Numbers, Numbers]]] = {
+    "zoh": _zero_order_hold,
+    "bilinear": _bilinear,
+}
+
+
+def _validated_mask(B: Any) -> Numbers:
+    mask = exact_array(B, "B")
+    if mask.ndim == 3 and mask.shape[2] == 2 and mask.dtype.kind == "f":
+        mask = mask[..., 0] + 1j * mask[..., 1]
+    if mask.ndim not in (1, 2) or mask.size == 0:
+        raise ValueError(
+            f"`B` must have shape (N,), (N, d), or (N, d, 2) with real and imaginary parts; got "
+            f"{mask.shape}."
+        )
+    return mask[:, 0] if mask.ndim == 2 and mask.shape[1] == 1 else mask
+
+
+def _validated_step(step: Any, size: int) -> Numbers:
+    steps = exact_array(step, "step")
+    steps = steps.reshape(()) if steps.size == 1 else steps.ravel()
+    if steps.dtype.kind != "f" or steps.shape not in ((), (size,)) or not (steps > 0).all():
+        raise ValueError(
+            f"`step` must be a number above 0, or {size} of them, one a state; got {step!r}."
+        )
+    return steps
+
+
+def _real_vector(value: Any, argument: str) -> Numbers:
+    vector = exact_array(value, argument)
+    if vector.ndim != 1 or vector.dtype.kind != "f":
+        raise ValueError(f"`{argument}` must be a real vector, got shape {vector.shape}.")
+    return vector

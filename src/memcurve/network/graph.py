@@ -1,0 +1,199 @@
+"""What the pattern of non-zeros decides, exactly: reachability, components, eigenvalue blocks.
+
+A network's graph has an edge j → i wherever ``A[i, j] != 0``: node j drives node i.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.intp]
+
+#: Matrices whose largest entry lies between these are taken as they are.
+ORDINARY = (2.0**-200, 2.0**200)
+
+
+class Walk(NamedTuple):
+    """Nodes of which each drives the next one only.
+
+    The last one drives ``order[tail]``, which closes a cycle, or nothing where ``tail`` is their
+    number. ``weights[i]`` is that of the edge out of ``order[i]``.
+    """
+
+    order: Indices
+    weights: NDArray[Any]
+    tail: int
+
+
+def has_no_zeros(A: Any) -> bool:
+    """Whether A is dense with every entry non-zero: one component, everything reachable."""
+    return isinstance(A, np.ndarray) and bool(A.all())
+
+
+def is_symmetric(A: Any) -> bool:
+    """Whether A is a dense array that equals its conjugate transpose."""
+    if not isinstance(A, np.ndarray) or (len(A) > 1 and A[0, 1] != np.conj(A[1, 0])):
+        return False
+    return np.array_equal(A, A.conj().T)
+
+
+def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
+    """Sorted nodes that some path of A leads to from a node with ``C != 0``."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    size = A.shape[0]
+    sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
+    if len(sources) == 0 or len(sources) == size or has_no_zeros(A):
+        return np.arange(size if len(sources) else 0, dtype=np.intp)
+    from scipy.sparse import block_array, csr_array
+
+    # one extra node stands for the input and points at every node it drives
+    to_nodes = csr_array(
+        (np.ones(len(sources)), (np.zeros(len(sources), int), sources)), shape=(1, size)
+    )
+    pattern = block_array([[_pattern(A).T, None], [to_nodes, csr_array((1, 1))]], format="csr")
+    order = breadth_first_order(pattern, size, return_predecessors=False)
+    return np.sort(order[order < size]).astype(np.intp)
+
+
+def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
+    """The walk that all reachable nodes form, or None where they form none.
+
+    They do where no reachable node has two outgoing edges and at most one has no incoming one.
+    The walk starts at that one, or on a cycle anywhere; O(non-zeros).
+    """
+    size = A.shape[0]
+    sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
+    if len(sources) == 0:
+        return None
+    if isinstance(A, np.ndarray):
+        if np.count_nonzero(A[:, sources[0]]) > 1:  # nearly always: no need to look at all of A
+            return None
+        targets, origins = np.nonzero(A)
+        weights = A[targets, origins]
+    else:
+        entries = A.tocoo()
+        kept = entries.data != 0
+        targets, origins, weights = entries.row[kept], entries.col[kept], entries.data[kept]
+    edges = np.bincount(origins, minlength=size)
+    following, weight = np.full(size, -1, dtype=np.intp), np.zeros(size, dtype=A.dtype)
+    following[origins], weight[origins] = targets, weights
+    if np.any(edges[sources] > 1):
+        return None
+    successor, reached = following.tolist(), set()
+    for node in sources.tolist():
+        while node >= 0 and node not in reached:
+            reached.add(node)
+            node = successor[node]
+    nodes = np.fromiter(reached, dtype=np.intp)
+    if np.any(edges[nodes] > 1):
+        return None
+    starts = sorted(reached.difference(following[nodes].tolist()))
+    if len(starts) > 1:
+        return None
+    place: dict[int, int] = {}  # dictionaries keep their order
+    node = starts[0] if starts else int(sources[0])
+    while node >= 0 and node not in place:
+        place[node] = len(place)
+        node = successor[node]
+    if len(place) < len(reached):
+        return None
+    order = np.fromiter(place, dtype=np.intp)
+    return Walk(order, weight[order], place.get(node, len(order)))
+
+
+def strong_components(A: Any) -> list[Indices]:
+    """Sets of nodes that can all reach each other; A's eigenvalues are those of these blocks."""
+    return _components(A, "strong")
+
+
+def separate_parts(A: Any) -> list[Indices]:
+    """Sets of nodes with no edge between them, in either direction: A is block diagonal."""
+    return _components(A, "weak")
+
+
+def submatrix(A: Any, nodes: Indices) -> NDArray[Any]:
+    """Return the dense block of A (dense or sparse) on ``nodes``, always a new array."""
+    if isinstance(A, np.ndarray):
+        return A.copy() if len(nodes) == len(A) else A[np.ix_(nodes, nodes)]
+    block = A if len(nodes) == A.shape[0] else A[nodes][:, nodes]
+    return np.asarray(block.toarray())
+
+
+def eigenvalues(A: Any, components: list[Indices] | None = None) -> NDArray[np.complex128]:
+    """Eigenvalues of A, one strongly connected component at a time.
+
+    Nodes on no cycle give their diagonal entry exactly; symmetric blocks use the symmetric solver.
+    """
+    parts = []
+    for nodes in strong_components(A) if components is None else components:
+        block = submatrix(A, nodes)
+        if len(nodes) == 1:
+            values = block.ravel()
+        elif is_symmetric(block):
+            values = np.linalg.eigvalsh(block)
+        else:
+            values = _eigenvalues_of_block(balanced(block)[0])
+        parts.append(values.astype(np.complex128))
+    return np.concatenate(parts)
+
+
+def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
+    """LAPACK through SciPy: NumPy's has threads of its own, and the two pools hinder each other."""
+    from scipy.linalg import lapack
+
+    if np.iscomplexobj(block) or not np.isfinite(block).all():  # NumPy raises for the latter
+        return np.asarray(np.linalg.eigvals(block), dtype=np.complex128)
+    block, unit = in_units(block)
+    lwork = int(lapack.dgeev_lwork(len(block), compute_vl=0, compute_vr=0)[0])
+    re, im, _, _, info = lapack.dgeev(block, compute_vl=0, compute_vr=0, lwork=lwork, overwrite_a=1)
+    if info != 0:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return np.asarray(unit * (re + 1j * im))
+
+
+def in_units(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """A in units of a power of two, and that unit: 1 unless A is very small or very large.
+
+    Squares of very small entries vanish, and SciPy's ``dgeev`` gives eigenvalues of another scale
+    for matrices that LAPACK scales within.
+    """
+    largest = float(np.abs(A).max(initial=0.0))
+    if not 0 < largest < np.inf or ORDINARY[0] <= largest <= ORDINARY[1]:
+        return A, 1.0
+    exponent = int(np.clip(np.frexp(largest)[1], -1021, 1021))  # whose inverse is a number too
+    return np.ldexp(A, -exponent), float(np.ldexp(1.0, exponent))
+
+
+def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return D⁻¹AD and the diagonal of D, powers of two that make rows and columns alike in size.
+
+    Without rounding; LAPACK does the same, but only after a scaling that can underflow.
+    """
+    from scipy.linalg.lapack import dgebal, zgebal
+
+    gebal = zgebal if np.iscomplexobj(A) else dgebal
+    scaled, _, _, scale, _ = gebal(np.asfortranarray(A), scale=True, permute=False)
+    return scaled, np.asarray(scale, dtype=float)
+
+
+def _pattern(A: Any) -> Any:
+    from scipy.sparse import csr_array
+
+    if isinstance(A, np.ndarray):
+        return csr_array(A != 0)
+    pattern = csr_array(A)
+    return csr_array((pattern.data != 0, pattern.indices, pattern.indptr), shape=A.shape)
+
+
+def _components(A: Any, connection: Literal["weak", "strong"]) -> list[Indices]:
+    from scipy.sparse.csgraph import connected_components
+
+    if has_no_zeros(A):
+        return [np.arange(len(A), dtype=np.intp)]
+    count, label = connected_components(_pattern(A), directed=True, connection=connection)
+    order = np.argsort(label, kind="stable").astype(np.intp)
+    return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])

@@ -1,0 +1,347 @@
+"""LinearNetwork: a linear recurrent network, validated once and never changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memcurve.arguments import exact_array, require_finite
+from memcurve.display import table
+from memcurve.network.graph import eigenvalues
+from memcurve.notes import Note, notes_of
+
+#: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
+RADIUS_UP_TO = 500
+
+
+class Connected:
+    """What connectivity A and mask C say by themselves."""
+
+    A: Any
+    C: NDArray[Any]
+    name: str | None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of nodes N."""
+        return int(self.A.shape[0])
+
+    @property
+    def inputs(self) -> int:
+        """Number of input channels d."""
+        return 1 if self.C.ndim == 1 else int(self.C.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether A is stored as a scipy sparse array."""
+        return not isinstance(self.A, np.ndarray)
+
+    def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
+        """The inputs of a simulation as (T, d), or (R, T, d) for replicas, checked."""
+        z, d, axes = exact_array(inputs, "inputs"), self.inputs, 3 if replicas else 2
+        if d == 1 and z.ndim == axes - 1:
+            z = z[..., None]
+        if z.ndim != axes or z.shape[-1] != d:
+            lead = "R, " * replicas
+            raise ValueError(
+                f"`inputs` must have shape ({lead}T{',' * (not replicas)}) or ({lead}T, {d}) for "
+                f"this network of {d} input(s), got {np.shape(inputs)}; one row a time step"
+                f"{', one series a replica' * replicas}."
+            )
+        if np.iscomplexobj(z):
+            raise ValueError(
+                "`inputs` must be real, got complex numbers; pass real and imaginary "
+                "parts as two inputs."
+            )
+        steps, whole = z.shape[-2], isinstance(washout, int | np.integer)
+        if not whole or isinstance(washout, bool) or not 0 <= washout < steps:
+            raise ValueError(
+                f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; "
+                f"give a longer input or a shorter washout."
+            )
+        return z
+
+    def _repr_html_(self) -> str:
+        return table(self._rows(), self.notes)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """The main figures, as notebooks show them."""
+        filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
+        return [
+            (type(self).__name__, self.name or ""),
+            ("nodes", f"{self.size:,}"),
+            ("inputs", f"{self.inputs:,}"),
+            ("storage", f"{'sparse' if self.is_sparse else 'dense'}, {self.A.dtype}"),
+            ("non-zeros", f"{100 * filled / self.size**2:.3g} %"),
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearNetwork(Connected):
+    """A linear recurrent network ``x_t = A x_{t-1} + C z_t + shift``.
+
+    Parameters
+    ----------
+    A : (N, N) array or scipy sparse array
+        Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. The entries
+        are kept as stored: single precision, integers and booleans convert exactly to float64.
+    C : (N,) or (N, d) array
+        Input mask, one column an input.
+    readout : sequence of int or boolean mask, optional
+        The nodes that can be read (default all). It restricts the states, not A.
+    shift : (N,) array, optional
+        Constant added at each step. It moves the mean of the states only, never the memory.
+    name : str, optional
+        A label for tables and plots.
+    notes : sequence of str, optional
+        What one should know about where the network comes from, e.g. that it is linearised. The
+        notes of every result computed from the network begin with these.
+
+    Notes
+    -----
+    The states of a complex network are read through their real and imaginary parts, so every
+    complex node counts as two states. See :meth:`real_pair`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.LinearNetwork([[0.5, 0.0], [1.0, 0.2]], [1.0, 0.0])
+    >>> network
+    LinearNetwork(size=2, inputs=1)
+    >>> network.spectral_radius
+    0.5
+    """
+
+    A: Any
+    C: NDArray[Any]
+    readout: NDArray[np.intp] | None = None
+    _: dataclasses.KW_ONLY
+    shift: NDArray[Any] | None = None
+    name: str | None = None
+    notes: tuple[Note, ...] = ()
+
+    def __init__(
+        self,
+        A: Any,
+        C: ArrayLike,
+        readout: ArrayLike | None = None,
+        *,
+        shift: ArrayLike | None = None,
+        name: str | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        matrix = validated_matrix(A)
+        size = matrix.shape[0]
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"`name` must be a string, got {name!r}.")
+        fields = {
+            "A": matrix,
+            "C": validated_mask(C, size),
+            "readout": None if readout is None else _validated_readout(readout, size),
+            "shift": None if shift is None else _validated_shift(shift, size),
+            "name": name,
+            "notes": _validated_notes(notes),
+        }
+        for field, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, field, value)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether A, C or the shift are complex, so that every node counts as two states."""
+        return any(p is not None and p.dtype.kind == "c" for p in (self.A, self.C, self.shift))
+
+    @property
+    def states(self) -> int:
+        """Number of real states: N, or 2N for a complex network."""
+        return self.size * (2 if self.is_complex else 1)
+
+    @property
+    def read_states(self) -> int:
+        """Number of real states that are read: all of them, or those of the readout's nodes."""
+        nodes = self.size if self.readout is None else len(self.readout)
+        return nodes * (2 if self.is_complex else 1)
+
+    @cached_property
+    def spectral_radius(self) -> float:
+        """Largest modulus of an eigenvalue of A, as LAPACK computes it.
+
+        Rounding can move it far for very non-normal A; :func:`memcurve.memory_curve` decides
+        stability more carefully.
+        """
+        return float(np.abs(eigenvalues(self.A)).max())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        read = "all nodes" if self.readout is None else f"{len(self.readout):,} nodes"
+        rows = super()._rows()
+        rows.insert(3, ("readout", read))
+        if "spectral_radius" in vars(self) or self.size <= RADIUS_UP_TO:
+            rows.append(("spectral radius", f"{self.spectral_radius:.6g}"))
+        return rows
+
+    def real_pair(self) -> tuple[Any, NDArray[np.float64]]:
+        """Return the real (A, C) whose states are the ones read; C has shape (states, d).
+
+        A real network is returned as it is. A complex one becomes
+        ``[[Re A, -Im A], [Im A, Re A]]``, ``[Re C; Im C]``, without rounding.
+        """
+        C = self.C.reshape(self.size, -1)
+        if not self.is_complex:
+            return self.A, C
+        C = np.concatenate([C.real, C.imag])
+        if self.is_sparse:
+            from scipy.sparse import block_array
+
+            A = block_array([[self.A.real, -self.A.imag], [self.A.imag, self.A.real]], format="csr")
+            A.eliminate_zeros()
+            return A, C
+        return np.block([[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]), C
+
+    def simulate(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
+        """Drive the network from rest and return the states that can be read.
+
+        Parameters
+        ----------
+        inputs : (T,) or (T, d) array
+            One row a time step.
+        washout : int
+            How many of the first steps to leave out of the result.
+
+        Returns
+        -------
+        (T - washout, states) array
+            Row t holds the states already driven by ``inputs[washout + t]``; complex networks give
+            all real parts, then all imaginary parts.
+        """
+        z = self._series(inputs, washout)
+        drive = z @ self.C.reshape(self.size, -1).T
+        if self.shift is not None:
+            drive = drive + self.shift
+        states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A, drive))
+        x = np.zeros(self.size, dtype=states.dtype)
+        for t, push in enumerate(drive):
+            x = self.A @ x + push
+            if t >= washout:
+                states[t - washout] = x
+        if self.readout is not None:
+            states = states[:, self.readout]
+        return np.hstack([states.real, states.imag]) if self.is_complex else states
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what was found out about the network and can be found again."""
+        return {k: v for k, v in self.__dict__.items() if k != "_analysis"}
+
+    def replace(self, **changes: Any) -> LinearNetwork:
+        """Return a new network with some of its parts exchanged, e.g. ``replace(C=other_mask)``."""
+        parts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        unknown = set(changes) - set(parts)
+        if unknown:
+            raise TypeError(
+                f"`replace` knows the parts {', '.join(parts)}; got {', '.join(sorted(unknown))}."
+            )
+        changed = LinearNetwork(**(parts | changes))
+        if "A" not in changes and "spectral_radius" in self.__dict__:
+            changed.__dict__["spectral_radius"] = self.spectral_radius  # known already
+        return changed
+
+    def __repr__(self) -> str:
+        parts = [repr(self.name)] * bool(self.name)
+        parts += [f"size={self.size}", f"inputs={self.inputs}"]
+        parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
+        if self.readout is not None:
+            parts.append(f"readout={len(self.readout)} nodes")
+        return f"LinearNetwork({', '.join(parts)})"
+
+
+def require_network(network: Any) -> None:
+    """Raise a TypeError unless ``network`` is a LinearNetwork."""
+    if not isinstance(network, LinearNetwork):
+        raise TypeError(
+            f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
+            f"matrices as LinearNetwork(A, C)."
+        )
+
+
+def validated_matrix(A: Any, argument: str = "A") -> Any:
+    """A new float64 or complex128 array, dense or csr, square and finite."""
+    from scipy import sparse
+
+    if sparse.issparse(A):
+        given: Any = A
+        try:
+            given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
+        except ValueError as error:
+            text = f"`{argument}` is a damaged sparse array: {error}; build it anew."
+            raise ValueError(text) from None
+        matrix: Any = sparse.csr_array(given)
+        entries = exact_array(matrix.data, argument)
+        # copies: sorting in place below must not reach the caller's arrays
+        places = (matrix.indices.copy(), matrix.indptr.copy())
+        matrix = sparse.csr_array((entries, *places), shape=matrix.shape)
+        matrix.sum_duplicates()
+        require_finite(matrix.data, argument)
+        matrix.eliminate_zeros()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+    else:
+        matrix = exact_array(A, argument)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
+            f"{argument}[i, j] is the weight from node j to node i."
+        )
+    if matrix.shape[0] == 0:
+        raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")
+    return matrix
+
+
+def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") -> NDArray[Any]:
+    """The mask, dense, with a row for each of the nodes of ``matrix``."""
+    mask = exact_array(C.toarray() if hasattr(C, "toarray") else C, argument)
+    if mask.ndim not in (1, 2) or mask.shape[0] != size or mask.size == 0:
+        hint = "; transpose it" if mask.ndim == 2 and mask.shape[1] == size else ""
+        raise ValueError(
+            f"`{argument}` must have shape ({size},) or ({size}, d) to fit `{matrix}` of {size} "
+            f"nodes, got {mask.shape}{hint}."
+        )
+    return mask
+
+
+def _validated_shift(shift: Any, size: int) -> NDArray[Any]:
+    vector = exact_array(shift, "shift")
+    if vector.shape != (size,):
+        raise ValueError(f"`shift` must have shape ({size},), got {vector.shape}.")
+    return vector
+
+
+def _validated_readout(readout: Any, size: int) -> NDArray[np.intp]:
+    """Indices of the nodes that are read, each named once."""
+    nodes = np.asarray(readout)
+    if nodes.dtype == bool and nodes.shape == (size,):
+        nodes = np.flatnonzero(nodes)
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or len(nodes) == 0:
+        raise ValueError(
+            f"`readout` must list at least one node by its index, or be a boolean mask of length "
+            f"{size}; got {readout!r}."
+        )
+    outside = nodes[(nodes < 0) | (nodes >= size)]
+    if len(outside):
+        raise ValueError(f"`readout` must hold indices from 0 to {size - 1}, got {outside[0]}.")
+    if len(np.unique(nodes)) < len(nodes):
+        raise ValueError(f"`readout` must name each node once, got {nodes.tolist()}.")
+    return nodes.astype(np.intp)
+
+
+def _validated_notes(notes: Any) -> tuple[Note, ...]:
+    listed = () if isinstance(notes, str) or not isinstance(notes, Sequence) else tuple(notes)
+    if not all(isinstance(note, str) for note in listed) or (notes and not listed):
+        raise TypeError(f"`notes` must be a sequence of strings, got {notes!r}; give e.g. ['…'].")
+    return notes_of(listed, "network")

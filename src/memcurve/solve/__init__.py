@@ -1,0 +1,1 @@
+"""A question about a network → its analysis → solvers in order → an answer."""

@@ -1,0 +1,240 @@
+"""Poles → memory curve: the tail energy of an all-pass filter, by an orthogonal lattice.
+
+With B(z) = Π_k (z − λ̄_k)/(1 − λ_k z) = Σ_j b_j z^j, the all-pass filter whose poles are the
+network's controllable eigenvalues, the memory of the network driven by white input is::
+
+    MC_τ = Σ_{j>τ} |b_j|² = 1 − Σ_{j≤τ} |b_j|²
+
+because the rows of the infinite Krylov matrix span the model space H² ⊖ B·H². Summed over all lags
+it gives Σ_j j|b_j|², the winding number of B, which is the number of poles.
+
+The filter runs as a cascade of orthogonal sections, each with its own states x (one for a real
+pole, two for a conjugate pair) and the signal u passing through::
+
+    [x; u] ← M [x; u],    M orthogonal,    u = 1, 0, 0, … into the first section
+
+so that the cascade holds exactly the energy that has not left yet: MC_τ = Σ‖x‖² and
+1 − MC_τ = Σ u_out². Both are sums of squares: nothing cancels, nothing is truncated, and both keep
+*relative* accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+
+Floats = NDArray[np.float64]
+
+#: Sections that are run as one: fewer and larger matrix products.
+GROUP = 6
+#: Groups that hold less than this share of the energy, inside and out, are done.
+SILENT = 1e-40
+
+
+def memory_of_poles(
+    poles: NDArray[np.complex128], lags: int | None = None
+) -> tuple[Floats, Floats]:
+    """Return ``(MC_τ, 1 − MC_τ)`` for τ = 0 … lags − 1.
+
+    ``lags=None`` chooses, see :class:`memcurve.solve.lags.Lags`.
+    """
+    blocks: list[tuple[Floats, Floats]] = []
+    listed = Lags(lags, len(poles))
+    for block in _lattice_blocks(poles):
+        blocks.append(block)
+        if listed.enough(block[0]):
+            break
+    memory, signal = (np.concatenate(parts)[: listed.count] for parts in zip(*blocks, strict=True))
+    loss = np.cumsum(signal**2)
+    # energy is conserved exactly in theory: dividing by the sum removes its drift in practice
+    energy = memory + loss
+    return memory / energy, loss / energy
+
+
+def memory_of_ring(
+    tail: int, length: int, log_square: float, complement: float, lags: int | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Return ``(MC_τ, 1 − MC_τ, error)`` for t zeros and the c roots of λ^c = p as poles.
+
+    Their all-pass filter is::
+
+        B(z) = z^t (z^c − p)/(1 − p z^c) = −p z^t + (1 − p²) Σ_{k≥1} p^{k−1} z^{t+ck}
+
+    so that the energy beyond lag τ is 1 for τ < t, and from there on::
+
+        MC_τ = (1 − p²)² Σ_{i≥k} p^{2i} = (1 − p²) p^{2k},    k = ⌊(τ − t)/c⌋
+        1 − MC_τ = p² + (1 − p²)(1 − p^{2k})
+
+    ``length`` 0 means no roots at all: MC_τ = 0 for τ ≥ t. ``log_square`` is log p², and
+    ``complement`` 1 − p²; with both, no p is too small or too close to one. An error of some eps
+    in k·log p² moves e^{k log p²} by at most that times |k log p²|, relative to its size.
+    """
+    count = MOST_DEFAULT_LAGS if lags is None else lags
+    turns = np.maximum(0, np.arange(count) - tail) // max(1, length)
+    before = np.arange(count) < tail
+    decay = turns * log_square if length else np.zeros(count)
+    memory = complement * np.exp(decay) if length else np.zeros(count)
+    loss = np.exp(log_square) - complement * np.expm1(decay) if length else np.ones(count)
+    eps = float(np.finfo(float).eps)
+    error = np.where(before, 0.0, eps * (4 + 2 * np.abs(decay)) * memory)
+    memory, loss = np.where(before, 1.0, memory), np.where(before, 0.0, loss)
+    listed = Lags(lags, tail + length)
+    listed.enough(memory)
+    return memory[: listed.count], loss[: listed.count], error[: listed.count]
+
+
+def impulse_response(poles: NDArray[np.complex128], count: int) -> Floats:
+    """Coefficients b_0 … b_{count−1} of the all-pass filter: the signal that leaves the cascade.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.solve.allpass import impulse_response
+    >>> impulse_response(np.array([0.5 + 0j]), 4).round(9)
+    array([-0.5   ,  0.75  ,  0.375 ,  0.1875])
+    """
+    blocks: list[Floats] = []
+    for _, signal in _lattice_blocks(poles):
+        blocks.append(signal)
+        if sum(map(len, blocks)) >= count:
+            break
+    return np.concatenate(blocks)[:count]
+
+
+def section_poles(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """One pole a section, in order of modulus: the real ones and the upper ones of the pairs."""
+    chosen = poles[poles.imag >= 0]
+    if 2 * np.count_nonzero(chosen.imag) + np.count_nonzero(chosen.imag == 0) != len(poles):
+        raise ValueError("`poles` must come in conjugate pairs, as those of a real network do.")
+    return chosen[np.argsort(np.abs(chosen), kind="stable")]
+
+
+def sections_of(upper_poles: NDArray[np.complex128]) -> Floats:
+    """Orthogonal matrices (sections, 3, 3) that map (u, x₁, x₂) to (x₁, x₂, u).
+
+    A real pole λ, with s = √(1 − λ²)::
+
+        x₁ ← λ x₁ + s u,    u ← s x₁ − λ u        (x₂ stays zero)
+
+    A pair λ, λ̄ with r = |λ| is a normalised lattice of two rotations, cosines
+    k₁ = −2 Re λ/(1 + r²) and k₂ = r², sines c₁ = |1 − λ²|/(1 + r²) and c₂ = √(1 − r⁴)::
+
+        x₁ ← −k₁ x₁ − c₁k₂ x₂ + c₁c₂ u,    x₂ ← c₁ x₁ − k₁k₂ x₂ + k₁c₂ u,    u ← c₂ x₂ + k₂ u
+    """
+    sections = np.zeros((len(upper_poles), 3, 3))
+    is_real = upper_poles.imag == 0
+    real, upper = upper_poles.real[is_real], upper_poles[~is_real]
+    s, zero = np.sqrt((1 - real) * (1 + real)), np.zeros_like(real)
+    single = np.array([[s, real, zero], [zero, zero, zero], [-real, s, zero]])
+    r, zero = np.abs(upper), np.zeros(len(upper))
+    k1, k2 = -2 * upper.real / (1 + r**2), r**2
+    c1 = np.abs(1 - upper) * np.abs(1 + upper) / (1 + r**2)
+    c2 = np.sqrt((1 - r) * (1 + r) * (1 + r**2))
+    double = np.array([[c1 * c2, -k1, -c1 * k2], [k1 * c2, c1, -k1 * k2], [k2, zero, c2]])
+    sections[is_real] = single.transpose(2, 0, 1)
+    sections[~is_real] = double.transpose(2, 0, 1)
+    return sections
+
+
+def cascade(upper_poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
+    """Real (A', C') with the poles of these sections whose states are white: A'A'ᵀ + C'C'ᵀ = I.
+
+    The cascade written as one state space. What enters section k is row·ξ_{t−1} + d·z_t, from the
+    states ξ of the sections before it and the input z; row and d start at 0 and 1.
+    """
+    orders = np.where(upper_poles.imag == 0, 1, 2)  # a real pole has one state
+    size = int(orders.sum())
+    A, C = np.zeros((size, size)), np.zeros(size)
+    row, d, start = np.zeros(size), 1.0, 0
+    for section, order in zip(sections_of(upper_poles), orders.tolist(), strict=True):
+        own = slice(start, start + order)
+        from_u, from_x = section[:, 0], section[:, 1 : 1 + order]
+        A[own, :start] = from_u[:order, None] * row[:start]
+        A[own, own] = from_x[:order]
+        C[own] = from_u[:order] * d
+        row, d = from_u[2] * row, from_u[2] * d
+        row[own] = from_x[2]
+        start += order
+    return A, C
+
+
+def _full_sections(upper_poles: NDArray[np.complex128]) -> Floats:
+    """Sections of two poles each: the pairs, and real poles two by two, which halves their number.
+
+    Two real ones after another: what leaves the first, u′ = s₁x₁ − λ₁u, enters the second.
+    """
+    is_real = upper_poles.imag == 0
+    real = upper_poles.real[is_real]
+    left_over = upper_poles[np.flatnonzero(is_real)[2 * (len(real) // 2) :]]
+    a, b = real[: 2 * (len(real) // 2)].reshape(-1, 2).T
+    s, t, zero = np.sqrt((1 - a) * (1 + a)), np.sqrt((1 - b) * (1 + b)), np.zeros_like(a)
+    both = np.array([[s, a, zero], [-t * a, t * s, b], [a * b, -b * s, t]]).transpose(2, 0, 1)
+    rest = np.concatenate([left_over, upper_poles[~is_real]])
+    sections = np.concatenate([both, sections_of(rest)])
+    # ascending modulus, that of the larger one for two real poles
+    modulus = np.concatenate([np.maximum(np.abs(a), np.abs(b)), np.abs(rest)])
+    return np.asarray(sections[np.argsort(modulus, kind="stable")])
+
+
+def _grouped(sections: Floats) -> Floats:
+    """Join :data:`GROUP` consecutive sections into one, which maps (u, states) to (states, u).
+
+    Every entry of the product is a single product of entries: nothing cancels here either.
+    """
+    # a section that lets u through fills the last group
+    through = np.zeros((-len(sections) % GROUP, 3, 3))
+    through[:, 2, 0] = 1.0
+    members = np.concatenate([sections, through]).reshape(-1, GROUP, 3, 3)
+    order = 2 * GROUP + 1
+    joined = np.zeros((len(members), order, order))
+    joined[:, range(order), range(order)] = 1.0
+    for k in range(GROUP):
+        own = [0, 2 * k + 1, 2 * k + 2]  # u and this member's states change, by all of them
+        joined[:, own] = members[:, k, [2, 0, 1]] @ joined[:, own]
+    return np.ascontiguousarray(joined[:, [*range(1, order), 0]])
+
+
+def _lattice_blocks(poles: NDArray[np.complex128]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield MC_τ and the signal b_τ that leaves, for consecutive lags, block by block, endlessly.
+
+    Group k handles time τ in wave k + τ, so that a wave is one operation on all groups. The energy
+    that has not left yet is then in the states and in the signals under way. The fast poles come
+    first: once nothing is left in them they stay silent, and are left out.
+    """
+    groups = _grouped(_full_sections(section_poles(poles)))
+    rows, steps = _wavefront(groups, int(np.clip(len(groups), 64, 1024)))
+    rows[0, 0] = 1.0
+    lost, passed = 0.0, 0
+    skip = len(groups) - 1  # lag 0 leaves the cascade in wave count − 1
+    while True:
+        for before, after in steps:
+            np.matmul(groups, before, after)
+        held = np.einsum("ij,ij->i", rows[1:, :-1], rows[1:, :-1])
+        lost, last = lost + float((rows[1:, -1] ** 2).sum()), rows[-1]
+        if skip < len(held):
+            yield held[skip:], rows[1 + skip :, -1].copy()
+        skip, passed = max(0, skip - len(held)), passed + len(held)
+        energy = np.cumsum((last[:-1].reshape(len(groups), -1) ** 2).sum(axis=1))
+        silent = int(np.searchsorted(energy, SILENT * min(held[-1], lost), side="right"))
+        if skip == 0 and len(groups) > silent > len(groups) // 8:
+            last = last[silent * groups.shape[1] :]
+            groups = groups[silent:]
+            # the longer it took, the longer it goes on
+            rows, steps = _wavefront(groups, int(np.clip(passed // 4, 64, 1024)))
+        rows[0] = last
+
+
+def _wavefront(groups: Floats, waves: int) -> tuple[Floats, list[tuple[Floats, Floats]]]:
+    """Rows of zeros, one a wave, and views of them as what each wave reads and writes.
+
+    A row holds (u, states) group by group, and the signal that leaves the last one. What leaves
+    group k enters group k + 1, so that the next row is written one place further.
+    """
+    count, order, _ = groups.shape
+    rows = np.zeros((waves + 1, order * count + 1))
+    shape = (waves, count, order, 1)
+    return rows, list(zip(rows[:-1, :-1].reshape(shape), rows[1:, 1:].reshape(shape), strict=True))

@@ -1,0 +1,338 @@
+"""Analysis: what is known of a network, each fact found when it is needed and at most once.
+
+Reachability, the controllable spectrum, the rank, an input-normal realization and the map to the
+network's own states depend on the network alone, and serve every question about it. A
+:class:`Task` is a question in the matrices of an analysis: what solvers work on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.inputs import InputProcess
+from memcurve.limits import require_room_for_states
+from memcurve.network import LinearNetwork
+from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
+from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.closed_forms import walk_spectrum
+from memcurve.solve.coloured import kernel_of
+from memcurve.solve.modes import EigenBasis, Spectrum
+from memcurve.solve.question import Question
+from memcurve.solve.realization import (
+    StateMap,
+    eigen_state_map,
+    leja_order,
+    several_input_cascade,
+    stein_state_map,
+)
+from memcurve.solve.spectrum import assumed, block_rank, decided
+from memcurve.solve.states import States
+from memcurve.solve.stein import stein
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+#: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
+#: stay in memory for as long as the network does.
+KEPT_UP_TO = 2000
+
+
+class Analysis:
+    """A network, analysed as far as questions need it.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.solve.analysis import Analysis
+    >>> network = memcurve.ensembles.normal(20, seed=1)
+    >>> analysis = Analysis.of(network)
+    >>> analysis.rank
+    20
+    >>> Analysis.of(network) is analysis
+    True
+    """
+
+    def __init__(self, network: LinearNetwork) -> None:
+        self.network = network
+        self._spectrum: Spectrum | None = None
+        self._deviations: dict[Any, tuple[Any, Floats]] = {}
+        #: Small networks that stand for this one under noise, by the shape of the noise.
+        self.reductions: dict[Any, Any] = {}
+
+    @classmethod
+    def of(cls, network: LinearNetwork) -> Analysis:
+        """The analysis of a network: the one that is kept with it, or a new one."""
+        kept: Analysis | None = network.__dict__.get("_analysis")
+        if kept is None:
+            kept = cls(network)
+            if network.states <= KEPT_UP_TO:
+                network.__dict__["_analysis"] = kept
+        return kept
+
+    # --- states
+
+    @cached_property
+    def _pair(self) -> tuple[Any, Floats]:
+        return self.network.real_pair()
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs d."""
+        return self.network.inputs
+
+    @cached_property
+    def walk(self) -> Walk | None:
+        """The walk that all nodes reached by a single input form, where they do."""
+        A, C = self._pair
+        return single_walk(A, C) if C.shape[1] == 1 else None
+
+    @cached_property
+    def reached(self) -> States:
+        """The states that inputs reach."""
+        A, C = self._pair
+        walk = self.walk
+        nodes = reachable_nodes(A, C) if walk is None else np.sort(walk.order)
+        return States(A, C, nodes)
+
+    @cached_property
+    def everything(self) -> States:
+        """All states."""
+        A, C = self._pair
+        if len(self.reached) == len(C):
+            return self.reached
+        return States(A, C, np.arange(len(C), dtype=np.intp))
+
+    # --- modes
+
+    def spectrum(self, *, keep_basis: bool = False) -> Spectrum:
+        """The controllable spectrum of a network with a single input, decided once.
+
+        ``keep_basis`` keeps the eigenvectors, if it is not decided yet.
+        """
+        if self._spectrum is None:
+            self._require_single()
+            found = None if self.walk is None else walk_spectrum(self.walk, self._pair[1][:, 0])
+            if found is None:
+                if self.walk is not None:
+                    require_room_for_states(len(self.walk.order), "exact")
+                found = decided(self.reached, keep_basis=keep_basis)
+            self._spectrum = found
+        return self._spectrum
+
+    def assumed_spectrum(self) -> Spectrum:
+        """The spectrum with all reached modes taken to count, where closed forms do not tell."""
+        if self._spectrum is not None:
+            return self._spectrum
+        self._require_single()
+        found = None if self.walk is None else walk_spectrum(self.walk, self._pair[1][:, 0])
+        return assumed(self.reached) if found is None else found
+
+    def _require_single(self) -> None:
+        if self.inputs != 1:
+            raise ValueError(
+                f"`network` must have a single input for its controllable spectrum, got "
+                f"{self.inputs}; pass one column of C at a time."
+            )
+
+    @cached_property
+    def rank(self) -> int:
+        """Exact rank of [C, AC, A²C, …] for the stored numbers."""
+        return self.spectrum().rank if self.inputs == 1 else block_rank(self.reached)
+
+    @cached_property
+    def eigenvalues(self) -> Complexes:
+        """All eigenvalues of A, as far as LAPACK knows them."""
+        if self._spectrum is not None and self._spectrum.poles is not None:
+            if len(self._spectrum.poles) == self.network.states:
+                return self._spectrum.poles
+        return self.everything.eigenvalues
+
+    # --- coordinates in which the states are white
+
+    @cached_property
+    def _coordinates(self) -> dict[tuple[str, int], Any]:
+        return {}
+
+    def _once(self, name: str, states: States, make: Callable[[], Any]) -> Any:
+        key = (name, id(states))
+        if key not in self._coordinates:
+            self._coordinates[key] = make()
+        return self._coordinates[key]
+
+    def realization(self, states: States) -> tuple[Floats, Floats]:
+        """An input-normal realization (A', C') of the network."""
+        found: tuple[Floats, Floats] = self._once(
+            "realization", states, lambda: realized(states.A, states.C, self.rank, self._poles())
+        )
+        return found
+
+    def stein_map(self, states: States) -> StateMap:
+        """The map to the network's own states from a Stein equation."""
+        found: StateMap = self._once(
+            "Stein", states, lambda: stein_state_map(states.A, states.C, self.realization(states))
+        )
+        return found
+
+    def eigen_map(self, states: States) -> StateMap | None:
+        """The map from eigenvectors, for a single input that excites every mode."""
+
+        def make() -> StateMap | None:
+            return eigen_state_map(states.A, states.C[:, 0], self._basis(states))
+
+        found: StateMap | None = self._once("eigenvectors", states, make)
+        return found
+
+    def _poles(self) -> Complexes | None:
+        return self.spectrum().poles if self.inputs == 1 else None
+
+    def _basis(self, states: States) -> EigenBasis | None:
+        """Eigenvectors that are at hand, in the measure of the states."""
+        basis = self.spectrum().basis
+        if basis is None or states is not self.reached:
+            return None  # noise enters states that the input does not reach
+        return basis._replace(columns=np.ldexp(basis.columns, -states.exponents[:, None]))
+
+    # --- sizes of the states
+
+    def direct_covariance(
+        self, states: States, processes: tuple[InputProcess, ...]
+    ) -> tuple[Floats, Floats]:
+        """p_0 and Γ of the states themselves, by Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ.
+
+        Good for the size of the states; no more to be inverted than any other such matrix.
+        """
+        present = np.empty_like(states.C)
+        for j, process in enumerate(processes):
+            column = states.C[:, [j]]
+            present[:, [j]] = column + kernel_of(process).half_sum(states.A, column)
+        drive = present @ states.C.T
+        return present, stein(states.A, drive + drive.T - states.C @ states.C.T)
+
+    def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of the states that inputs reach, without noise."""
+        sizes = self.deviations(self.reached, processes)
+        return np.ldexp(sizes, self.reached.exponents)
+
+    def deviations(self, states: States, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of the states without noise, in their measure."""
+        white = all(process.is_white for process in processes)
+        key = (id(states), None if white else tuple(map(id, processes)))
+        if key not in self._deviations:
+            covariance = self.direct_covariance(states, processes)[1]
+            sizes = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+            self._deviations[key] = (processes, sizes)  # kept, so that no other gets its id
+        return self._deviations[key][1]
+
+
+def controllable_spectrum(network: LinearNetwork, *, assume_controllable: bool = False) -> Spectrum:
+    """Return the eigenvalues of ``network`` that its input mask excites.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        A network with one input.
+    assume_controllable : bool
+        Take it for granted that all modes of the reachable nodes count, except where closed forms
+        tell anyway. ``margin`` is then NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> ring = 0.9 * np.roll(np.eye(6), 1, axis=0)
+    >>> network = memcurve.LinearNetwork(ring, [1, 0, 0, 1, 0, 0])
+    >>> memcurve.controllable_spectrum(network).rank
+    3
+    """
+    analysis = Analysis.of(network)
+    return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum()
+
+
+def realized(A: Floats, C: Floats, rank: int, poles: Complexes | None) -> tuple[Floats, Floats]:
+    """An input-normal realization (A', C') of a pair with these poles, or of several inputs."""
+    if C.shape[1] > 1:
+        if rank < len(A):
+            raise UncertainResultError("not every mode is driven by the inputs.")
+        return several_input_cascade(A, C)
+    if poles is None or not np.abs(poles).max() < 1:
+        raise UncertainResultError("the eigenvalues that count cannot be told well enough.")
+    upper = section_poles(poles)
+    A1, C1 = cascade(upper[leja_order(upper)])
+    return A1, C1[:, None]
+
+
+class Task:
+    """A question in the matrices of its network's analysis."""
+
+    def __init__(self, question: Question, analysis: Analysis | None = None) -> None:
+        self.question = question
+        self.analysis = Analysis.of(question.network) if analysis is None else analysis
+
+    @cached_property
+    def states(self) -> States:
+        """States that matter: those that inputs reach, or all where noise enters every state."""
+        noise = self.question.noise
+        if noise is not None and noise.state(np.ones(1)).any():
+            return self.analysis.everything
+        return self.analysis.reached
+
+    @property
+    def A(self) -> Floats:
+        """Connectivity of the states that matter, dense, and balanced."""
+        return self.states.A
+
+    @property
+    def C(self) -> Floats:
+        """Their mask (n, d), in the same measure."""
+        return self.states.C
+
+    @cached_property
+    def rows(self) -> Indices:
+        """Which of these states are read."""
+        network = self.question.network
+        read = network.readout
+        if read is None:
+            return np.arange(len(self.states), dtype=np.intp)
+        if network.is_complex:
+            read = np.concatenate([read, read + network.size])
+        return np.flatnonzero(np.isin(self.states.nodes, read)).astype(np.intp)
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether every one of these states is read."""
+        return len(self.rows) == len(self.states)
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether any state that is read is ever driven."""
+        return len(self.rows) > 0 and bool(self.states.mask.any())
+
+    @cached_property
+    def rank(self) -> int:
+        """Exact rank of what is read of the Krylov matrix."""
+        return self.states.rows_rank(self.rows, self.analysis.rank) if self.is_driven else 0
+
+    @cached_property
+    def observation(self) -> Floats:
+        """Standard deviations of the errors of reading, at level one."""
+        noise = self.question.noise
+        return np.zeros(len(self.states)) if noise is None else self._measured(noise.observation)
+
+    @cached_property
+    def state(self) -> Floats:
+        """Standard deviations of the errors that enter the recursion, at level one."""
+        noise = self.question.noise
+        return np.zeros(len(self.states)) if noise is None else self._measured(noise.state)
+
+    def _measured(self, deviations: Callable[[Floats], Floats]) -> Floats:
+        """Deviations of the noise in the measure of A and C."""
+        noise = self.question.noise
+        if noise is not None and noise.is_relative:  # to a power of two the same anywhere
+            return deviations(self.analysis.deviations(self.states, self.question.processes))
+        return np.ldexp(deviations(np.ones(len(self.states))), -self.states.exponents)

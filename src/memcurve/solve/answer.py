@@ -1,0 +1,110 @@
+"""What is answered: numbers with their errors, and what one should know about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.notes import Note
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Outcome:
+    """Numbers for every noise level: memory (levels, lags, inputs), forecasts (…, horizons, …).
+
+    Each with a bound on its error of the same shape; totals (levels,) are over all lags and all
+    horizons. ``loss`` is 1 − memory where it is known to more digits than that.
+    """
+
+    memory: Floats
+    memory_error: Floats
+    forecast: Floats
+    forecast_error: Floats
+    total: Floats
+    total_error: Floats
+    total_forecast: Floats
+    total_forecast_error: Floats
+    loss: Floats | None = None
+
+    @classmethod
+    def of_memory(
+        cls, memory: Floats, error: Floats, total: Any, total_error: Any, loss: Floats | None = None
+    ) -> Outcome:
+        """One noise level and no forecasts; ``memory`` has shape (lags, inputs)."""
+        none = np.zeros(1)
+        ahead = np.zeros((1, 0, memory.shape[1]))
+        return cls(
+            memory[None], error[None], ahead, ahead, np.array([float(total)]),
+            np.array([float(total_error)]), none, none, None if loss is None else loss[None],
+        )  # fmt: skip
+
+    @classmethod
+    def nothing(cls, levels: int, lags: int, horizons: int, inputs: int) -> Outcome:
+        """No memory at all, for certain."""
+        memory, ahead = np.zeros((levels, lags, inputs)), np.zeros((levels, horizons, inputs))
+        none = np.zeros(levels)
+        return cls(memory, memory, ahead, ahead, none, none, none, none)
+
+    @classmethod
+    def stacked(cls, found: list[Outcome]) -> Outcome:
+        """Several levels as one."""
+        names = [item.name for item in fields(cls) if item.name != "loss"]
+        return cls(
+            **{name: np.concatenate([getattr(one, name) for one in found]) for name in names}
+        )
+
+    @property
+    def largest_error(self) -> Floats:
+        """The largest error of each level; totals relative to their size."""
+        total = self.total_error / np.maximum(1.0, self.total)
+        ahead = self.total_forecast_error / np.maximum(1.0, self.total_forecast)
+        memory = self.memory_error.max(axis=(1, 2))
+        forecast = self.forecast_error.max(axis=(1, 2), initial=0.0)
+        return np.asarray(np.max([memory, forecast, total, ahead], axis=0))
+
+    def better_of(self, other: Outcome) -> Outcome:
+        """Level by level, the outcome with the smaller largest error."""
+        mine = self.largest_error <= other.largest_error
+        if mine.all():
+            return self
+        chosen = {}
+        for item in fields(self):
+            values, rival = getattr(self, item.name), getattr(other, item.name)
+            if values is not None and rival is not None:
+                chosen[item.name] = np.where(
+                    mine.reshape(-1, *[1] * (values.ndim - 1)), values, rival
+                )
+        return Outcome(**chosen)
+
+
+@dataclass(eq=False)
+class Answer:
+    """An outcome with what one should know about it.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        The numbers.
+    rank : int or None
+        Exact rank of what is read, where the method knows it.
+    notes : list of Note
+        Before quoting the numbers.
+    options : dict
+        How they were made.
+    diagnostics : dict
+        Further figures.
+    bands : (lags, 2) array or None
+        Quantiles, for methods that average.
+    """
+
+    outcome: Outcome
+    rank: int | None = None
+    notes: list[Note] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+    bands: Floats | None = None

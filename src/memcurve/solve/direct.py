@@ -1,0 +1,294 @@
+"""Usable memory directly from the Krylov matrix: no eigenvalues, no noise-free structure.
+
+In units in which the errors of reading are independent and of size s, the states are x = K z with
+K = [C, AC, A²C, …] and z the past inputs, so that with K = UΣVᵀ::
+
+    MC_τ(s) = Σ_i σ_i²/(σ_i² + s²) V²_{τi}
+
+Columns of K hardly differ ("Krylov squeezing"): memory above the noise lies in few directions. An
+orthonormal basis Q of the Krylov space (Arnoldi's method, each step orthogonalised twice) reduces
+the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The basis ends where what leaves
+it, passed on by the powers of A, is far below the noise; the lags end where nothing is left.
+
+Errors: what is left out of K, of norm e relative to the noise, moves MC_τ by at most about e, and
+is kept below :data:`SMALL`. Rounding makes the basis that of a network A + δA with ‖δA‖ of about
+eps·‖A‖; what that does is measured: the small problem is solved again for (H, c) changed at random
+by as much, and ten times the difference is the error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Outcome
+from memcurve.solve.evaluation import Projection, project
+from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+from memcurve.solve.sensitivity import EPS
+
+Floats = NDArray[np.float64]
+
+#: What is left out of the Krylov matrix, relative to the noise.
+SMALL = 1e-13
+#: A measured change is taken this many times to be an error.
+SAFETY = 10.0
+#: Changes at random that are tried.
+TRIALS = 2
+#: A look at whether the basis is large enough is taken where the next power of A has less than this
+#: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
+#: number.
+PROMISING, LOOK_AGAIN = 10.0, 1.05
+#: A step is the last one where it is shorter than this many times its own rounding.
+EXHAUSTED = 100 * EPS
+#: How far powers of A may exceed what they do to random vectors (three of those are looked at).
+POWER_MARGIN = 30.0
+_SEED = 20230501
+
+
+@dataclass(eq=False)
+class Reduction:
+    """A small network (H, c) whose states, read through ``reader``, stand for those read.
+
+    ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
+    matrix, and ``rounding`` the change of H, column by column, that rounding amounts to.
+    """
+
+    H: Floats
+    c: Floats
+    reader: Floats | None
+    level: float
+    left_out: float
+    rounding: Floats
+
+
+def solve_direct(task: Task) -> Outcome:
+    """Usable memory of white inputs under errors of reading."""
+    deviations = task.observation[task.rows]
+    unit = float(deviations.max())
+    if not deviations.min() > 0:
+        raise UncertainResultError("some of the states are read without noise.")
+    levels = task.question.levels * unit
+    reduction = _reduction(task, deviations / unit, float(levels.min()))
+    return _evaluated(reduction, levels, task.question.lags)
+
+
+def is_direct(task: Task) -> bool:
+    """Whether the question is one of white input and errors of reading at positive levels."""
+    question = task.question
+    return (
+        question.kind == "memory"
+        and question.is_white
+        and question.noise is not None
+        and bool(np.all(question.levels > 0))
+        and not task.state.any()
+    )
+
+
+def _reduction(task: Task, shape: Floats, level: float) -> Reduction:
+    """The reduction for noise of this shape, kept for further levels."""
+    kept = task.analysis.reductions
+    key = (id(task.states), shape.tobytes(), task.rows.tobytes())
+    found: Reduction | None = kept.get(key)
+    if found is None or level < found.level:
+        scale = np.full(len(task.states), float(np.exp(np.log(shape).mean())))
+        scale[task.rows] = shape
+        found = reduced(
+            task.A * (scale / scale[:, None]), task.C / scale[:, None], level,
+            rows=None if task.reads_all else task.rows,
+        )  # fmt: skip
+        kept[key] = found
+    return found
+
+
+def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = None) -> Reduction:
+    """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method."""
+    size = len(C)
+    most = size if size <= 300 else max(300, size // 2)
+    basis = _Basis(size, most + C.shape[1])
+    c = np.zeros((basis.capacity, C.shape[1]))
+    for j, column in enumerate(C.T):
+        c[:, j] = basis.add(np.array(column))
+    H = np.zeros((basis.capacity, basis.capacity))
+    powers = _power_norms(A, size)
+    # the lengths of the steps multiply to what the next power has outside of the space: as long
+    # as that is not small, a closer look is not worth its time
+    look, k = 0, 0
+    log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
+    while k < basis.count:
+        before = basis.count
+        H[:, k] = basis.add(A @ basis.Q[:, k])
+        log_new += np.log(H[before, k]) / C.shape[1] if basis.count > before else 0.0
+        k += 1
+        if k == basis.count or (k >= look and log_new <= log_enough):
+            whole = k == basis.count  # the space is closed: nothing leaves it
+            left_out = 0.0 if whole else _left_out(H[: basis.count, :k], c[:k], powers)
+            if left_out <= SMALL * level:
+                Q = basis.Q[:, :k]
+                residual = A @ Q - basis.Q[:, : basis.count] @ H[: basis.count, :k]
+                rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt(
+                    (H[:, :k] ** 2).sum(axis=0)
+                )
+                reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
+                return Reduction(H[:k, :k].copy(), c[:k], reader, level, left_out, rounding)
+            look = int(LOOK_AGAIN * k) + 1
+        if basis.count > most:
+            break
+    raise UncertainResultError("the memory above the noise is spread over too many directions.")
+
+
+class _Basis:
+    """Orthonormal columns, of which further ones are added by Gram–Schmidt, done twice."""
+
+    def __init__(self, size: int, capacity: int) -> None:
+        self.capacity = min(capacity, size)
+        self.Q = np.zeros((size, self.capacity), order="F")
+        self.count = 0
+
+    def add(self, v: Floats) -> Floats:
+        """Coordinates of v; where it leads out of the space, the space is extended."""
+        coordinates = np.zeros(self.capacity)
+        Q, length = self.Q[:, : self.count], float(np.sqrt(v @ v))
+        for _ in range(2):
+            part = Q.T @ v
+            v = v - Q @ part
+            coordinates[: self.count] += part
+        rest = float(np.sqrt(v @ v))
+        if self.count < self.capacity and rest > EXHAUSTED * length:
+            self.Q[:, self.count] = v / rest
+            coordinates[self.count] = rest
+            self.count += 1
+        return coordinates
+
+
+def _power_norms(A: Any, size: int, most: int = 4096) -> Floats:
+    """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½."""
+    probes = np.random.default_rng(_SEED).standard_normal((size, 3))
+    probes /= np.sqrt((probes**2).sum(axis=0))
+    norms = [1.0]
+    while len(norms) < most:
+        probes = A @ probes
+        norms.append(POWER_MARGIN * float(np.sqrt((probes**2).sum(axis=0).max())))
+        if norms[-1] <= 0.5:
+            return np.array(norms)
+        if not np.isfinite(norms[-1]):
+            break
+    raise UncertainResultError("the powers of A decay too slowly, or not at all.")
+
+
+def _left_out(H: Floats, c: Floats, powers: Floats) -> float:
+    """Bound on the norm of what leaves the space at every lag, passed on by the powers of A.
+
+    Infinite where the small network does not decay yet: eigenvalues of H may well lie outside the
+    unit circle though those of A do not.
+    """
+    k = H.shape[1]
+    responses = _responses(H[:k], c, SMALL * float(np.sqrt((c**2).sum())) * 1e-6)
+    if responses is None:
+        return np.inf
+    leaving = np.sqrt(((H[k:] @ responses) ** 2).sum())
+    # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
+    return float(leaving * powers[:-1].sum() / (1 - powers[-1]))
+
+
+def _responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
+    """[c, Hc, H²c, …] (r, lags·d) until what follows is negligible; None where it is not soon."""
+    R, power, width = c, H, c.shape[1]
+    with np.errstate(all="ignore"):
+        while R.shape[1] // width < MOST_DEFAULT_LAGS:
+            later = power @ R
+            R = np.concatenate([R, later], axis=1)
+            size = float(np.sqrt((later**2).sum()))
+            if size <= negligible:
+                # doubling overshoots: lags that hold nothing any more are left out
+                energy = (R**2).sum(axis=0).reshape(-1, width).sum(axis=1)
+                after = np.cumsum(energy[::-1])[::-1]
+                count = max(1, int(np.count_nonzero(after > negligible**2)))
+                return R[:, : count * width]
+            if not np.isfinite(size):
+                return None
+            power = power @ power
+    return None
+
+
+def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
+    negligible = SMALL * float(levels.min())
+    width = reduction.c.shape[1]
+    found = _projected(reduction, reduction.H, negligible)
+    if found is None:
+        raise UncertainResultError("the reduced network does not decay.")
+    shares = found.shares(levels, len(found.sigma))
+    squares = _by_lag(found, width)
+    total = shares.sum(axis=1)
+    memory = np.einsum("li,tdi->ltd", shares, squares)
+    changes, moved = _changes(reduction, levels, memory, total, negligible)
+    # what is left out moves a value by at most twice its size relative to the noise, the tail
+    # beyond the lags likewise; a sum of squares is rounded
+    left = (reduction.left_out + negligible) / levels
+    rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
+    error = SAFETY * changes + (2 * left + left**2)[:, None, None]
+    error = error + rounding * np.sqrt(memory) + EPS
+    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
+    total_error += (2 * left + left**2) * squares.shape[0]
+    listed = Lags(lags, total)
+    summed = memory.sum(axis=2)
+    if not listed.enough(summed):
+        listed.count = lags or summed.shape[1]
+    count = listed.count or summed.shape[1]
+    memory, error = _to_length(memory, count, 0.0), _to_length(error, count, 1.0, left)
+    ahead = np.zeros((len(levels), 0, width))
+    none = np.zeros(len(levels))
+    return Outcome(
+        np.clip(memory, 0.0, 1.0), np.minimum(error, 1.0), ahead, ahead, total, total_error,
+        none, none,
+    )  # fmt: skip
+
+
+def _projected(reduction: Reduction, H: Floats, negligible: float) -> Projection | None:
+    """Singular values and vectors of what is read of the Krylov matrix."""
+    R = _responses(H, reduction.c, negligible)
+    if R is None:
+        return None
+    return project(R if reduction.reader is None else reduction.reader @ R)
+
+
+def _by_lag(found: Projection, width: int) -> Floats:
+    """Squares of the singular vectors, (lags, inputs, directions)."""
+    return (found.W**2).reshape(-1, width, found.W.shape[1])
+
+
+def _changes(
+    reduction: Reduction, levels: Floats, memory: Floats, total: Floats, negligible: float
+) -> tuple[Floats, Floats]:
+    """Largest changes of values (levels, 1, 1) and totals that rounding of H amounts to."""
+    rng = np.random.default_rng(_SEED)
+    changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
+    for _ in range(TRIALS):
+        change = rng.standard_normal(reduction.H.shape)
+        change *= reduction.rounding / np.sqrt((change**2).sum(axis=0))
+        found = _projected(reduction, reduction.H + change, negligible)
+        if found is None:
+            raise UncertainResultError("rounding may make the reduced network unstable.")
+        shares = found.shares(levels, len(found.sigma))
+        other = np.einsum("li,tdi->ltd", shares, _by_lag(found, memory.shape[2]))
+        count = min(memory.shape[1], other.shape[1])
+        difference = np.abs(other[:, :count] - memory[:, :count])
+        changes = np.maximum(changes, difference.max(axis=(1, 2)))
+        moved = np.maximum(moved, np.abs(shares.sum(axis=1) - total))
+        moved = np.maximum(moved, difference.sum(axis=(1, 2)))
+    return changes[:, None, None], moved
+
+
+def _to_length(values: Floats, lags: int, beyond: float, left: Floats | None = None) -> Floats:
+    """Cut curves (levels, lags, inputs), or continue them: beyond the last lag nothing is left."""
+    missing = lags - values.shape[1]
+    if missing <= 0:
+        return values[:, :lags]
+    rest = np.full((len(values), missing, values.shape[2]), beyond)
+    if left is not None:
+        rest = rest * np.minimum(left, 1.0)[:, None, None] ** 2
+    return np.concatenate([values, rest], axis=1)

@@ -1,0 +1,233 @@
+"""From covariances to memory: lag by lag, level by level, with the errors that are known here."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.solve.answer import Outcome
+from memcurve.solve.coloured import Covariances
+from memcurve.solve.lags import Lags
+from memcurve.solve.sensitivity import EPS
+
+Floats = NDArray[np.float64]
+
+
+#: Rounding of a sum of squares, of its factor and its right-hand sides, in units of eps·√n.
+ARITHMETIC = 8.0
+
+
+class Doubt(NamedTuple):
+    """What is not known about the states.
+
+    How far their span may be turned, how large the part of them that was left out may be (relative
+    to the noise), and the relative error of the covariance of the noise.
+    """
+
+    turned: float = 0.0
+    left_out: float = 0.0
+    noise: float = 0.0
+
+
+def evaluate(
+    cov: Covariances,
+    levels: Floats,
+    *,
+    projection: Projection | None,
+    rank: int,
+    lags: int | None,
+    doubt: Doubt,
+) -> Outcome:
+    """Memory and forecasts of all levels.
+
+    Without a projection every white state is read exactly; with one, ``rank`` of its directions are
+    read where there is no noise.
+    """
+    reader = _Reader(cov, levels, projection, rank, doubt)
+    total, total_error = reader.total(cov.all_past, len(cov.A) + cov.span)
+    blocks, listed = [], Lags(lags, total)
+    for q in cov.lags():
+        blocks.append(reader.read(q))
+        if listed.enough(blocks[-1][0].sum(axis=2)):
+            break
+    memory, error = (
+        np.concatenate(part, axis=1)[:, : listed.count] for part in zip(*blocks, strict=True)
+    )
+    return Outcome(
+        memory,
+        error,
+        *reader.read(cov.ahead),
+        total,
+        total_error,
+        *reader.total(cov.all_future, cov.span),
+    )
+
+
+class _Reader:
+    """Turns whitened covariances q into capacities and errors."""
+
+    def __init__(
+        self,
+        cov: Covariances,
+        levels: Floats,
+        projection: Projection | None,
+        rank: int,
+        doubt: Doubt,
+    ) -> None:
+        self._cov, self._doubt, self._levels = cov, doubt, levels
+        self._rounding = ARITHMETIC * EPS * np.sqrt(len(cov.A) + 1)
+        self._W = None
+        if projection is not None:
+            self._W = projection.W
+            self._shares = projection.shares(levels, rank)
+            self._weights = projection.weights(levels, rank)
+            # a direction that is not seen at all may stand above the noise by what was left out
+            floor = np.where(
+                levels > 0,
+                levels,
+                projection.sigma[min(rank, len(projection.sigma)) - 1] - doubt.left_out,
+            )
+            with np.errstate(divide="ignore"):
+                unseen = (doubt.left_out / np.maximum(floor, 0.0)) ** 2
+            self._unseen = np.nan_to_num(unseen, posinf=1e300) + self._rounding**2
+
+    def read(self, q: Floats) -> tuple[Floats, Floats]:
+        """Capacities and errors (levels, lags, inputs) of covariances (n, inputs, lags)."""
+        n, d, m = q.shape
+        flat = q.transpose(0, 2, 1).reshape(n, m * d)
+        if self._W is None:
+            memory = np.einsum("ij,ij->j", flat, flat)[None]
+            error = self._rounding * (memory + self._cov.peak * self._readout_norm(flat)[None])
+        else:
+            squares = (self._W.T @ flat) ** 2
+            memory = self._shares @ squares
+            misled = self._doubt.left_out * np.sqrt(self._weights @ squares)
+            error = self._rounding * self._cov.condition * np.sqrt(memory)
+            error += self._unseen[:, None] * np.einsum("ij,ij->j", flat, flat)
+            error += 2 * np.sqrt(np.clip(1 - memory, 0, 1)) * misled + misled**2
+            error += self._doubt.noise * ((self._shares * (1 - self._shares)) @ squares)
+        turned = self._doubt.turned
+        error += 2 * turned * np.sqrt(np.clip(memory * (1 - memory), 0, 1)) + turned**2
+        error += EPS  # the last digit of a number near one
+        shape = (len(memory), m, d)
+        # a capacity is a share: rounding may leave [0, 1] by its error, the value need not
+        return np.clip(memory, 0.0, 1.0).reshape(shape), np.minimum(error, 1.0).reshape(shape)
+
+    def total(self, outer: Floats, span: float) -> tuple[Floats, Floats]:
+        """Capacity over all lags, from Σ q_τq_τᵀ, and its error, for each level.
+
+        ``span`` is about how many lags matter: Σ_τ √MC_τ is at most √(span·ΣMC_τ).
+        """
+        peak, doubt = self._cov.peak, self._doubt
+        if self._W is None:
+            total = np.trace(outer)[None]
+            exact = self._cov.factor is None
+            error = np.zeros(1)
+            if not exact:
+                norms = peak * self._readout_norms(outer)
+                error = self._rounding * (np.maximum(total, 1.0) + norms)
+        else:
+            along = self._along(outer)
+            total = self._shares @ along
+            misled = doubt.left_out * np.sqrt(self._weights)
+            change = 2 * np.sqrt(1 - self._shares) * misled + misled**2
+            error = peak * np.minimum(change + self._unseen[:, None], 1.0).sum(axis=1)
+            error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
+            error += self._rounding * self._cov.condition * np.maximum(total, 1.0)
+            exact = self._cov.factor is None
+            if exact:  # without noise the total is a rank, or nothing for the future
+                quiet = self._levels == 0
+                total, error = np.where(quiet, np.rint(total), total), np.where(quiet, 0.0, error)
+        if not exact:
+            error = error + 2 * doubt.turned * np.sqrt(np.maximum(total, 0.0) * max(span, 1.0))
+        return total, error
+
+    def _along(self, outer: Floats) -> Floats:
+        """Diagonal of WᵀSW for S = Σ q_τq_τᵀ."""
+        W: Any = self._W
+        if self._cov.factor is None:  # S is the identity, or nothing
+            return np.full(W.shape[1], outer[0, 0])
+        return np.asarray(np.einsum("ij,ij->j", W, outer @ W))
+
+    def _readout_norms(self, outer: Floats) -> float:
+        """Σ_τ ‖Γ⁻¹p_τ‖² = tr(L⁻ᵀ S L⁻¹)."""
+        from scipy.linalg import solve_triangular
+
+        L: Any = self._cov.factor
+        half = solve_triangular(L, outer, lower=True, trans="T")
+        inverse = solve_triangular(L, np.eye(len(L)), lower=True)
+        return max(0.0, float(np.einsum("ij,ji->", half, inverse)))
+
+    def _readout_norm(self, flat: Floats) -> Floats:
+        """‖Γ⁻¹p‖² = ‖L⁻ᵀq‖²: what an error of Γ is multiplied by."""
+        if self._cov.factor is None:
+            return np.zeros(flat.shape[1])
+        from scipy.linalg import solve_triangular
+
+        y = solve_triangular(self._cov.factor, flat, lower=True, trans="T")
+        return np.asarray(np.einsum("ij,ij->j", y, y))
+
+
+# --- Reading states through noise: a soft projection, for all noise levels from one decomposition.
+#
+# With x = Tξ, ξ white of covariance LLᵀ, and errors of covariance s²S, S = ΛΛᵀ, the singular value
+# decomposition Λ⁻¹TL = UΣWᵀ gives, with q_τ = L⁻¹p_τ::
+#
+#     MC_τ(s²) = Σ_i σ_i²/(σ_i² + s²) (Wᵀq_τ)_i²
+#
+# for every s at once; s = 0 is the projection on the states that are read. One-sided Jacobi
+# rotations (LAPACK's dgejsv) find the singular values of a T with graded columns, and with rows of
+# any size, to *relative* accuracy: memory far below eps·‖T‖ is not lost.
+
+
+class Projection(NamedTuple):
+    """Singular values σ (k,) and right singular vectors W (n, k) of Λ⁻¹TL."""
+
+    sigma: Floats
+    W: Floats
+
+    def shares(self, levels: Floats, rank: int) -> Floats:
+        """σ²/(σ² + s²) for each level s, as (levels, k); without noise one, ``rank`` times."""
+        # as 1/(1 + (s/σ)²), which neither underflows nor divides zero by zero
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            shares = 1 / (1 + (levels[:, None] / self.sigma) ** 2)
+        shares[levels == 0] = np.arange(len(self.sigma)) < rank
+        return np.where(self.sigma > 0, shares, shares * (levels == 0)[:, None])
+
+    def weights(self, levels: Floats, rank: int) -> Floats:
+        """(σ/(σ² + s²))²: squared length of the readout that finds each direction."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            weights = (self.shares(levels, rank) / self.sigma) ** 2
+        return np.where(np.isnan(weights), 0.0, weights)
+
+
+def project(M: Floats) -> Projection:
+    """Decompose M = Λ⁻¹TL, (states read, white states), by Jacobi rotations."""
+    rows, columns = M.shape
+    if not np.isfinite(M).all():
+        raise UncertainResultError("the states leave the range of floating point.")
+    if not M.any():
+        smaller = min(rows, columns)
+        return Projection(np.zeros(smaller), np.eye(columns, smaller))
+    if rows < columns:  # Jacobi works on tall matrices: W is then the left factor of Mᵀ
+        sigma, W = _jacobi(M.T, left=True)
+    else:
+        sigma, W = _jacobi(M, left=False)
+    return Projection(sigma, W)
+
+
+def _jacobi(M: Floats, *, left: bool) -> tuple[Floats, Floats]:
+    from scipy.linalg.lapack import dgejsv
+
+    # joba=2 sorts the rows first: they may differ by any factor, as the noise of states may
+    values, U, V, work, _, info = dgejsv(
+        np.asfortranarray(M), joba=2, jobu=0 if left else 3, jobv=3 if left else 0, jobr=0, jobt=0,
+        jobp=0,
+    )  # fmt: skip
+    if info != 0:
+        raise UncertainResultError(f"LAPACK's dgejsv ends with info = {info}.")
+    sigma = values * (work[0] / work[1])
+    return sigma, (U[:, : len(sigma)] if left else V)

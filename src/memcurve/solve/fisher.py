@@ -1,0 +1,116 @@
+"""Fisher memory: how sharply the states, under noise of their own, tell past inputs apart.
+
+With Gaussian noise of variance s² entering every state at every step, the states have covariance
+s²R around their mean, R = Σ_j A^j (A^j)ᵀ, and the Fisher information about the input τ steps ago is
+(Ganguli, Huh and Sompolinsky 2008; the paper's section "Fischer Memory")::
+
+    F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C / s²,        Σ_τ F_τ = tr(R⁻¹ G) / s²,    G = Σ_j A^j C Cᵀ (A^j)ᵀ
+
+R is at least the identity, so that solving with it is harmless. For normal A and a mask of unit
+length the total is 1/s². The memory with state noise s tends to F_τ as the noise grows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Outcome
+from memcurve.solve.lags import Lags
+from memcurve.solve.sensitivity import EPS, power_norms
+from memcurve.solve.stein import residual_norm, stein
+
+Floats = NDArray[np.float64]
+
+#: A relative error above this is not given out: ball arithmetic takes over.
+LARGEST_ERROR = 1e-6
+
+
+def unit_mask(task: Task) -> tuple[Floats, float]:
+    """The mask in units of a power of two, and what Fisher memory is to be multiplied by then."""
+    C = task.states.mask
+    exponent = int(np.frexp(np.abs(C).max(initial=0.0))[1])
+    [s] = task.question.levels.tolist()
+    scale = float(np.ldexp(1.0, exponent)) / s if abs(exponent) < 1000 else np.inf
+    scale = scale * scale
+    if not scale < 1e300 or (scale < 1e-290 and C.any()):
+        raise ValueError(
+            f"`noise` must leave Fisher memory, which is about (mask/noise)², within the range of "
+            f"floating point; got {s!r} with a mask of size {2.0**exponent:.1e}."
+        )
+    return np.ldexp(C, -exponent), scale
+
+
+def scaled(
+    values: Floats, error: Floats, total: float, total_error: float, scale: float
+) -> Outcome:
+    """Fisher memory (lags, inputs) for unit noise, for the noise asked for."""
+    values, total = scale * values, scale * total
+    return Outcome.of_memory(
+        values,
+        scale * error + 2 * EPS * values,
+        total,
+        scale * total_error + 2 * EPS * total,
+        np.full(values.shape, np.nan),
+    )
+
+
+def solve_fisher(task: Task) -> Outcome:
+    """Fisher memory in floating point."""
+    A = task.states.dense
+    C, scale = unit_mask(task)
+    if not C.any():
+        return Outcome.nothing(1, task.question.lags or 1, 0, C.shape[1])
+    norms = power_norms(np.asfortranarray(A))
+    if not np.isfinite(norms.squares):
+        raise UncertainResultError("the powers of A grow too far for an error estimate.")
+    values, error, total, total_error = _in_floats(A, C, task.question.lags, norms.sum)
+    worst = max(float(error.max()), total_error) / max(total, np.finfo(float).tiny)
+    if not worst <= LARGEST_ERROR:
+        raise UncertainResultError(f"the relative error would be {worst:.1e}.")
+    return scaled(values, error, total, total_error, scale)
+
+
+def _in_floats(
+    A: Floats, C: Floats, lags: int | None, power_sum: float
+) -> tuple[Floats, Floats, float, float]:
+    from scipy.linalg import solve_triangular
+
+    identity = np.eye(len(A))
+    R, G = stein(A, identity), stein(A, C @ C.T)
+    root, width = np.sqrt(len(A)), np.sqrt((A**2).sum())
+    # errors of R and G are between ∓off·R: relative for the one, off·tr(R⁻¹R) for the other
+    off_R, off_G = residual_norm(A, R, identity), residual_norm(A, G, C @ C.T)
+    relative = off_R + 4 * EPS * root
+    L = np.asarray(np.linalg.cholesky(R))
+    inverse = solve_triangular(L, identity, lower=True)
+    total = float(np.einsum("ij,ij->", inverse @ G, inverse))
+    total_error = total * relative + len(A) * off_G
+    F, largest = _curve(A, C, L, lags, total, total_error)
+    moved = EPS * root * width * power_sum * largest  # rounding in A^τ C; R⁻¹ is at most one
+    return F, relative * F + 2 * np.sqrt(F) * moved + moved**2, total, total_error
+
+
+def _curve(
+    A: Floats, C: Floats, L: Floats, lags: int | None, total: float, total_error: float
+) -> tuple[Floats, float]:
+    """‖L⁻¹A^τC‖² for each lag and input, and the largest ‖A^τC‖ on the way."""
+    from scipy.linalg import solve_triangular
+
+    blocks: list[Floats] = []
+    tiny = float(np.finfo(float).tiny)
+    listed = Lags(lags, 1.0 - total_error / max(total, tiny))
+    x, largest = C, 0.0
+    while True:
+        usual = 4 * len(A) + 16
+        block = np.empty((min(lags or usual, usual), C.shape[1]))
+        for k in range(len(block)):
+            half = solve_triangular(L, x, lower=True)
+            block[k] = np.einsum("ij,ij->j", half, half)
+            largest = max(largest, float(np.sqrt((x**2).sum(axis=0)).max()))
+            x = A @ x
+        blocks.append(block)
+        if listed.enough(block.sum(axis=1) / max(total, tiny)):
+            return np.concatenate(blocks)[: listed.count], largest

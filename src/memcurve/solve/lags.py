@@ -1,0 +1,62 @@
+"""How many lags to list: those asked for, or enough to hold nearly all of the memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: Memory, summed over all later lags, that may lie beyond the lags chosen by default.
+NEGLIGIBLE_MEMORY = 1e-12
+#: While this share of the total is missing, more lags are taken in any case.
+VISIBLY_MISSING = 1e-9
+#: No more lags than this are chosen by default, however close the poles are to the unit circle.
+MOST_DEFAULT_LAGS = 100_000
+
+
+class Lags:
+    """Counts lags as they are computed, block by block, until there are enough.
+
+    A pole with time constant T adds about 1/T to each of T lags, so what lies beyond lag m is below
+    m·MC_m once that is small. That cannot see time constants beyond 1e12, so nothing is enough
+    while a visible share of the ``total`` over all lags is missing.
+
+    Parameters
+    ----------
+    asked : int or None
+        Number of lags; None chooses.
+    total : float or array
+        Memory over all lags, of one curve or of several.
+
+    Attributes
+    ----------
+    count : int or None
+        Number of lags to list, once it is known.
+    """
+
+    def __init__(self, asked: int | None, total: Any) -> None:
+        self.count, self._total = asked, total
+        self._seen, self._held = 0, np.zeros(np.shape(total))
+
+    def enough(self, block: Floats) -> bool:
+        """Take note of the next lags (..., m) of all curves; whether no more are needed."""
+        if self.count is None:
+            self.count = self._ending(block)
+        self._seen += block.shape[-1]
+        self._held = self._held + block.sum(axis=-1)
+        if self.count is None and self._seen >= MOST_DEFAULT_LAGS:
+            self.count = MOST_DEFAULT_LAGS
+        return self.count is not None and self._seen >= self.count
+
+    def _ending(self, block: Floats) -> int | None:
+        missing = self._total - self._held - block.sum(axis=-1)
+        if np.any(missing > VISIBLY_MISSING * np.asarray(self._total)):
+            return None
+        lags = self._seen + 1 + np.arange(block.shape[-1])
+        curves = (lags * block).reshape(-1, len(lags))
+        large = np.flatnonzero(np.any(curves > NEGLIGIBLE_MEMORY, axis=0))
+        enough = int(large[-1]) + 2 if len(large) else 1
+        return self._seen + enough if enough <= len(lags) else None

@@ -1,0 +1,501 @@
+"""Which modes the mask excites, in floating point: the Popov–Belevitch–Hautus (PBH) test.
+
+A mode λ with unit left eigenvector w (w*A = λw*) is driven if w*C ≠ 0; |w*C| / ‖C‖ is its
+*excitation*, the relative change of the mask that would silence it. Rounding blurs it by::
+
+    |δ(w_k*C)| ≤ ‖δA‖ Σ_{j≠k} κ_j |w_j*C| / |λ_k − λ_j|,      κ_j = ‖w_j‖‖v_j‖ / |w_j*v_j|
+
+to first order, v_j the right eigenvectors. Modes that rounding cannot tell apart are judged
+together, by :mod:`memcurve.solve.clusters`. All of it is done after scaling A, so that rows and
+columns are alike in size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.network.graph import (
+    Indices,
+    balanced,
+    has_no_zeros,
+    in_units,
+    is_symmetric,
+    separate_parts,
+    strong_components,
+    submatrix,
+)
+from memcurve.solve.sensitivity import EPS
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+
+#: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
+DISC = 10 * EPS
+#: They are told apart beyond doubt, second-order effects included, with discs this much wider.
+WIDE = 1e4
+#: A mode counts when its excitation exceeds its blur by this factor; beyond doubt, by its square.
+CLEAR = 100.0
+#: No mode excited less than this counts beyond doubt.
+LEAST_EXCITATION = 1e-6
+
+
+class EigenBasis(NamedTuple):
+    """A = V diag(values) V⁻¹ as LAPACK packs it: a conjugate pair v, v̄ in two real columns.
+
+    ``columns[:, k]`` is a real eigenvector, or for k in ``first`` twice the real part of one, with
+    twice its imaginary part in the next; ``mask`` is V⁻¹C, where C was scaled to unit length.
+    """
+
+    values: Complexes
+    columns: Floats
+    first: NDArray[np.intp]
+    mask: Complexes
+
+
+class Ring(NamedTuple):
+    """Poles zero, ``tail`` times, and the roots of λ^length = p, 0 < |p| < 1; none for length 0.
+
+    ``log_square`` is log p² and ``complement`` 1 − p², each known to its last digits.
+    """
+
+    tail: int
+    length: int
+    log_square: float
+    complement: float
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The controllable spectrum of a single-input network.
+
+    Attributes
+    ----------
+    poles : complex array or None
+        The eigenvalues that count, with multiplicity; None where floating point cannot single
+        them out.
+    rank : int
+        Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory.
+    rank_robust : int
+        The rank up to rounding: modes that a change in the last digits would silence left out.
+    reachable : int array
+        States that the input reaches along the edges of the network.
+    margin : float
+        Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
+        change of the mask that would silence one. NaN for an empty spectrum, and where the numbers
+        in A and C differ so much in size that float64 cannot tell (``rank_robust`` is then the
+        rank).
+    sensitivity : float
+        Bound on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles.
+    gap : float
+        Bound on the sine of the largest angle by which that rounding turns the space of inputs
+        that the states remember.
+    basis : EigenBasis or None
+        Eigenvectors of the reachable part, where they were asked for and every mode counts.
+    ring : Ring or None
+        Where all poles count and are zero or the roots of one number, that number.
+    assumed : bool
+        Whether all modes were taken to count without being asked.
+    """
+
+    poles: Complexes | None
+    rank: int
+    rank_robust: int
+    reachable: Indices
+    margin: float
+    sensitivity: float
+    gap: float
+    basis: EigenBasis | None = None
+    ring: Ring | None = None
+    assumed: bool = False
+
+
+class Screening(NamedTuple):
+    """Outcome of the first, cheap look at all modes.
+
+    ``sure``: every mode counts beyond doubt. ``likely``: as far as rounding allows to tell, so
+    that the rank up to rounding is full, but the exact rank is to be asked. ``symmetric``: A is.
+    """
+
+    poles: Complexes
+    excitation: Floats
+    sure: bool
+    likely: bool
+    unstable_radius: float | None
+    basis: EigenBasis | None
+    symmetric: bool
+
+
+def screen(A: Any, C: Floats, *, keep_basis: bool = False) -> Screening:
+    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable.
+
+    ``keep_basis`` keeps the eigenvectors too, where A is one piece and not symmetric.
+    """
+    C = unit_norm(C)
+    parts = [_left_modes(submatrix(A, n), C[n], keep_basis) for n in separate_parts(A)]
+    basis = parts[0].basis if len(parts) == 1 else None
+    poles, lam, excited, blurred, disc = (
+        np.concatenate([part[k] for part in parts]) for k in range(5)
+    )
+    noise = blurred + EPS
+    clear = excited > CLEAR * noise
+    outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
+    # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
+    room = room_between(lam, np.maximum(disc, DISC * np.abs(lam)))
+    beyond_doubt = excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)
+    return Screening(
+        poles,
+        excited,
+        sure=bool(beyond_doubt.all()) and room > WIDE,
+        likely=bool(clear.all()) and room > 1,
+        unstable_radius=float(outside.max()) if len(outside) else None,
+        basis=basis,
+        symmetric=all(part.symmetric for part in parts),
+    )
+
+
+class LeftModes(NamedTuple):
+    """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty.
+
+    ``poles`` are the eigenvalues too, as accurate as they are known, in an order of their own.
+    ``symmetric``: the block is.
+    """
+
+    poles: Complexes
+    values: Complexes
+    excitation: Floats
+    blur: Floats
+    disc: Floats
+    basis: EigenBasis | None = None
+    symmetric: bool = False
+
+
+def _left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
+    """Judge a block in units in which its squares neither vanish nor overflow."""
+    A, unit = in_units(A)
+    found = _left_modes_in_units(A, C, keep_basis)
+    if unit == 1:
+        return found
+    basis = found.basis and found.basis._replace(values=unit * found.basis.values)
+    return found._replace(
+        poles=unit * found.poles, values=unit * found.values, disc=unit * found.disc, basis=basis
+    )
+
+
+def _left_modes_in_units(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
+    from scipy.linalg import lapack
+    from scipy.linalg.blas import dgemv
+
+    size = len(A)
+    if size == 1:
+        value = A.ravel().astype(complex)
+        return LeftModes(value, value, np.abs(C), np.zeros(1), np.zeros(1), symmetric=True)
+    if is_symmetric(A):
+        real_values, excitation = symmetric_modes(A, C)
+        values, condition = real_values.astype(complex), np.ones(size)
+        norm = float(np.abs(real_values).max()) * size**0.5
+        return _judged(values, values, excitation, condition, norm, symmetric=True)
+    share = float(np.sqrt((C**2).sum()))
+    A, scale = balanced(A)
+    C = unit_norm(C / scale) * share if share > 0 else C
+    norm = float(np.sqrt((A**2).sum()))
+    if not keep_basis and (has_no_zeros(A) or len(strong_components(A)) == 1):
+        found = schur_modes(A, C)
+        if found is not None:
+            return _judged(found.poles, found.values, found.excitation, found.condition, norm)
+    lwork = int(lapack.dgeev_lwork(size, compute_vl=1, compute_vr=0)[0])
+    re, im, W, _, info = lapack.dgeev(A, compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1)
+    values = re + 1j * im
+    if info != 0:
+        unknown = np.full(size, np.inf)
+        return LeftModes(values, values, np.zeros(size), unknown, unknown)
+    # LAPACK packs a pair of vectors a ± ib into the columns a, b
+    first = np.flatnonzero(im > 0)
+    mask = dgemv(1.0, W, C, trans=True).astype(complex)
+    mask[first] -= 1j * mask[first + 1].real
+    mask[first + 1] = mask[first].conj()
+    inverse = inverse_of(W)
+    condition = _conditions(inverse, first, size)
+    basis = None
+    if keep_basis and inverse is not None:
+        basis = EigenBasis(values, scale[:, None] * inverse.T, first, mask)
+    return _judged(values, values, np.abs(mask), condition, norm)._replace(basis=basis)
+
+
+def _judged(
+    poles: Complexes,
+    values: Complexes,
+    excitation: Floats,
+    condition: Floats,
+    norm: float,
+    *,
+    symmetric: bool = False,
+) -> LeftModes:
+    blur = EPS * norm * blur_of(values, condition * excitation)
+    disc = np.minimum(DISC * norm * condition, norm)
+    return LeftModes(poles, values, excitation, blur, disc, symmetric=symmetric)
+
+
+def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """Distances |λ_k − λ_j|, some rows k at a time so that they fit; infinite for j = k."""
+    numbers = values if values.imag.any() else values.real  # real ones are quicker
+    for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
+        gap = np.abs(numbers[rows, None] - numbers)
+        gap[np.arange(len(rows)), rows] = np.inf
+        yield rows, gap
+
+
+def blur_of(values: Complexes, weight: Floats) -> Floats:
+    """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
+    blur = np.empty(len(values))
+    for rows, gap in _gaps(values):
+        blur[rows] = (weight / gap).sum(axis=1)
+    return np.where(np.isfinite(blur), blur, np.inf)
+
+
+def _conditions(inverse: Floats | None, first: NDArray[np.intp], size: int) -> Floats:
+    """κ of each eigenvalue from the inverse of the packed unit left eigenvectors.
+
+    Its rows α, β that belong to a pair give the right eigenvector (α + iβ)/2.
+    """
+    if inverse is None:
+        return np.full(size, np.inf)
+    condition = np.sqrt(np.einsum("ij,ij->i", inverse, inverse))
+    condition[first] = condition[first + 1] = np.hypot(condition[first], condition[first + 1]) / 2
+    return np.where(np.isfinite(condition), condition, np.inf)
+
+
+def room_between(values: Complexes, radius: Floats) -> float:
+    """Factor by which the discs around the eigenvalues could grow before two of them touch."""
+    least = np.inf
+    for rows, gap in _gaps(values):
+        room = gap / (radius[rows, None] + radius)
+        least = min(least, float(np.where(np.isnan(room), 0.0, room).min()))
+    return least
+
+
+def unit_norm(C: Floats) -> Floats:
+    C = C / np.abs(C).max()  # first, so that no square overflows
+    return C / float(np.sqrt((C**2).sum()))
+
+
+# --- Excitations of the modes of a symmetric A without its eigenvectors.
+#
+# A reflection turns C into a multiple of the first unit vector e₁, and the reduction to tridiagonal
+# form leaves e₁ alone. There the eigenvectors' first entries q_k, the excitations, follow from the
+# eigenvalues λ and those μ of the matrix without its first row and column::
+#
+#     q_k² = Π_j (λ_k − μ_j) / Π_{j≠k} (λ_k − λ_j)
+#
+# The μ lie between the λ, so that in order of size all factors (λ_k − μ_j)/(λ_k − λ_j') are between
+# 0 and 1: the product is as accurate as the differences are.
+
+#: Squared excitations from differences are trusted up to this relative error.
+INTERLACING_ERROR = 0.01
+
+
+def symmetric_modes(A: Floats, C: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, and the excitations |w*C| by unit eigenvectors w."""
+    found = _by_interlacing(A, C) if len(A) > 2 and C.any() else None
+    if found is not None:
+        return found
+    values, W = np.linalg.eigh(A)
+    return values, np.abs(W.T @ C)
+
+
+def _by_interlacing(A: Floats, C: Floats) -> tuple[Floats, Floats] | None:
+    from scipy.linalg import lapack
+    from scipy.linalg.blas import dsymv, dsyr2
+
+    size, length = len(A), float(np.sqrt((C**2).sum()))
+    h = C / length
+    h[0] += 1.0 if h[0] >= 0 else -1.0
+    h /= float(np.sqrt((h**2).sum()))
+    # (I − 2hhᵀ)A(I − 2hhᵀ) = A − hwᵀ − whᵀ; A is its own transpose, in the order LAPACK wants
+    w = dsymv(1.0, A.T, h, lower=1)
+    w = 2 * (w - (h @ w) * h)
+    reflected = dsyr2(-1.0, h, w, a=A.T, lower=1)
+    lwork = int(lapack.dsytrd_lwork(size, lower=1)[0])
+    _, diagonal, beside, _, _ = lapack.dsytrd(reflected, lower=1, lwork=lwork, overwrite_a=1)
+    values, failed = lapack.dsterf(diagonal, beside)
+    between, failed_too = lapack.dsterf(diagonal[1:], beside[1:])
+    if failed or failed_too:
+        return None
+    above = np.abs(values[:, None] - between)
+    # without the diagonal, each λ_j' stands next to the μ_j on the far side of λ_k
+    apart = np.abs(values[:, None] - values)[~np.eye(size, dtype=bool)].reshape(size, size - 1)
+    with np.errstate(all="ignore"):
+        squares = np.prod(above / apart, axis=1)
+        rounding = EPS * size**0.5 * float(np.abs(values).max())
+        error = 4 * rounding * ((1 / above).sum(axis=1) + (1 / apart).sum(axis=1))
+    if not float(error.max()) <= INTERLACING_ERROR:
+        return None
+    return values, length * np.sqrt(np.minimum(squares, 1.0))
+
+
+# --- Condition numbers and excitations of all modes without eigenvectors of A itself.
+#
+# The Schur factor T = ZᵀAZ alone takes hardly longer than the eigenvalues: it is the orthogonal Z
+# that is expensive. All that is needed of Z is ZᵀC, and that comes for free as the last column of
+# the Schur factor of [A C; 0 0], whose last row is left alone.
+#
+# The eigenvectors of T = [T₁ T₁₂; 0 T₂] follow from those of its parts, T_iX_i = X_iD_i::
+#
+#     X = [X₁ X₁Y; 0 X₂],    X⁻¹ = [X₁⁻¹ −YX₂⁻¹; 0 X₂⁻¹],    D₁Y − YD₂ = −X₁⁻¹T₁₂X₂
+#
+# which is a few matrix products and a division entry by entry, as the D are diagonal. Row k of X⁻¹
+# is the left eigenvector, so that ‖X e_k‖ and ‖e_kᵀX⁻¹‖ give the condition of mode k, and X⁻¹ZᵀC
+# how far it is excited.
+
+#: Blocks of T up to this size are left to LAPACK.
+LEAF = 64
+#: The eigenvectors are trusted where rounding in them, √N·eps·κ(X), is at most this share of the
+#: least excitation, or the lower of these bounds; in any case it must not be above the higher.
+SMALL_SHARE = 1e-3
+SMALL_ROUNDING, LARGEST_ROUNDING = 1e-8, 1e-6
+
+
+class SchurModes(NamedTuple):
+    """Eigenvalues with condition numbers, and excitations |w*C| by unit left eigenvectors w.
+
+    ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
+    figures, went through one more rounding.
+    """
+
+    poles: Complexes
+    values: Complexes
+    condition: Floats
+    excitation: Floats
+
+
+def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
+    """Judge all modes of a strongly connected A; None where the eigenvectors are nearly parallel.
+
+    A that falls into parts would be permuted by LAPACK, and the last row with it.
+    """
+    from scipy.linalg import lapack
+    from scipy.linalg.blas import dgemv
+
+    size = len(A)
+    joint = np.zeros((size + 1, size + 1), order="F")
+    joint[:size, :size], joint[:size, size] = A, C
+    lwork = int(lapack.dgeev_lwork(size + 1, compute_vl=1, compute_vr=0)[0])
+    T, _, re, im, _, _, info = lapack.dgees(
+        lambda *_: 0, joint, compute_v=0, lwork=lwork, overwrite_a=1
+    )
+    mask = T[:size, size].copy()
+    moved = abs(float(mask @ mask) - float(C @ C)) > SMALL_ROUNDING * float(C @ C)
+    if info != 0 or moved or T[size, size] != 0:
+        return None
+    basis = _EigenvectorsOfT.of(T[:size, :size])
+    if basis is None:
+        return None
+    columns = np.sqrt(np.einsum("ij,ij->j", basis.X, basis.X))
+    rows = np.sqrt(np.einsum("ij,ij->i", basis.inverse, basis.inverse))
+    driven = dgemv(1.0, basis.inverse, mask)
+    first = basis.first
+    for packed in (columns, rows, driven):  # a pair a ± ib is stored as a, b
+        packed[first] = packed[first + 1] = np.hypot(packed[first], packed[first + 1])
+    condition, excitation = columns * rows, np.abs(driven) / rows
+    condition[first] /= 2
+    condition[first + 1] /= 2
+    # the condition of X with columns of unit length is at most √(N Σκ²)
+    rounding = EPS * size * float(np.sqrt((condition**2).sum()))
+    allowed = np.clip(SMALL_SHARE * excitation.min(), SMALL_ROUNDING, LARGEST_ROUNDING)
+    if not rounding <= allowed:  # NaN where two eigenvalues are the same
+        return None
+    return SchurModes(re[:size] + 1j * im[:size], basis.values, condition, excitation)
+
+
+class _EigenvectorsOfT:
+    """X and X⁻¹ of a quasi-triangular T, filled in from the diagonal outwards.
+
+    As LAPACK packs them: a pair a ± ib in two columns a, b, where ``first`` has the place of a;
+    ``values`` are the eigenvalues of the blocks on the diagonal.
+    """
+
+    def __init__(self, T: Floats) -> None:
+        self.T = T
+        self.X = np.zeros(T.shape, order="F")
+        self.inverse = np.zeros(T.shape, order="F")
+        self.values = np.zeros(len(T), dtype=complex)
+
+    @classmethod
+    def of(cls, T: Floats) -> _EigenvectorsOfT | None:
+        """All of them; None where some are parallel."""
+        basis = cls(T)
+        return basis if basis._fill(0, len(T)) else None
+
+    @property
+    def first(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.values.imag > 0)
+
+    def _fill(self, start: int, stop: int) -> bool:
+        from scipy.linalg.blas import dgemm
+
+        if stop - start <= LEAF:
+            return self._fill_leaf(slice(start, stop))
+        middle = (start + stop) // 2
+        middle += self.T[middle, middle - 1] != 0  # never between the two of a pair
+        if not self._fill(start, middle) or not self._fill(middle, stop):
+            return False
+        one, two = slice(start, middle), slice(middle, stop)
+        coupling = dgemm(
+            1.0, self.inverse[one, one], dgemm(1.0, self.T[one, two], self.X[two, two])
+        )
+        Y = _divided(coupling, self.values[one], self.values[two])
+        self.X[one, two] = dgemm(1.0, self.X[one, one], Y)
+        self.inverse[one, two] = dgemm(-1.0, Y, self.inverse[two, two])
+        return True
+
+    def _fill_leaf(self, own: slice) -> bool:
+        from scipy.linalg import lapack
+
+        re, im, _, X, info = lapack.dgeev(self.T[own, own], compute_vl=0, compute_vr=1)
+        inverse = inverse_of(X.copy(order="F"))
+        if info != 0 or inverse is None:
+            return False
+        self.values[own] = re + 1j * im
+        self.X[own, own], self.inverse[own, own] = X, inverse
+        return True
+
+
+def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:
+    """The Y with D₁Y − YD₂ = −M, where D has the blocks [α β; −β α] for a pair α ± iβ.
+
+    The eigenvectors of such a block are (1, ±i): with rows and columns combined accordingly the
+    equation is one for each entry. The row of a lower eigenvalue is the conjugate of the upper
+    one's, and is left out.
+    """
+    first, second = np.flatnonzero(rows.imag > 0), np.flatnonzero(columns.imag > 0)
+    upper = np.flatnonzero(rows.imag >= 0)
+    entries = M[upper].astype(complex)
+    in_pair = rows.imag[upper] > 0
+    entries[in_pair] = (M[first] - 1j * M[first + 1]) / 2
+    a, b = entries[:, second], 1j * entries[:, second + 1]
+    entries[:, second], entries[:, second + 1] = a + b, a - b
+    entries /= columns - rows[upper, None]
+    a, b = entries[:, second], entries[:, second + 1]
+    entries[:, second], entries[:, second + 1] = (a + b) / 2, (a - b) / 2j
+    Y = np.empty(M.shape, order="F")
+    Y[upper] = entries.real
+    Y[first] *= 2
+    Y[first + 1] = -2 * entries.imag[in_pair]
+    return Y
+
+
+def inverse_of(W: Floats) -> Floats | None:
+    """W⁻¹, which overwrites W; None where W is singular."""
+    from scipy.linalg import lapack
+
+    factors, pivots, info = lapack.dgetrf(W, overwrite_a=1)
+    if info != 0:
+        return None
+    lwork = int(lapack.dgetri_lwork(len(W))[0])
+    inverse, _ = lapack.dgetri(factors, pivots, lwork=lwork, overwrite_lu=1)
+    return np.asarray(inverse)

@@ -1,0 +1,394 @@
+"""Exact linear algebra on stored floats, modulo primes: ranks, degrees, independent rows.
+
+Float64 numbers are dyadic rationals, so modulo an odd prime p every rank of a matrix of them has an
+exact answer, which never exceeds the true one and is below it only by accident. Two kinds of primes
+serve two kinds of arithmetic:
+
+* :func:`primes`, below 2³¹ and so small that a product of matrices of centred residues, held in
+  float64, is exact: BLAS does the work. The degree r of the minimal polynomial of C with respect to
+  A follows from 2n terms of the scalar sequence uᵀAᵏC, u random (Wiedemann 1986), whose shortest
+  linear recurrence is found by the Berlekamp–Massey algorithm. It is too low with a probability of
+  about 2n/p; other primes are tried whenever it is below n.
+* :data:`WORD_PRIMES` of 62 bits, for FLINT's matrices: what proofs rest on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+PRIMES_TO_TRY = 3
+#: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
+WORD_PRIMES = (3141592653589793239, 2718281828459045269)
+_SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
+
+
+# --- residues
+
+
+def dyadic(x: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Integers m and exponents e with x = m·2^e exactly."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(mantissa, 53).astype(np.int64), exponent.astype(np.int64) - 53
+
+
+def centred(x: Any, prime: int) -> Any:
+    """Reduce integers held in float64 to residues of modulus at most p/2."""
+    return x - prime * np.rint(x / prime)
+
+
+def residues(x: Floats, prime: int) -> Floats:
+    """Map float64 numbers m·2^e to centred residues modulo an odd prime below 2³¹."""
+    integer, exponent = dyadic(x)
+    lowest = int(exponent.min(initial=0))
+    powers = [pow(2, lowest, prime)]
+    for _ in range(int(exponent.max(initial=lowest)) - lowest):
+        powers.append(2 * powers[-1] % prime)
+    product = integer % prime * np.array(powers, dtype=np.int64)[exponent - lowest] % prime
+    return np.asarray(centred(product.astype(float), prime))
+
+
+def word_residues(x: Floats, prime: int) -> list[int]:
+    """The same for any odd prime, as Python integers."""
+    integers, exponents = (part.tolist() for part in dyadic(np.ravel(x)))
+    powers = {e: pow(2, e, prime) for e in set(exponents)}
+    return [m * powers[e] % prime for m, e in zip(integers, exponents, strict=True)]
+
+
+def word_matrix(x: Floats, prime: int) -> Any:
+    """A matrix of FLINT's modulo the prime."""
+    from flint import nmod_mat
+
+    return nmod_mat(*x.shape, word_residues(x, prime), prime)
+
+
+def primes(size: int) -> list[int]:
+    """Large primes p for which a dot product of ``size`` centred residues is an exact float64.
+
+    Not next to a power of two, where many floats would coincide modulo p.
+    """
+    from flint import fmpz
+
+    # size·(p/2 + 1)² < 2^53, and products of two residues in int64 need p < 2^31
+    bound = int(0.8137 * min(2**30, int(2 * (2**53 / size) ** 0.5) - 8))
+    found: list[int] = []
+    candidate = bound - 1 + bound % 2
+    while len(found) < PRIMES_TO_TRY and candidate > 2:
+        if fmpz(candidate).is_prime():
+            found.append(candidate)
+        candidate -= 2
+    return found
+
+
+# --- one input: the degree of the minimal polynomial
+
+
+class MinimalDegree(NamedTuple):
+    """Degree of the minimal polynomial of C with respect to A, and its multiplicity at zero."""
+
+    degree: int
+    zeros: int
+
+
+def minimal_degree(A: Any, C: Floats) -> MinimalDegree:
+    """Return the exact degree for the stored numbers of a dense or sparse A and one mask C (n,)."""
+    size = len(C)
+    best = MinimalDegree(0, 0)
+    if not C.any():
+        return best
+    rng = np.random.default_rng(_SEED)
+    for prime in primes(size):
+        found = _degree_modulo(A, C, prime, rng)
+        # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
+        best = max(best, found, key=lambda d: (d.degree, -d.zeros))
+        if best.degree == size:
+            break
+    return best
+
+
+def recurrence(terms: Floats, prime: int) -> list[int]:
+    """The shortest linear recurrence of a sequence modulo p (Berlekamp–Massey).
+
+    Coefficients of its monic polynomial, the constant one first.
+    """
+    from flint import fmpz_mod_ctx, fmpz_mod_poly_ctx
+
+    ring = fmpz_mod_poly_ctx(fmpz_mod_ctx(prime))
+    return [int(c) for c in ring.minpoly([int(term) for term in terms % prime]).coeffs()]
+
+
+def _degree_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> MinimalDegree:
+    u = centred(rng.integers(1, prime, len(C)).astype(float), prime)
+    v = residues(C, prime)
+    if isinstance(A, np.ndarray):
+        sequence = _dense_sequence(residues(A, prime), u, v, prime)
+    else:
+        reduced = A.copy()
+        reduced.data = residues(A.data, prime)
+        sequence = _sparse_sequence(reduced, u, v, prime)
+    coefficients = recurrence(sequence, prime)
+    zeros = next((k for k, c in enumerate(coefficients) if c), 0)
+    return MinimalDegree(len(coefficients) - 1, zeros)
+
+
+def _dense_sequence(A: Floats, u: Floats, v: Floats, prime: int) -> Floats:
+    """2n terms uᵀAᵏv as (uᵀAⁱ)(A^{bj}v), i < b: about 2·√(2n) products and log₂ b squarings."""
+    terms = 2 * len(v)
+    steps = max(0, round(np.log2(terms) / 2))
+    left = _powers_times(A.T, u, 2**steps, prime)
+    for _ in range(steps):
+        A = centred(A @ A, prime)
+    right = _powers_times(A, v, -(-terms // 2**steps), prime)
+    return np.ravel(centred(right.T @ left, prime))[:terms]
+
+
+def _powers_times(A: Any, v: Floats, count: int, prime: int) -> Floats:
+    columns = np.empty((len(v), count))
+    for k in range(count):
+        columns[:, k] = v
+        v = centred(A @ v, prime)
+    return columns
+
+
+def _sparse_sequence(A: Any, u: Floats, v: Floats, prime: int) -> Floats:
+    sequence = np.empty(2 * len(v))
+    for k in range(len(sequence)):
+        sequence[k] = centred(u @ v, prime)
+        v = centred(A @ v, prime)
+    return sequence
+
+
+def nonzero_eigenvalue_count(A: Floats) -> int:
+    """Number of non-zero eigenvalues of the stored A, with multiplicity: the rank of Aⁿ."""
+    best = 0
+    for prime in primes(len(A))[:2]:
+        power = residues(A, prime)
+        for _ in range(max(1, (len(A) - 1).bit_length())):
+            power = centred(power @ power, prime)
+        best = max(best, int(_flint_matrix(power, prime).rank()))
+    return best
+
+
+# --- several inputs, and rows that are read: block Krylov matrices
+
+
+def krylov_rank(A: Floats, C: Floats, rows: Indices | None = None, most: int | None = None) -> int:
+    """Rank of the block Krylov matrix [C, AC, A²C, …], or of some of its rows.
+
+    ``most`` is a bound on it that is known, at which no further prime is tried.
+    """
+    most = len(C) if most is None else most
+    if rows is not None:
+        most = min(len(rows), most)
+    best = 0
+    for prime in primes(len(C)):
+        columns = krylov_basis(A, C, prime)
+        if rows is not None:
+            columns = _independent_columns(columns[rows], prime)
+        best = max(best, columns.shape[1])
+        if best == most:
+            break
+    return best
+
+
+def krylov_basis(A: Floats, C: Floats, prime: int) -> Floats:
+    """Independent columns that span the block Krylov space modulo a prime.
+
+    Twice as many powers at a time, [X, A^{2^k} X], with only the independent columns kept; their
+    number is never above the true rank.
+    """
+    power, X = residues(A, prime), _independent_columns(residues(C, prime), prime)
+    powers = 1
+    while powers < len(A) and X.shape[1] < len(A):
+        X = _independent_columns(np.hstack([X, centred(power @ X, prime)]), prime)
+        power = centred(power @ power, prime)
+        powers *= 2
+    return X
+
+
+def _independent_columns(X: Floats, prime: int) -> Floats:
+    echelon, rank = _flint_matrix(X, prime).rref()
+    if rank == X.shape[1]:
+        return X
+    reduced = np.array([int(x) for x in echelon.entries()], dtype=np.int64).reshape(X.shape)
+    pivots = [int(np.flatnonzero(row)[0]) for row in reduced[:rank]]
+    return X[:, pivots]
+
+
+def _flint_matrix(X: Floats, prime: int) -> Any:
+    """Residues held in float64 as a matrix of FLINT's."""
+    from flint import nmod_mat
+
+    return nmod_mat(*X.shape, (X % prime).astype(np.int64).ravel().tolist(), prime)
+
+
+def proportional_rows(A: Floats, C: Floats) -> tuple[list[Indices], list[int]]:
+    """Rows of [C, AC, A²C, …] that are multiples of each other, in groups, and those that vanish.
+
+    Modulo a prime, each row divided by its first entry that is not zero: equal rows are equal up to
+    an accident of probability about n²/p.
+    """
+    prime = primes(len(A))[0]
+    reduced, v = residues(A, prime), residues(C, prime)
+    blocks = []
+    for _ in range(len(A)):
+        blocks.append(v)
+        v = centred(reduced @ v, prime)
+    rows = (np.hstack(blocks) % prime).astype(np.int64)
+    groups: dict[bytes, list[int]] = {}
+    vanishing = []
+    for node, row in enumerate(rows):
+        places = np.flatnonzero(row)
+        if len(places) == 0:
+            vanishing.append(node)
+            continue
+        scaled = row * pow(int(row[places[0]]), -1, prime) % prime
+        groups.setdefault(scaled.tobytes(), []).append(node)
+    return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], vanishing
+
+
+# --- pivots, for proofs
+
+
+class Pivots(NamedTuple):
+    """Independent states and what the input does to them.
+
+    ``nodes`` are rows of the Krylov matrix of input and state noise that span all rows, and
+    ``columns`` (power, channel) on which they are independent. ``outputs`` are rows that span what
+    is read, with all those that have noise of their own. ``rank`` is that of the input alone on
+    the rows that are read.
+    """
+
+    nodes: list[int]
+    columns: list[tuple[int, int]]
+    outputs: list[int]
+    rank: int
+
+
+def find_pivots(
+    A: Floats, C: Floats, state: Floats, observation: Floats, rows: Sequence[int]
+) -> Pivots:
+    """Pivots of the stored numbers; the better of two primes, quantity by quantity."""
+    noise = np.diag(state)[:, state > 0]
+    masks = np.hstack([C, noise])
+    silent = [row for row in rows if observation[row] == 0]
+    noisy = [row for row in rows if observation[row] > 0]
+    best = Pivots([], [], [], 0)
+    for prime in WORD_PRIMES:
+        krylov = _word_krylov(A, masks, prime)
+        nodes = _pivot_columns(krylov)
+        columns = [divmod(k, masks.shape[1]) for k in _pivot_columns(krylov.transpose())]
+        outputs = [silent[k] for k in _pivot_columns(_columns(krylov, silent))]
+        driven = krylov if noise.shape[1] == 0 else _word_krylov(A, C, prime)
+        rank = int(_columns(driven, rows).rank())
+        if len(nodes) > len(best.nodes):
+            best = best._replace(nodes=nodes, columns=columns)
+        if len(outputs) + len(noisy) > len(best.outputs):
+            best = best._replace(outputs=sorted(outputs + noisy))
+        best = best._replace(rank=max(rank, best.rank))
+        if best.rank == len(rows) and len(best.nodes) == len(A):
+            break
+    return best
+
+
+def single_pivots(A: Floats, C: Floats) -> tuple[list[int], bool]:
+    """Rows on which the first r powers of one mask C (n,) are independent, r the rank.
+
+    Also whether the minimal polynomial has two roots λ and 1/λ (or λ = ±1), so that one of them is
+    not inside the unit disc: balls alone cannot tell a root on the circle from one near it.
+    """
+    return max(
+        (_single_pivots(A, C, prime) for prime in WORD_PRIMES), key=lambda found: len(found[0])
+    )
+
+
+def _single_pivots(A: Floats, C: Floats, prime: int) -> tuple[list[int], bool]:
+    from flint import nmod_mat
+
+    size = len(C)
+    krylov = _word_krylov(A, C[:, None], prime, size + 1)
+    entries = [int(x) for x in krylov.entries()]  # one power a row
+    rank = int(nmod_mat(size, size, entries[: size * size], prime).rank())
+    if rank == 0:
+        return [], False
+    rows = _pivot_columns(nmod_mat(rank, size, entries[: rank * size], prime))
+    powers = [[entries[k * size + node] for k in range(rank + 1)] for node in rows]
+    chosen = nmod_mat(rank, rank, [x for power in powers for x in power[:rank]], prime)
+    x = chosen.solve(nmod_mat(rank, 1, [power[rank] for power in powers], prime))
+    coefficients = [-int(entry) % prime for entry in x.entries()] + [1]
+    return rows, _has_reciprocal_roots(coefficients, prime)
+
+
+def has_reciprocal_eigenvalues(A: Floats, masks: Floats, pivots: Pivots) -> bool:
+    """Whether λ and 1/λ (or ±1) are excited eigenvalues, so that one is not inside the circle.
+
+    As certain as a deficient rank is: unless two primes divide a non-zero integer.
+    """
+    return all(_has_reciprocal_eigenvalues(A, masks, pivots, prime) for prime in WORD_PRIMES)
+
+
+def _has_reciprocal_eigenvalues(A: Floats, masks: Floats, pivots: Pivots, prime: int) -> bool:
+    matrix = word_matrix(A, prime)
+    if len(pivots.nodes) < len(A):  # A on the pivot nodes is A[R] K (K[R])⁻¹
+        places = [power * masks.shape[1] + channel for power, channel in pivots.columns]
+        K = _columns(_word_krylov(A, masks, prime).transpose(), places)
+        rows = _columns(matrix.transpose(), pivots.nodes).transpose()
+        matrix = rows * K * _columns(K.transpose(), pivots.nodes).transpose().inv()
+    return _has_reciprocal_roots([int(c) for c in matrix.charpoly().coeffs()], prime)
+
+
+def _has_reciprocal_roots(coefficients: list[int], prime: int) -> bool:
+    from flint import nmod_poly
+
+    polynomial, reverse = nmod_poly(coefficients, prime), nmod_poly(coefficients[::-1], prime)
+    return bool(polynomial.gcd(reverse).degree() > 0)
+
+
+def _word_krylov(A: Floats, V: Floats, prime: int, powers: int | None = None) -> Any:
+    """[V, AV, A²V, …] modulo a prime, transposed: a row for each power of each column.
+
+    As many powers as are given, or as add to the rank, or more.
+    """
+    from flint import nmod_mat
+
+    size, width = V.shape
+    if width == 0:
+        return nmod_mat(1, size, prime)
+    matrix, block = word_matrix(A, prime), word_matrix(V, prime)
+    entries: list[int] = []
+    count, done = powers or min(size, -(-size // width)), 0
+    while True:
+        while done < count:
+            entries += [int(x) for x in block.transpose().entries()]
+            block = matrix * block
+            done += 1
+        krylov = nmod_mat(width * count, size, entries, prime)
+        if powers or count == size or krylov.rank() == size:
+            return krylov
+        count = size
+
+
+def _columns(matrix: Any, columns: Sequence[int]) -> Any:
+    from flint import nmod_mat
+
+    entries = [int(matrix[i, j]) for i in range(matrix.nrows()) for j in columns]
+    return nmod_mat(matrix.nrows(), len(columns), entries, matrix.modulus())
+
+
+def _pivot_columns(matrix: Any) -> list[int]:
+    """The first columns that are independent of those before them."""
+    if matrix.nrows() == 0 or matrix.ncols() == 0:
+        return []
+    echelon, rank = matrix.rref()
+    pivots, column = [], 0
+    for row in range(rank):
+        while int(echelon[row, column]) == 0:
+            column += 1
+        pivots.append(column)
+    return pivots

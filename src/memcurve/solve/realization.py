@@ -1,0 +1,291 @@
+"""Input-normal realization of a single-input network, and the map to its own states.
+
+The poles in *Leja order* (each one as far from those before as can be, in the pseudo-hyperbolic
+sense) make the cascade of all-pass sections a pivoted factorisation. In the eigenbasis A = VΛV⁻¹,
+c = V⁻¹C, the states are x = Tξ with::
+
+    T = V diag(c) Φ,    Φ[i, k] = φ_k(λ_i),    φ_k(z) = √(1 − |λ_k|²)/(1 − λ̄_k z) Π_{j<k} b_j(z)
+
+the Takenaka–Malmquist functions of the cascade. Φ is lower triangular with columns that shrink,
+each entry a product: its columns have *relative* accuracy however small they are, and so has the
+memory that lies below any noise level.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.solve.allpass import cascade
+from memcurve.solve.modes import EigenBasis
+from memcurve.solve.sensitivity import EPS
+from memcurve.solve.stein import stein
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+
+def leja_order(upper_poles: Complexes) -> NDArray[np.intp]:
+    """Indices that order section poles greedily by |λ_k's basis function at itself|."""
+    rest = np.arange(len(upper_poles))
+    points = upper_poles
+    with np.errstate(divide="ignore"):
+        weight = -np.log((1 - np.abs(points)) * (1 + np.abs(points)))
+        order = []
+        while len(rest):
+            best = int(np.argmax(weight))
+            pole = points[best]
+            order.append(rest[best])
+            rest, points, weight = (np.delete(a, best) for a in (rest, points, weight))
+            weight = weight + 2 * np.log(np.abs((points - pole) / (1 - np.conj(pole) * points)))
+            if pole.imag != 0:
+                weight = weight + 2 * np.log(np.abs((points - np.conj(pole)) / (1 - pole * points)))
+    return np.array(order, dtype=np.intp)
+
+
+def basis_at(points: Complexes, upper_poles: Complexes) -> Complexes:
+    """Values φ_k(z) of the functions of a cascade at ``points``, as (points, states)."""
+    passed, columns = np.ones(len(points), complex), []
+    for pole in upper_poles:
+        r = abs(pole)
+        if pole.imag == 0:
+            below = 1 - pole.real * points
+            columns.append(passed * np.sqrt((1 - r) * (1 + r)) / below)
+            passed = passed * ((points - pole.real) / below)
+            continue
+        k1 = -2 * pole.real / (1 + r**2)
+        c1 = abs(1 - pole) * abs(1 + pole) / (1 + r**2)
+        c2 = np.sqrt((1 - r) * (1 + r) * (1 + r**2))
+        below = (1 - pole * points) * (1 - np.conj(pole) * points)
+        columns += [passed * (c1 * c2) / below, passed * c2 * (points + k1) / below]
+        passed = passed * ((points - pole) * (points - np.conj(pole)) / below)
+    return np.array(columns).T
+
+
+def eigen_state_map(A: Floats, C: Floats, basis: EigenBasis | None = None) -> StateMap | None:
+    """The map T from the eigenvectors of A, for a network whose mask (n,) excites every mode.
+
+    None where A is unstable or has no basis of eigenvectors in floating point. ``basis`` is one
+    that is known already.
+    """
+    found = _eigenvectors(A, C) if basis is None else _unpacked(basis, C)
+    if found is None:
+        return None
+    poles, V, c = found
+    if not np.abs(poles).max() < 1 or not np.isfinite(c).all():
+        return None
+    order = leja_order(poles)
+    poles, V, c = poles[order], V[:, order], c[order]
+    twice = np.where(poles.imag > 0, 2.0, 1.0)  # a pair is twice the real part of one
+    T = _real_product(V, (c * twice)[:, None] * basis_at(poles, poles))
+    if not np.isfinite(T).all():
+        return None
+    A1, C1 = cascade(poles)
+    return StateMap(A1, C1[:, None], T)
+
+
+def _eigenvectors(A: Floats, C: Floats) -> tuple[Complexes, NDArray[Any], NDArray[Any]] | None:
+    """Eigenvalues of imaginary part ≥ 0, their eigenvectors, and the same part of V⁻¹C."""
+    from scipy.linalg import eig, lapack
+
+    if np.array_equal(A, A.T):
+        values, V = np.linalg.eigh(A)
+        return values.astype(complex), V, V.T @ C
+    poles, V = eig(A, check_finite=False)  # SciPy's LAPACK, as the decomposition that follows
+    _, _, c, singular = lapack.zgesv(V, C.astype(complex))
+    upper = np.flatnonzero(poles.imag >= 0)
+    return None if singular else (poles[upper], V[:, upper], c[upper])
+
+
+def _unpacked(basis: EigenBasis, C: Floats) -> tuple[Complexes, NDArray[Any], NDArray[Any]]:
+    """The same from a basis that is known."""
+    upper = np.flatnonzero(basis.values.imag >= 0)
+    poles, c = basis.values[upper], basis.mask[upper]
+    pair = poles.imag > 0
+    V = basis.columns[:, upper].astype(complex)
+    V[:, pair] = (V[:, pair] + 1j * basis.columns[:, upper[pair] + 1]) / 2
+    # the mask was scaled, and so V⁻¹C is known up to a factor
+    scaled = (V @ (c * np.where(pair, 2.0, 1.0))).real
+    return poles, V, c * ((C @ C) / (C @ scaled))
+
+
+def _real_product(V: NDArray[Any], X: NDArray[Any]) -> Floats:
+    """Re(VX), without the half of the work that makes its imaginary part."""
+    if not np.iscomplexobj(V):
+        return np.asarray(V @ X.real)
+    return np.asarray(V.real @ X.real - V.imag @ X.imag)
+
+
+# --- Input-normal realization for several inputs: Blaschke–Potapov factors from a Schur form.
+#
+# With A lower triangular (a Schur form), λ its first entry, c the first row of C, u = c/‖c‖ and
+# s = √(1 − |λ|²), the first state alone is an all-pass section in the direction u::
+#
+#     ξ ← λξ + s·u·v,        v ← v − u*·u·v + βu*(sξ − λ̄·u·v),        β = (1 − λ)/(1 − λ̄)
+#
+# What the other states owe to ξ is x = (I − λ̄T₂₂)⁻¹(λ̄t₂₁ + C₂(su)*), with t₂₁ scaled to unit
+# variance of ξ; taken away, they are a smaller network driven by the signal v that has passed::
+#
+#     C₂ ← B + (β̄s·a − (1 + β̄λ)·B u*)·u,      a = T₂₂x + t₂₁ − λx,      B = C₂ − x(su)
+#
+# and so on. The phase β lets constant signals pass unchanged, so that the two sections of a
+# conjugate pair have real coefficients together. No Gramian is formed; rows are kept near unit size
+# by powers of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at
+# the end.
+
+#: A number for which X + GENERIC·Y has no double eigenvalue by accident.
+GENERIC = 0.7390851332151607
+
+
+def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:
+    """Real (A', C') with A'A'ᵀ + C'C'ᵀ = I, similar to a controllable pair (A, C)."""
+    poles, directions = _sections(A, C)
+    return _real_state_space(poles, directions)
+
+
+def _sections(A: Floats, C: Floats) -> tuple[Complexes, Complexes]:
+    """Poles (n,), conjugate pairs adjacent, and unit directions (n, d) of the sections."""
+    from scipy.linalg import rsf2csf, schur, solve_triangular
+
+    S, Z = rsf2csf(*schur(A.T, output="real"))
+    T: Any = S.conj().T.copy()
+    rest: Any = Z.conj().T @ C
+    poles, directions = _paired(np.diag(T)), np.empty(rest.shape, complex)
+    if not np.abs(poles).max() < 1:
+        raise UncertainResultError("the eigenvalues come out at modulus one or beyond.")
+    for k, pole in enumerate(poles):
+        length = float(np.linalg.norm(rest[0]))
+        if not 0 < length < np.inf:
+            raise UncertainResultError(
+                "a mode of this network is not driven by any input, up to rounding."
+            )
+        s = np.sqrt((1 - abs(pole)) * (1 + abs(pole)))
+        u = directions[k] = rest[0] / length
+        column, T, rest = T[1:, 0] * (length / s), T[1:, 1:], rest[1:]
+        if len(T) == 0:
+            break
+        owed = solve_triangular(
+            np.eye(len(T)) - pole.conj() * T, pole.conj() * column + s * (rest @ u.conj()),
+            lower=True, check_finite=False,
+        )  # fmt: skip
+        a = T @ owed + column - pole * owed
+        B = rest - np.outer(owed, s * u)
+        phase = (1 - pole.conj()) / (1 - pole)
+        rest = B + np.outer(phase * s * a - (1 + phase * pole) * (B @ u.conj()), u)
+        T, rest = _unit_rows(T, rest)
+    return poles, directions
+
+
+def _paired(diagonal: Complexes) -> Complexes:
+    """Make neighbours that are conjugate up to rounding exactly so."""
+    poles, k = diagonal.copy(), 0
+    while k < len(poles):
+        if poles[k].imag != 0 and k + 1 < len(poles):
+            mean = (poles[k] + poles[k + 1].conj()) / 2
+            poles[k : k + 2] = mean, mean.conj()
+            k += 2
+        else:
+            poles[k] = poles[k].real
+            k += 1
+    return poles
+
+
+def _unit_rows(T: Complexes, rest: Complexes) -> tuple[Complexes, Complexes]:
+    """A diagonal similarity by powers of two that brings the rows of the mask near length one."""
+    length = np.sqrt((np.abs(rest) ** 2).sum(axis=1))
+    usable = (length > 0) & np.isfinite(length)
+    scale = np.ldexp(1.0, -np.rint(np.log2(np.where(usable, length, 1.0))).astype(int))
+    return T * (scale[:, None] / scale), rest * scale[:, None]
+
+
+def _real_state_space(poles: Complexes, directions: Complexes) -> tuple[Floats, Floats]:
+    """The cascade as one real state space.
+
+    What enters section k is R ξ_{t−1} + D z_t, R and D starting at 0 and 1. The states of a pair of
+    sections satisfy ξ̄ = Jξ with a symmetric unitary J = QᵀQ, so that Qξ is real.
+    """
+    n, d = directions.shape
+    A, C = np.zeros((n, n)), np.zeros((n, d))
+    R, D = np.zeros((d, n)), np.eye(d)
+    start = 0
+    while start < n:
+        order = 1 if poles[start].imag == 0 else 2
+        own = slice(start, start + order)
+        a, b, c, through = _block(poles[own], directions[own])
+        A[own, :start] = b @ R[:, :start]
+        A[own, own] = a
+        C[own] = b @ D
+        R, D = through @ R, through @ D
+        R[:, own] = c
+        start += order
+    return A, C
+
+
+def _block(poles: Complexes, directions: Complexes) -> tuple[Floats, Floats, Floats, Floats]:
+    """One real section (a, b, c, through): ξ ← aξ + bv, v ← cξ + through·v."""
+    order, d = directions.shape
+    a, b = np.zeros((order, order), complex), np.zeros((order, d), complex)
+    c, through = np.zeros((d, order), complex), np.eye(d, dtype=complex)
+    for k, (pole, u) in enumerate(zip(poles, directions, strict=True)):
+        s = np.sqrt((1 - abs(pole)) * (1 + abs(pole)))
+        a[k] += s * (u @ c)
+        a[k, k] = pole
+        b[k] = s * (u @ through)
+        phase = (1 - pole) / (1 - pole.conj())
+        c -= (1 + phase * pole.conj()) * np.outer(u.conj(), u @ c)
+        c[:, k] += phase * s * u.conj()
+        through -= (1 + phase * pole.conj()) * np.outer(u.conj(), u @ through)
+    Q = _to_real(a, b)
+    return (Q @ a @ Q.conj().T).real, (Q @ b).real, (c @ Q.conj().T).real, through.real
+
+
+def _to_real(a: Complexes, b: Complexes) -> Complexes:
+    """Unitary Q with Qξ real, for a section whose impulse responses span a real space."""
+    order = len(a)
+    # J = Σ_k conj(a^k b)(a^k b)* solves J = conj(a) J a* + conj(b) b*
+    system = np.eye(order * order) - np.kron(a.conj(), a.conj())
+    J: Any = np.linalg.solve(system, (b.conj() @ b.conj().T).ravel()).reshape(order, order)
+    J = (J + J.T) / 2
+    # the real and imaginary parts of a symmetric unitary matrix commute: one rotation serves both
+    axes: Any = np.linalg.eigh(J.real + GENERIC * J.imag)[1]
+    phases = np.angle(np.diag(axes.T @ J @ axes))
+    return np.asarray(np.exp(0.5j * phases)[:, None] * axes.T)
+
+
+# --- The map from white states ξ to the network's states x = Tξ, by a Stein equation.
+
+
+class StateMap(NamedTuple):
+    """An input-normal realization (A', C') and the map T from its states ξ to the network's."""
+
+    A: Floats
+    C: Floats
+    T: Floats
+
+
+def stein_state_map(A: Floats, C: Floats, realization: tuple[Floats, Floats]) -> StateMap:
+    """T = E[x ξᵀ] = Σ_k A^k C C'ᵀ (A'^k)ᵀ for a realization of the network (A, C)."""
+    A1, C1 = realization
+    return StateMap(A1, C1, stein(A, C @ C1.T, A1))
+
+
+def residuals(A: Floats, C: Floats, found: StateMap) -> tuple[float, float]:
+    """‖AT − TA'‖_F and ‖C − TC'‖_F: how far the map is from one between the two systems."""
+    dynamics = A @ found.T - found.T @ found.A
+    entry = C - found.T @ found.C
+    return float(np.sqrt((dynamics**2).sum())), float(np.sqrt((entry**2).sum()))
+
+
+def map_error(A: Floats, C: Floats, found: StateMap, power_sum: float) -> float:
+    """Bound on √E‖x − Tξ‖² for white input of unit variance.
+
+    What is left, ε = x − Tξ, obeys ε_t = Aε_{t−1} + (AT − TA')ξ_{t−1} + (C − TC')z_t, and is at
+    most Σ_k ‖A^k‖ times what enters at each step; ``power_sum`` bounds the former.
+    """
+    dynamics, entry = residuals(A, C, found)
+    size = np.sqrt((found.T**2).sum())
+    rounding = EPS * np.sqrt(len(A)) * (np.sqrt((A**2).sum()) + 2) * size
+    return float(power_sum * (np.hypot(dynamics, entry) + rounding))

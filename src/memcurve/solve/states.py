@@ -1,0 +1,133 @@
+"""States at work together, as matrices in the forms that solvers need, each made at most once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.network.graph import Indices, balanced, eigenvalues, strong_components, submatrix
+from memcurve.solve.clusters import Cluster, judged_clusters
+from memcurve.solve.modular import (
+    MinimalDegree,
+    krylov_rank,
+    minimal_degree,
+    nonzero_eigenvalue_count,
+)
+from memcurve.solve.sensitivity import PowerNorms, Sensitivity, pole_sensitivity, power_norms
+
+Floats = NDArray[np.float64]
+
+
+class States:
+    """Some nodes of a real network: those that inputs reach, or all where noise reaches all.
+
+    Parameters
+    ----------
+    A, C : matrices
+        Of the whole network, C of shape (states, d).
+    nodes : int array
+        Which of its states these are, in order.
+    """
+
+    def __init__(self, A: Any, C: Floats, nodes: Indices) -> None:
+        self.nodes = nodes
+        self._whole = A
+        #: Mask (n, d) as it is stored.
+        self.mask = C if len(nodes) == len(C) else C[nodes]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @cached_property
+    def stored(self) -> Any:
+        """Connectivity as it is stored, dense or sparse."""
+        A, nodes = self._whole, self.nodes
+        if len(nodes) == A.shape[0]:
+            return A
+        return A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
+
+    @cached_property
+    def dense(self) -> Floats:
+        """Connectivity as a dense array."""
+        return submatrix(self.stored, np.arange(len(self), dtype=np.intp))
+
+    @cached_property
+    def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """D⁻¹AD, D⁻¹C and the exponents of D."""
+        A, C = self.dense, self.mask
+        A, d = balanced(A) if len(A) else (A, np.ones(0))
+        exponents = np.frexp(d)[1].astype(np.int64) - 1
+        largest = np.frexp(C)[1] - exponents[:, None]
+        exponents = exponents + int(largest[C != 0].max()) if C.any() else exponents
+        return np.ascontiguousarray(A), np.ldexp(C, -exponents[:, None]), exponents
+
+    @property
+    def A(self) -> Floats:
+        """Connectivity, dense, and balanced.
+
+        States are measured in powers of two, chosen so that rows and columns of A are alike in
+        size and the mask is about one. That is exact, and no answer depends on it.
+        """
+        return self._scaled[0]
+
+    @property
+    def C(self) -> Floats:
+        """Mask (n, d), in the same measure."""
+        return self._scaled[1]
+
+    @property
+    def exponents(self) -> NDArray[np.int64]:
+        """The measure: state i of the network is 2^exponents[i] times the one here."""
+        return self._scaled[2]
+
+    @cached_property
+    def strong_components(self) -> list[Indices]:
+        """Sets of states that can all reach each other."""
+        return strong_components(self.stored)
+
+    @cached_property
+    def eigenvalues(self) -> NDArray[np.complex128]:
+        """All eigenvalues, one strongly connected component at a time."""
+        return eigenvalues(self.stored, self.strong_components)
+
+    @cached_property
+    def power_norms(self) -> PowerNorms:
+        """Σ‖A^k‖² and Σ‖A^k‖ in this measure."""
+        return power_norms(np.asfortranarray(self.A))
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """What rounding in the eigenvalues can do."""
+        return pole_sensitivity(self.stored, self.strong_components)
+
+    @cached_property
+    def degree(self) -> MinimalDegree:
+        """Exact degree of the minimal polynomial of a single mask."""
+        return minimal_degree(self.stored, self.mask[:, 0])
+
+    @cached_property
+    def nonzero_eigenvalues(self) -> int:
+        """Exact number of eigenvalues that are not zero."""
+        return nonzero_eigenvalue_count(self.dense)
+
+    @cached_property
+    def clusters(self) -> list[Cluster] | None:
+        """Modes that rounding cannot tell apart, judged together, for a single mask."""
+        with np.errstate(all="ignore"):  # defective zeros divide by nothing
+            return judged_clusters(self.dense, self.mask[:, 0])
+
+    @cached_property
+    def _ranks(self) -> dict[bytes, int]:
+        return {}
+
+    def rows_rank(self, rows: Indices, rank: int) -> int:
+        """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""
+        if len(rows) == len(self):
+            return rank
+        key = rows.tobytes()
+        if key not in self._ranks:
+            self._ranks[key] = krylov_rank(self.A, self.C, rows, rank)
+        return self._ranks[key]

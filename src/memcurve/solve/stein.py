@@ -1,0 +1,67 @@
+"""Sums over the powers of a matrix, by doubling: Stein equations and norms of powers.
+
+X = A X Bᵀ + Q is the sum Σ_k A^k Q (B^k)ᵀ. X ← X + P X Rᵀ, P ← P², R ← R² adds as many terms as
+there are already. Each step is a product of powers that have decayed, so nothing grows that does
+not grow in the sum itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+
+Floats = NDArray[np.float64]
+
+#: Powers whose product is below this, relative to one, add nothing any more.
+NEGLIGIBLE = 2.0**-60
+#: Time constants beyond so many doublings are taken for infinite.
+MOST_DOUBLINGS = 72
+
+
+def squarings(A: Floats, B: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield A^(2^k) and B^(2^k), k = 0, 1, …, until their effect together is below rounding.
+
+    Raises UncertainResultError where they do not get there; overflow is the caller's to silence.
+    """
+    same = A is B
+    for _ in range(MOST_DOUBLINGS):
+        yield A, B
+        A = A @ A
+        B = A if same else B @ B
+        size = float(np.sqrt((A**2).sum() * (B**2).sum()))
+        if size <= NEGLIGIBLE:
+            return
+        if not np.isfinite(size):
+            break
+    raise UncertainResultError(
+        "a sum over the powers of `A` does not settle in floating point; scale `A` further below "
+        "spectral radius 1."
+    )
+
+
+def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
+    """Return X with X = A X Bᵀ + Q (B = A by default), for A and B of spectral radius below one."""
+    A = np.asarray(A)
+    B = A if B is None else np.asarray(B)
+    X: Floats = np.array(Q)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for left, right in squarings(A, B):
+            X = X + left @ X @ right.T
+    return np.asarray((X + X.T) / 2 if A is B else X)
+
+
+def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
+    """Bound r on the spectral norm of X − A X Aᵀ − Q, rounding in it included.
+
+    The error of X is Σ_k A^k E (A^k)ᵀ with −r ≤ E ≤ r, and so lies between ∓r·Σ_k A^k (A^k)ᵀ as
+    symmetric matrices do.
+    """
+    rest = X - A @ X @ A.T - Q
+    growth = 1 + float(np.linalg.norm(A, 2)) ** 2
+    rounding = 8 * np.finfo(float).eps * growth * np.sqrt((X**2).sum())
+    return float(np.sqrt((rest**2).sum()) + rounding)

@@ -1,0 +1,361 @@
+"""Information processing capacity: closed forms, its bound, its errors, its result."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+import tolerances
+from data_scenarios import LAWS, lagged, series
+from memcurve import (
+    Capacity,
+    NonlinearNetwork,
+    capacity_from_data,
+    ensembles,
+    memory_curve,
+    plot,
+)
+from memcurve.data.capacity_targets import polynomials_of
+from memcurve.notes import KINDS
+
+LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)
+PLAN = {1: 40, 2: (6, 10), 3: (6, 12)}
+
+
+def driven(
+    scale: float, steps: int = 3000, seeds: int = 1, activation: str = "tanh", noise: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs and states of LINEAR with an activation, one replica a seed."""
+    rng = np.random.default_rng(7)
+    z = rng.uniform(-1, 1, (seeds, steps + 200))
+    network = NonlinearNetwork(LINEAR.A, LINEAR.C, input_scale=scale, activation=activation)
+    states = network.simulate_replicas(z, 200)
+    return z, states + noise * rng.standard_normal(states.shape)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("mixed", [False, True])
+def test_closed_form_by_degree(law: str, mixed: bool) -> None:
+    """States that are three targets, or any mixture of them, have a capacity of one each."""
+    z = series(law)
+    p = polynomials_of(z, 3, law).values
+    states = np.column_stack([lagged(p[2], 1), p[1] * lagged(p[1], 3), lagged(p[1], 5)])
+    states = np.column_stack([states, p[1] * lagged(p[2], 4)])
+    if mixed:
+        states = states @ np.random.default_rng(1).standard_normal((4, 4)) + 5
+    result = capacity_from_data(states, z, PLAN)
+    assert result.polynomials == law
+    assert result.rank == 4
+    for degree, expected in {1: 1, 2: 2, 3: 1}.items():
+        assert abs(result.by_degree[degree] - expected) < tolerances.SPANNED
+        assert result.errors[degree] < 1e-2
+    assert abs(result.total - 4) < tolerances.SPANNED
+    found = {(t.degrees, t.lags) for t in result.targets[:4]}
+    assert found == {((2,), (1,)), ((1, 1), (0, 3)), ((1,), (5,)), ((1, 2), (0, 4))}
+    for target in result.targets[:4]:
+        assert abs(target.raw - 1) < tolerances.SPANNED or mixed
+        assert target.error < tolerances.SPANNED
+
+
+def test_partial_capacity() -> None:
+    """State z_t + z_{t−1}z_{t−2} + noise of equal variances: a third each, within the errors."""
+    count, off = 40, []
+    rng = np.random.default_rng(2)
+    for _ in range(count):
+        p = rng.uniform(-1, 1, 2000) * np.sqrt(3)
+        state = p + lagged(p, 1) * lagged(p, 2) + rng.standard_normal(2000)
+        result = capacity_from_data(state[:, None], p, {1: 5, 2: (3, 5)})
+        off.append([(result.targets[k].capacity - 1 / 3) / result.targets[k].error for k in (0, 1)])
+        assert abs(result.total - 2 / 3) < tolerances.STANDARD_ERRORS * result.total_error
+    spread = float(np.sqrt(np.mean(np.square(off))))
+    assert abs(np.mean(off)) < tolerances.STANDARD_ERRORS / np.sqrt(2 * count)
+    assert 0.7 < spread < 1.3  # errors in units of their standard errors
+
+
+def test_linear_network_is_its_memory_curve() -> None:
+    """All capacity in degree 1, lag by lag the exact curve; nothing in higher degrees."""
+    z, states = driven(1.0, 5000, activation="identity")
+    result = capacity_from_data(states[0], z[0], PLAN)
+    curve = memory_curve(LINEAR, lags=41)
+    assert abs(result.total - curve.total) < tolerances.STANDARD_ERRORS * result.total_error
+    assert result.total_error < 0.02
+    assert abs(result.by_degree[1] - curve.total) < 0.02
+    assert result.by_degree[2] < tolerances.STANDARD_ERRORS * result.errors[2]
+    assert result.by_degree[3] < tolerances.STANDARD_ERRORS * result.errors[3]
+    for target in result.significant(1):
+        allowed = tolerances.STANDARD_ERRORS * target.error + 0.01  # and what the cut leaves out
+        assert abs(target.capacity - curve[target.lags[0]]) < allowed
+
+
+def test_noisy_linear_network_is_its_usable_memory() -> None:
+    noise = 0.05
+    z, states = driven(1.0, 5000, activation="identity", noise=noise)
+    result = capacity_from_data(states[0], z[0], PLAN)
+    usable = memory_curve(LINEAR, noise=float(noise * np.sqrt(3))).total  # input of variance 1/3
+    assert abs(result.total - usable) < tolerances.STANDARD_ERRORS * result.total_error
+
+
+def test_stronger_input_moves_capacity_to_degree_three() -> None:
+    """Tanh is odd, so are the states: even degrees hold nothing, and degree 3 grows."""
+    results = []
+    for scale in (0.05, 0.5, 3.0):
+        z, states = driven(scale, noise=1e-3 * scale)
+        results.append(capacity_from_data(states[0], z[0], PLAN))
+    weak, middle, strong = results
+    assert weak.by_degree[3] < 0.1 < middle.by_degree[3] < strong.by_degree[3]
+    assert strong.by_degree[3] > 3
+    assert strong.by_degree[1] < middle.by_degree[1] < weak.by_degree[1] + 0.05
+    for result in results:
+        assert result.by_degree[2] < tolerances.STANDARD_ERRORS * result.errors[2]
+
+
+def test_never_above_the_bound() -> None:
+    """30 seeds: the sum stays below N; single R² corrected for bias, summed, does not."""
+    z, states = driven(1.0, 2000, seeds=30)
+    results = [capacity_from_data(x, s, PLAN) for x, s in zip(states, z, strict=True)]
+    assert all(result.total <= result.rank == 10 for result in results)
+    totals = np.array([result.total for result in results])
+    single = np.array([sum(t.single for t in result.targets) for result in results])
+    assert totals.mean() > 8.5
+    assert single.std() > 1.5 * totals.std()
+    print(f"single R²: {single.mean():.2f} ± {single.std():.3f}; joint {totals.std():.3f}")
+
+
+def test_states_of_noise_hold_nothing() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        result = capacity_from_data(rng.standard_normal((3000, 8)), series(seed=seed), PLAN)
+        assert result.total < tolerances.STANDARD_ERRORS * result.total_error
+        assert result.total_error < 0.2
+        assert len(result.targets) <= 4
+        assert any("unaccounted for" in note for note in result.notes)
+
+
+def test_alignment_and_washout() -> None:
+    """States of the last inputs, with or without the first rows: the same rows, the same result."""
+    z, states = driven(1.0, 1000)
+    z, states = z[0], states[0]
+    result = capacity_from_data(states, z, {1: 30})
+    assert result.rows == 1000
+    full = np.concatenate([np.ones((200, 10)), states])
+    assert capacity_from_data(full, z, {1: 30}, washout=200).total == result.total
+    assert capacity_from_data(full, z[:, None], {1: 30}, washout=200).total == result.total
+    assert capacity_from_data(states, z, {1: 30}, washout=300).rows == 900
+    assert capacity_from_data(states, z, {1: 250}).rows == 950
+
+
+def test_dependent_and_constant_states() -> None:
+    z = series()
+    states = np.column_stack([z, lagged(z, 1), z - 2 * lagged(z, 1), np.full(3000, 0.1)])
+    result = capacity_from_data(states, z, {1: 5, 2: 5})
+    assert (result.rank, result.states) == (2, 4)
+    assert abs(result.by_degree[1] - 2) < tolerances.SPANNED
+    assert "the 4 states have rank 2, 1 of them constant" in result.notes[0]
+
+
+def test_binary_input() -> None:
+    """Input ±1 has the one polynomial z: products of different lags, no powers."""
+    z = np.random.default_rng(1).choice([-1.0, 1.0], 2000)
+    p = polynomials_of(z, 3, "auto").values[1]
+    states = np.column_stack([p * lagged(p, 1), lagged(p, 2) * lagged(p, 1) * p])
+    result = capacity_from_data(states, z, {2: (3, 5), 3: (3, 5)})
+    assert result.count == {2: 5 + 4 + 3, 3: 4 + 2 * 3}
+    assert abs(result.by_degree[2] - 1) < tolerances.SPANNED
+    assert abs(result.by_degree[3] - 1) < tolerances.SPANNED
+    assert any("takes 2 values only" in note for note in result.notes)
+
+
+def test_more_significant_targets_than_rows_allow() -> None:
+    z, states = driven(3.0, 400)
+    result = capacity_from_data(states[0], z[0], PLAN, threshold=0.5)
+    assert any("too many for 400 rows" in note for note in result.notes)
+    assert result.total <= 10
+
+
+def test_notes() -> None:
+    def noted(*recording: Any, **options: Any) -> dict[str, str]:
+        notes = capacity_from_data(*recording, **options).notes
+        return {kind: "\n".join(n for n in notes if n.kind == kind) for kind in KINDS}
+
+    z, states = driven(1.0, 150)
+    few = noted(states[0], z[0], {1: 3})
+    assert "150 rows are few for 10 states" in few["recording"]
+    assert "at its longest lag 3" in few["lags"]
+    wide = np.column_stack([series() * lagged(series(), 3)])
+    assert "at the end of its window 3" in noted(wide, series(), {2: (3, 9)})["lags"]
+    heavy = np.random.default_rng(0).standard_t(3, 2000)
+    assert "heavy-tailed" in noted(heavy[:, None], heavy, {1: 3})["recording"]
+    slow = np.convolve(series(count=2010), np.ones(5), "valid")
+    assert "not independent in time" in noted(slow[:, None], slow, {1: 3})["recording"]
+    by_chance = noted(wide, series(), PLAN, threshold=0.01)
+    assert "pass the cut by chance" in by_chance["method"]
+    assert not any(noted(wide, series(), {1: 5, 2: 5}).values())
+
+
+def test_json(tmp_path: Path) -> None:
+    z, states = driven(1.0, 1000)
+    result = capacity_from_data(states[0], z[0], {1: 5, 2: 3}, name="tanh")
+    result.save(tmp_path / "capacity.json")
+    again = Capacity.load(tmp_path / "capacity.json")
+    for item in dataclasses.fields(Capacity):
+        assert getattr(again, item.name) == getattr(result, item.name)
+    assert [note.kind for note in again.notes] == [note.kind for note in result.notes] != []
+    jsonschema.validate(json.loads(result.to_json()), Capacity.json_schema())
+    odd = dataclasses.replace(result, total_error=float("nan"))
+    assert np.isnan(Capacity.from_json(odd.to_json()).total_error)
+    # as version 0.1 wrote it
+    content = json.loads(result.to_json())
+    earlier = {
+        "format": "memcurve.Capacity/1",
+        "notes": [note["text"] for note in content["notes"]],
+    }
+    read = Capacity.from_json(json.dumps(content | earlier))
+    assert (read.notes, read.by_degree, read.targets) == (
+        result.notes, result.by_degree, result.targets,
+    )  # fmt: skip
+    for text in ("{}", "[]", '{"format": "x"}', "no JSON"):
+        with pytest.raises(ValueError, match=r"written by Capacity\.save"):
+            Capacity.from_json(text)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match="not a saved Capacity"):
+        Capacity.load(tmp_path / "bytes")
+
+
+def test_text_and_frames() -> None:
+    z, states = driven(1.0)
+    result = capacity_from_data(states[0], z[0], PLAN, name="tanh")
+    text = repr(result)
+    assert text.startswith("<Capacity tanh, 10 states of rank 10, 3000 rows, legendre polynomials")
+    assert "of at most 10>" in text
+    frame = result.to_pandas()
+    assert frame["capacity"].to_dict() == result.by_degree
+    assert frame["significant"].sum() == len(result.targets)
+    table = result.to_pandas(targets=True)
+    assert list(table["capacity"]) == sorted((t.capacity for t in result.targets), reverse=True)
+    assert table.index[0] == result.targets[0].name == "p1[0]"
+    data = result.to_xarray()
+    assert data["capacity"].to_series().to_dict() == result.by_degree
+    assert data["target_capacity"].to_series().to_dict() == table["capacity"].to_dict()
+    assert data.attrs["rank"] == 10
+    assert data.attrs["notes"] == "\n".join(result.notes)
+
+
+def test_plot(tmp_path: Path) -> None:
+    results = []
+    for scale in (0.5, 3.0):
+        z, states = driven(scale)
+        results.append(capacity_from_data(states[0], z[0], PLAN, name=f"scale {scale}"))
+    ax = plot.capacity(*results)
+    heights = np.array([[bar.get_height() for bar in bars] for bars in ax.containers[:3]])
+    for k, result in enumerate(results):
+        off = heights[:, k] - list(result.by_degree.values())
+        assert np.abs(off).max() < tolerances.CLOSED_FORM
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["scale 0.5", "scale 3.0"]
+    assert "bound: rank" in [text.get_text() for text in ax.get_legend().get_texts()]
+    plot.save(plot.capacity(results[0], labels=["a"]), tmp_path / "x.png")
+    assert [bars[0].get_height() for bars in results[1].plot().containers[:3]] == pytest.approx(
+        list(results[1].by_degree.values())
+    )
+    assert results[1].plot(ax) is ax
+    with pytest.raises(ValueError, match="at least one Capacity"):
+        plot.capacity()
+    with pytest.raises(TypeError, match="must be Capacities, got int"):
+        plot.capacity(3)
+    with pytest.raises(ValueError, match="`labels` must name each of the 2 results"):
+        plot.capacity(*results, labels=["a"])
+
+
+X, Z = np.random.default_rng(0).standard_normal((300, 2)), series(count=300)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"states": X[:, 0]}, r"`states` must be real of shape \(n, N\).*got shape \(300,\)"),
+        ({"states": X + 1j}, "`states` must be real"),
+        ({"states": X[:, :0]}, "`states` must be real of shape"),
+        ({"states": X.T}, "`states` must have more rows than states"),
+        ({"states": np.vstack([X, X])}, "got 600 rows and 300 inputs; give the inputs of all"),
+        ({"states": X * np.nan}, "`states` must be finite"),
+        ({"states": np.ones((300, 2))}, "`states` must vary in time"),
+        ({"states": np.ones((300, 290))}, "`states` must have more rows than states.*got 290 rows"),
+        ({"inputs": X}, r"`inputs` must be one real series of shape \(T,\), got shape \(300, 2\)"),
+        ({"inputs": Z + 1j}, "`inputs` must be one real series"),
+        ({"inputs": np.full(300, 2.0)}, "`inputs` must vary"),
+        ({"inputs": np.where(Z > 0, np.inf, Z)}, "`inputs` must be finite"),
+        ({"inputs": Z[:200]}, "`states` must not have more rows than `inputs` has steps"),
+        ({"degrees": {1: 300}}, "must have lags shorter than the recording of 300 inputs, got a"),
+        ({"degrees": {1: 298}}, "`states` must have more rows than states after the first 298"),
+        ({"degrees": {0: 5}}, "`degrees` must have positive integers as keys, got 0"),
+        ({"degrees": {1.5: 5}}, "`degrees` must have positive integers as keys, got 1.5"),
+        ({"degrees": {True: 5}}, "`degrees` must have positive integers as keys, got True"),
+        ({"degrees": {1: -1}}, "in whole time steps from 0 on"),
+        ({"degrees": {2: (1, 2, 3)}}, r"got \(1, 2, 3\) for degree 2"),
+        ({"degrees": {2: "ab"}}, "got 'ab' for degree 2"),
+        ({"degrees": {}}, "`degrees` must map each total degree"),
+        ({"degrees": 8}, "or be a number from 1 to 7; got 8"),
+        ({"degrees": [1, 2]}, "`degrees` must map each total degree"),
+        ({"degrees": {6: (40, 40)}}, "`degrees` asks for .* targets, more than 5,000,000"),
+        ({"polynomials": "chebyshev"}, "`polynomials` must be one of auto, legendre, hermite, emp"),
+        ({"threshold": 0}, "`threshold` must be a finite number between 0 and 1; got 0"),
+        ({"washout": 300}, "`washout` must be an integer from 0 to T - 1 = 299"),
+        ({"washout": 1.5}, "`washout` must be a positive integer"),
+    ],
+)
+def test_bad_arguments(changes: dict, message: str) -> None:
+    given = {"states": X, "inputs": Z, "degrees": {1: 10}} | changes
+    with pytest.raises(ValueError, match=message):
+        capacity_from_data(**given)
+    with pytest.raises(TypeError, match="`name` must be a string"):
+        capacity_from_data(X, Z, {1: 10}, name=3)
+
+
+@pytest.mark.slow
+def test_speed_of_many_targets() -> None:
+    """8,849 targets of degree up to 7, N = 20, T = 30,000."""
+    linear = ensembles.normal(20, spectral_radius=0.8, seed=3)
+    z = np.random.default_rng(3).uniform(-1, 1, 30_400)
+    states = NonlinearNetwork(linear.A, linear.C, input_scale=3.0).simulate(z, 400)
+    times = []
+    for _ in range(3):  # the first imports scipy, and the machine may be busy
+        start = time.perf_counter()
+        result = capacity_from_data(states, z, 7)
+        times.append(time.perf_counter() - start)
+    seconds = min(times)
+    print(f"\n{seconds:.1f} s\n{result}")
+    assert sum(result.count.values()) == 8849
+    assert result.total > 18.5
+    assert seconds < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["legendre", "hermite"])
+def test_errors_hold_the_truth(law: str) -> None:
+    """Totals of short recordings against one of 300,000 steps, in units of their errors."""
+    rng = np.random.default_rng(0)
+    network = NonlinearNetwork(LINEAR.A, LINEAR.C, input_scale=2.0)
+
+    def results(steps: int, count: int) -> list[Capacity]:
+        z = LAWS[law](rng, (count, steps + 200))
+        z = (z - z.mean()) / z.std() / np.sqrt(3)
+        states = network.simulate_replicas(z, 200)
+        return [capacity_from_data(x, s, PLAN) for x, s in zip(states, z, strict=True)]
+
+    (truth,) = results(300_000, 1)
+    for steps in (2000, 20_000):
+        short = results(steps, 40)
+        for degree in PLAN:
+            values = np.array([result.by_degree[degree] for result in short])
+            errors = np.array([result.errors[degree] for result in short])
+            off = (values - truth.by_degree[degree]) / np.hypot(errors, truth.errors[degree])
+            held = float((np.abs(off) < 2).mean())
+            print(f"{law}, T = {steps}, degree {degree}: {values.mean():.3f} ± {values.std():.3f},")
+            print(f"  truth {truth.by_degree[degree]:.3f}, error {errors.mean():.3f}, {held:.0%}")
+            assert held >= 0.8

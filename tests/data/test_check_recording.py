@@ -1,0 +1,440 @@
+"""Checks of recordings: what is refused, what is found, and how often without reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from memcurve import check_recording
+from tolerances import FALSE_ALARMS, FOUND_RESTS, LATTICE_STEP, NAMED_SHIFTS
+
+KINDS = [
+    ("orthogonal", 50, 1.0),
+    ("orthogonal", 100, 1.0),
+    ("tanh", 50, 0.1),
+    ("tanh", 100, 0.5),
+    ("tanh", 100, 2.0),
+    ("delay", 50, 1.0),
+    ("delay", 100, 1.0),
+]
+
+
+def states_of(kind, size, scale, z, rng, start=0.0):
+    """States of a reservoir: row t is driven by z[t]."""
+    if kind == "delay":
+        padded = np.concatenate([np.zeros(size), z])
+        return np.stack([padded[size - k :][: len(z)] for k in range(size)], axis=1)
+    weights = rng.standard_normal((size, size))
+    linear = kind == "orthogonal"
+    weights = 0.95 * np.linalg.qr(weights)[0] if linear else 0.9 * weights / np.sqrt(size)
+    mask = scale * rng.uniform(-1, 1, size)
+    states, x = np.empty((len(z), size)), start * rng.standard_normal(size)
+    for t, value in enumerate(z):
+        x = weights @ x + mask * value
+        states[t] = x = x if linear else np.tanh(x)
+    return states
+
+
+def recorded(
+    kind="orthogonal", size=20, scale=1.0, *, rows=1000, late=0, inputs=None, burn=400, seed=1
+):
+    """States and inputs of a settled reservoir, the states ``late`` by some steps."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal(rows + burn + 500) if inputs is None else inputs(rows + burn + 500, rng)
+    states = states_of(kind, size, scale, z, rng)
+    return states[burn - late : burn - late + rows], z[burn : burn + rows]
+
+
+def names(findings, *levels):
+    return [one.name for one in findings if not levels or one.level in levels]
+
+
+def only(findings, name):
+    """The finding called ``name``, of which there must be one."""
+    (one,) = [one for one in findings if one.name == name]
+    return one
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("states", "inputs", "error", "message"),
+    [
+        (np.zeros(100), np.zeros(100), ValueError, r"`states` must be a T×N array.*\(100,\)"),
+        (np.zeros((100, 0)), np.zeros(100), ValueError, r"`states`.*\(100, 0\)"),
+        (np.zeros((5, 100)), np.zeros(100), ValueError, "5 rows.*100 inputs.*states.T"),
+        (np.zeros((99, 5)), np.zeros(100), ValueError, "99 rows.*100 inputs; cut them"),
+        (np.zeros((100, 5)), np.zeros((100, 2)), ValueError, "several inputs.*one column"),
+        (np.zeros((19, 2)), np.zeros(19), ValueError, "at least 20 rows"),
+        (np.zeros((100, 5), complex), np.zeros(100), TypeError, "`states` must be real"),
+        (np.zeros((100, 5)), np.zeros(100, complex), TypeError, "`inputs` must be real"),
+        (np.full((100, 5), "x"), np.zeros(100), TypeError, "`states` must hold numbers"),
+        ([[1.0, 2.0], [3.0]], np.zeros(2), ValueError, "`states` must be a rectangular array"),
+        (np.ma.zeros((100, 5)), np.zeros(100), TypeError, "`states`.*masked"),
+        (np.zeros((100, 5)), np.ma.zeros(100), TypeError, "`inputs`.*masked"),
+    ],
+)
+def test_what_is_no_recording_is_refused(states, inputs, error, message):
+    with pytest.raises(error, match=message):
+        check_recording(states, inputs)
+
+
+def test_washout_and_level_are_checked():
+    states, z = recorded()
+    with pytest.raises(ValueError, match="`washout`=990"):
+        check_recording(states, z, washout=990)
+    for washout in (-1, 2.5):
+        with pytest.raises(ValueError, match="`washout`"):
+            check_recording(states, z, washout=washout)
+    with pytest.raises(ValueError, match="`level`"):
+        check_recording(states, z, level=0)
+
+
+# --- what is found
+
+
+def test_clean_recordings_have_nothing_to_report():
+    findings = check_recording(*recorded())
+    assert len(findings) == 0
+    assert findings.ok
+    assert str(findings) == "nothing to report"
+    assert findings.step is None
+    assert findings.period is None
+    assert (findings.shift, findings.washout, findings.coloured) == (0, 0, False)
+    np.testing.assert_array_equal(findings.kept, np.arange(20))
+
+
+def test_a_column_of_inputs_is_one_input():
+    states, z = recorded()
+    assert len(check_recording(states, z[:, None])) == 0
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+@pytest.mark.parametrize("where", ["states", "inputs"])
+def test_numbers_that_are_not_finite(broken, where):
+    states, z = recorded()
+    (states[:, 3] if where == "states" else z)[[100, 300]] = broken
+    findings = check_recording(states, z, washout=50)
+    assert names(findings) == ["not_finite"]
+    assert "2 of 950 rows" in findings[0].message
+    assert "row 100" in findings[0].message
+    assert "[301:1000]" in findings[0].remedy
+    assert not findings.ok
+
+
+def test_not_finite_is_seen_in_every_row_of_a_long_recording():
+    states = np.random.default_rng(1).standard_normal((50_000, 2))
+    states[18_000, 1] = np.nan
+    assert names(check_recording(states, states[:, 0])) == ["not_finite"]
+
+
+def test_constant_and_equal_columns():
+    states, z = recorded()
+    rows = len(z)
+    more = [np.full(rows, 0.1), -2 * states[:, 3] + 7, states[:, 5], np.zeros(rows)]
+    findings = check_recording(np.column_stack([states, *more]), z)
+    assert names(findings) == ["constant_columns", "equal_columns"]
+    assert "20, 23" in only(findings, "constant_columns").message
+    assert "21 equals 3" in only(findings, "equal_columns").message
+    np.testing.assert_array_equal(findings.kept, np.arange(20))
+
+
+def test_nearly_equal_columns_are_two():
+    states, z = recorded()
+    near = states[:, 3] * (1 + 1e-9 * np.random.default_rng(2).standard_normal(len(z)))
+    assert "equal_columns" not in names(check_recording(np.column_stack([states, near]), z))
+
+
+def test_only_constant_columns_are_an_error():
+    findings = check_recording(np.ones((100, 3)), np.arange(100.0))
+    assert names(findings.errors) == ["constant_columns"]
+    assert len(findings.kept) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "level", "word"),
+    [(20, "error", "perfectly"), (150, "warning", "7.5 a state"), (300, "warning", "slow")],
+)
+def test_short_recordings(rows, level, word):
+    findings = check_recording(*recorded(rows=rows))
+    assert only(findings, "short").level == level
+    assert word in only(findings, "short").message
+
+
+@pytest.mark.parametrize("bits", [6, 8, 12, 16, 20, 24])
+@pytest.mark.parametrize("offset", [0.0, 0.3])
+def test_quantisation_step_is_found(bits, offset):
+    states, z = recorded(size=5)
+    step = 3 * float(abs(states).max()) * 2.0**-bits
+    findings = check_recording(offset + step * np.round(states / step), z)
+    assert findings.step == pytest.approx(step, rel=LATTICE_STEP * 2**bits / 64)
+    assert "5 of 5 columns" in only(findings, "quantised").message
+    assert not findings.warnings
+
+
+def test_steps_of_stored_decimals_and_integers():
+    states, z = recorded(size=5)
+    assert check_recording(np.round(states, 3), z).step == pytest.approx(1e-3, rel=LATTICE_STEP)
+    single = np.round(states, 3).astype(np.float32)
+    assert check_recording(single, z).step == pytest.approx(1e-3, rel=2.0**-20)
+    assert check_recording(np.round(1000 * states).astype(np.int16), z).step == 1
+
+
+@pytest.mark.parametrize(("kind", "name"), [(np.float32, "single"), (np.float16, "half")])
+@pytest.mark.parametrize("widened", [False, True])
+def test_precision_of_storage(kind, name, widened):
+    states, z = recorded(size=5)
+    stored = states.astype(kind).astype(float) if widened else states.astype(kind)
+    findings = check_recording(stored, z)
+    assert names(findings) == [f"{name}_precision"]
+    assert findings[0].level == "info"
+    assert findings.step is None
+
+
+def test_clipping_but_not_coarse_steps_is_found():
+    states, z = recorded(size=5)
+    deviation = states.std(axis=0)
+    assert names(check_recording(np.clip(states, -1.5, 1.5 * deviation), z)) == ["clipped"]
+    coarse = np.round(4 * np.tanh(states / deviation))  # nine levels, all of them often taken
+    assert "clipped" not in names(check_recording(coarse, z))
+
+
+def test_rectified_states_are_no_clipping():
+    states, z = recorded(size=5)
+    findings = check_recording(np.maximum(states, 0), z)
+    assert names(findings) == ["rectified"]
+    assert findings[0].level == "info"
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_findings_do_not_depend_on_units(scale):
+    states, z = recorded(late=2)
+    findings = check_recording(scale * states + 3 * scale, z * 5 / scale - 1)
+    assert names(findings) == ["misaligned"]
+    assert findings.shift == 2
+
+
+def ar(phi):
+    return lambda count, rng: lfilter([1], [1, -phi], rng.standard_normal(count))
+
+
+@pytest.mark.parametrize("phi", [0.3, -0.5, 0.9, 0.99])
+@pytest.mark.parametrize("late", [-2, 0, 1])
+@pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
+def test_coloured_input_is_named_and_is_no_lead(phi, late, kind):
+    findings = check_recording(*recorded(kind, inputs=ar(phi), late=late, scale=0.3))
+    assert findings.coloured
+    assert "innovations" in only(findings, "coloured").remedy
+    assert findings.shift == late
+
+
+def garch(count, rng):
+    z, variance = np.empty(count), 1.0
+    for t, normal in enumerate(rng.standard_normal(count)):
+        z[t] = np.sqrt(variance) * normal
+        variance = 0.1 + 0.3 * z[t] ** 2 + 0.6 * variance
+    return z
+
+
+@pytest.mark.parametrize("late", [-1, 0, 2])
+def test_volatile_input_is_dependent_and_no_lead(late):
+    findings = check_recording(*recorded("tanh", inputs=garch, scale=0.3, late=late, rows=2000))
+    assert "dependent" in names(findings)
+    assert not findings.coloured
+    assert findings.shift == late
+
+
+def test_alignment_is_not_judged_by_chaotic_input():
+    def chebyshev(count, rng):
+        z = np.empty(count)
+        z[0] = rng.uniform(-1, 1)
+        for t in range(1, count):
+            z[t] = np.clip(1 - 2 * z[t - 1] ** 2 + 1e-9 * rng.uniform(-1, 1), -1, 1)
+        return z
+
+    findings = check_recording(*recorded("tanh", inputs=chebyshev, scale=0.5))
+    assert names(findings) == ["dependent", "alignment_untested"]
+    assert findings.shift == 0
+
+
+IID = {
+    "uniform": lambda count, rng: rng.uniform(-1, 1, count),
+    "exponential": lambda count, rng: rng.exponential(size=count),
+    "heavy": lambda count, rng: rng.standard_t(3, count),
+    "four levels": lambda count, rng: rng.integers(0, 4, count),
+}
+
+
+@pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
+@pytest.mark.parametrize("law", IID)
+def test_independent_input_of_any_law_is_clean(kind, law):
+    assert len(check_recording(*recorded(kind, inputs=IID[law]))) == 0
+
+
+@pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
+@pytest.mark.parametrize("chance", [0.5, 0.05])
+def test_two_valued_input(kind, chance):
+    def coin(count, rng):
+        return (rng.random(count) < chance).astype(int)
+
+    findings = check_recording(*recorded(kind, inputs=coin, late=1))
+    assert names(findings) == ["misaligned", "two_valued"]
+    assert findings.shift == 1
+
+
+def test_constant_input_is_an_error():
+    states, z = recorded()
+    assert names(check_recording(states, np.full(len(z), 0.1))) == ["constant_input"]
+
+
+@pytest.mark.parametrize("period", [30, 250, 700])
+def test_repeated_input_has_its_period(period):
+    def repeated(count, rng):
+        return np.resize(rng.standard_normal(period), count)
+
+    findings = check_recording(*recorded(inputs=repeated, late=1))
+    assert findings.period == period
+    assert str(period) in only(findings, "repeated").message
+    assert findings.shift == (1 if period > 40 else 0)
+    assert ("alignment_untested" in names(findings)) == (period < 40)
+
+
+def test_sine_input_repeats_and_is_coloured():
+    findings = check_recording(*recorded(inputs=lambda n, _: np.sin(np.arange(n) * np.pi / 10)))
+    assert findings.period == 20
+    assert findings.coloured
+    assert findings.shift == 0
+
+
+def started(start, seed):
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal(3000)
+    return states_of("orthogonal", 100, 1.0, z, rng, start), z
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_transient_is_found_and_gone_after_the_washout(seed):
+    states, z = started(100.0, seed)
+    findings = check_recording(states, z)
+    assert names(findings) == ["transient"]
+    assert 50 <= findings.washout <= 300  # 0.95^t · 100 is below 1e-3 at t = 225
+    assert f"washout={findings.washout}" in findings[0].remedy
+    again = check_recording(states, z, washout=findings.washout)
+    assert len(again) == 0
+    assert again.washout == findings.washout
+
+
+def test_start_from_rest_is_mostly_found():
+    """It takes N of 30N rows, and is missed where the later rows scatter much."""
+    found = [check_recording(*started(0.0, seed)).washout for seed in range(8)]
+    assert sum(50 <= washout <= 200 for washout in found) >= FOUND_RESTS * len(found)
+
+
+@pytest.mark.parametrize("late", [-300, -3, -1, 1, 3, 120])
+def test_the_remedy_for_misalignment_aligns(late):
+    states, z = recorded(late=late, rows=1500)
+    findings = check_recording(states, z)
+    assert findings.shift == late
+    found = only(findings, "misaligned")
+    assert found.level == ("warning" if late > 0 else "error")
+    k = abs(late)
+    if late > 0:
+        assert f"states[{k}:], inputs[:-{k}]" in found.remedy
+        states, z = states[k:], z[:-k]
+    else:
+        assert f"states[:-{k}], inputs[{k}:]" in found.remedy
+        states, z = states[:-k], z[k:]
+    assert len(check_recording(states, z)) == 0
+
+
+@pytest.mark.parametrize("late", [-2, 0, 2])
+def test_states_even_in_the_input_are_aligned_by_its_square(late):
+    states, z = recorded(late=late)
+    assert check_recording(states**2, z).shift == late
+
+
+def test_states_of_another_input_are_unpaired():
+    states, _ = recorded()
+    findings = check_recording(states, np.random.default_rng(9).standard_normal(len(states)))
+    assert names(findings.errors) == ["unpaired"]
+
+
+def test_states_below_their_rounding_are_rank_deficient():
+    states, z = recorded()
+    states = np.column_stack([states, states[:, 2] - states[:, 7]])
+    found = only(check_recording(states, z), "rank_deficient")
+    assert found.level == "warning"
+    assert "1 of 21" in found.message
+
+
+def test_long_recordings_are_checked_in_part():
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal(45_000)
+    states = states_of("delay", 5, 1.0, z, rng)[:-2]
+    assert names(check_recording(states, z[2:])) == ["misaligned"]
+    assert len(check_recording(states[10:], z[10:-2])) == 0
+
+
+# --- how often
+
+
+def rates(trials, first, rows=2000, smaller=1):
+    """Shifts named and false alarms, by kind of reservoir."""
+    table = {}
+    for index, (kind, size, scale) in enumerate(KINDS):
+        named, alarms, found = 0, 0, Counter()
+        for trial in range(trials):
+            seed = first + 1000 * index + trial
+            late = seed % 7 - 3
+            drawn = {"size": size // smaller, "scale": scale, "rows": rows}
+            shifted = check_recording(*recorded(kind, late=late, seed=seed, **drawn))
+            named += shifted.shift == late
+            clean = check_recording(*recorded(kind, seed=seed + 500, **drawn))
+            alarms += len(names(clean, "error", "warning")) > 0
+            found.update(names(clean))
+        table[kind, size, scale] = (named, alarms, found)
+    return table
+
+
+def test_shifts_are_named_and_clean_recordings_pass():
+    trials = 7
+    table = rates(trials, first=0, rows=1000, smaller=2)
+    assert sum(row[0] for row in table.values()) >= NAMED_SHIFTS * trials * len(KINDS)
+    assert sum(row[1] for row in table.values()) <= FALSE_ALARMS * trials * len(KINDS)
+
+
+@pytest.mark.slow
+def test_rates_over_many_recordings():
+    trials = 200
+    table = rates(trials, first=100_000)
+    print(f"\nreservoir            shifts named   false alarms   of {trials} each")
+    for (kind, size, scale), (named, alarms, found) in table.items():
+        print(f"{kind:>10} {size:4d} ×{scale:<4g} {named:10d} {alarms:14d}   {dict(found)}")
+        assert named >= NAMED_SHIFTS * trials
+        assert alarms <= FALSE_ALARMS * trials
+
+
+@pytest.mark.slow
+def test_false_alarms_of_small_and_slow_reservoirs():
+    def alarms(draw, trials=200):
+        return sum(
+            len(names(check_recording(*draw(s)), "error", "warning")) > 0 for s in range(trials)
+        )
+
+    def small(seed):
+        size = 1 + seed % 5
+        return recorded(["orthogonal", "tanh"][seed % 2], size, 0.5, rows=20 * size, seed=seed)
+
+    def slow(seed):  # leaky nodes, time constants of 20 to 100 steps
+        rng = np.random.default_rng(seed)
+        z = rng.standard_normal(2000)
+        rates = rng.uniform(0.01, 0.05, 10)
+        return np.stack([lfilter([a], [1, a - 1], z) for a in rates], axis=1)[1000:], z[1000:]
+
+    counts = {"small": alarms(small), "slow": alarms(slow)}
+    print(f"\nfalse alarms of 200: {counts}")
+    assert max(counts.values()) <= FALSE_ALARMS * 200

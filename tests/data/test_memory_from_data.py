@@ -1,0 +1,222 @@
+"""Memory from recordings: what must not change it, diagnostics, options, checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from data_scenarios import SAME, recording
+from memcurve import MemoryCurve, RecordingWarning, ensembles, memory_curve, memory_from_data
+from memcurve.notes import Note
+
+Floats = NDArray[np.float64]
+
+#: A noise-free linear network from 500 rows: what theory.md reports.
+NOISE_FREE = 2e-6
+#: The profile takes over the part of the bias that rows in sequence share; in units of the error.
+PROFILE_ERRORS = 0.5
+
+
+def kinds(curve: MemoryCurve) -> list[str]:
+    assert all(isinstance(note, Note) for note in curve.notes)
+    return [note.kind for note in curve.notes]
+
+
+def test_noise_free_network_is_recovered() -> None:
+    network = ensembles.orthogonal(100, seed=3)
+    z = np.random.default_rng(3).standard_normal(400 + 199 + 500)
+    curve = memory_from_data(network.simulate(z, 400), z[400:], 200, checks=False)
+    assert curve.diagnostics["rows"] == 500
+    off = np.abs(curve.values - memory_curve(network, 200).values).max()
+    assert off <= NOISE_FREE
+
+
+def test_delay_line_is_exact() -> None:
+    z = np.random.default_rng(4).standard_normal(500)
+    curve = memory_from_data(ensembles.delay_line(8).simulate(z), z, washout=8)
+    assert np.abs(curve.values - (curve.lags < 8)).max() <= SAME
+    assert curve.diagnostics["fir_length"] == 8
+
+
+def test_note_on_more_lags() -> None:
+    X, z = recording()
+    assert "lags" in kinds(memory_from_data(X, z, 6))
+    assert "lags" not in kinds(memory_from_data(X, z, 100))
+
+
+def test_level_widens_the_intervals() -> None:
+    X, z = recording()
+    narrow, wide = memory_from_data(X, z, level=0.5), memory_from_data(X, z, level=0.99)
+    # quantiles of the normal distribution
+    assert np.allclose(wide.error / narrow.error, 2.5758293 / 0.6744898, rtol=1e-6)
+    assert wide.total == narrow.total
+    assert wide.bands is not None
+    assert np.all((wide.bands >= 0) & (wide.bands <= 1))
+
+
+def mixed(X: Floats) -> Floats:
+    N = X.shape[1]
+    return X @ (np.eye(N) + 0.3 * np.random.default_rng(7).standard_normal((N, N)) / np.sqrt(N))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X, z: (1e6 * X, z),
+        lambda X, z: (1e-6 * X, z),
+        lambda X, z: (X * 10.0 ** np.linspace(-3, 3, X.shape[1]), z),
+        lambda X, z: (X[:, ::-1], z),
+        lambda X, z: (mixed(X), z),
+        lambda X, z: (X, 1e4 * z),
+        lambda X, z: (X, -z),
+        lambda X, z: (X + 10, z - 3),
+        lambda X, z: (-X, z),
+    ],
+    ids=["up", "down", "units", "order", "mixing", "input", "sign", "constants", "negative"],
+)
+def test_invariance(change: Any) -> None:
+    X, z = recording()
+    one, other = memory_from_data(X, z), memory_from_data(*change(X, z))
+    assert np.abs(one.values - other.values).max() <= SAME
+    assert np.abs(one.error - other.error).max() <= SAME
+    assert abs(one.total - other.total) <= SAME
+    assert abs(one.total_error - other.total_error) <= SAME
+
+
+def test_profile() -> None:
+    X, z = recording(12, 1000, deviation=1e-3)
+    curve = memory_from_data(X, z)
+    profile = {float(floor): total for floor, total in curve.diagnostics["profile"].items()}
+    totals = np.array([profile[floor] for floor in sorted(profile)])
+    assert np.all(np.diff(totals) <= SAME)
+    assert totals[0] == pytest.approx(curve.total, abs=SAME)
+    for floor in list(profile)[::5]:
+        again = memory_from_data(X, z, noise_floor=floor)
+        assert abs(profile[floor] - again.diagnostics["total_listed"]) <= (
+            PROFILE_ERRORS * again.diagnostics["total_listed_error"] + SAME
+        )
+
+
+def test_noise_floor_is_observation_noise() -> None:
+    """A declared floor of s gives what noise of s times each state's deviation would."""
+    X, z = recording(12, 4000, deviation=1e-6)
+    floor = 0.05
+    declared = memory_from_data(X, z, noise_floor=floor)
+    noise = floor * X.std(axis=0) * np.random.default_rng(1).standard_normal(X.shape)
+    added = memory_from_data(X + noise, z)
+    assert abs(declared.total - added.total) <= added.total_error
+
+
+def test_singular_values() -> None:
+    X, z = recording()
+    curve = memory_from_data(X, z, 24)
+    rows = X[23:] - X[23:].mean(axis=0)
+    values = np.linalg.svd(rows / rows.std(axis=0), compute_uv=False) / np.sqrt(len(rows))
+    assert np.allclose(curve.diagnostics["singular_values"], values, rtol=SAME)
+
+
+def test_totals_are_sums() -> None:
+    X, z = recording(deviation=0.3)
+    curve = memory_from_data(X, z)
+    known, sums = curve.diagnostics, np.cumsum(curve.values)
+    assert curve.total == pytest.approx(sums[known["end_lag"]])
+    assert known["total_cut"] == pytest.approx(sums[known["last_lag"]])
+    assert known["total_listed"] == pytest.approx(sums[-1])
+    assert known["last_lag"] <= known["end_lag"] < len(sums)
+    assert known["total_cut_error"] <= curve.total_error <= known["total_listed_error"]
+    assert np.array_equal(curve.loss, 1 - curve.values)
+
+
+def test_noise_alone_has_no_memory() -> None:
+    rng = np.random.default_rng(5)
+    X, z = rng.standard_normal((1000, 10)), rng.standard_normal(1000)
+    curve = memory_from_data(X, z, checks=False)
+    assert curve.diagnostics["last_lag"] == -1
+    assert abs(curve.total) <= 2 * curve.total_error
+    assert any("noise-limited" in note for note in curve.notes)
+
+
+def test_default_lags_and_washout() -> None:
+    X, z = recording(12, 600)
+    curve = memory_from_data(X, z, washout=100)
+    assert len(curve.values) == (len(z) - 100) // 10
+    assert curve.diagnostics["rows"] == len(z) - 100
+    assert curve.diagnostics["washout"] == 100
+    unused = 100 - len(curve) + 1  # rows before the washout serve as lagged inputs
+    direct = memory_from_data(X[unused:], z[unused:], len(curve))
+    assert np.abs(curve.values - direct.values).max() <= SAME
+    assert len(memory_from_data(X[:60], z[:60], checks=False).values) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lags": 1000}, "`lags` must be at most half of the 623 rows.*got 1000"),
+        ({"lags": 0}, "`lags`"),
+        ({"level": 1.0}, "`level` must be.*between 0 and 1"),
+        ({"level": 0}, "`level`"),
+        ({"noise_floor": -1e-3}, "`noise_floor` must be.*at least 0"),
+        ({"noise_floor": np.nan}, "`noise_floor`"),
+        ({"estimator": "guess"}, "`estimator` must be.*guess"),
+        ({"washout": 623}, "washout"),
+        ({"washout": -1}, "`washout`"),
+    ],
+)
+@pytest.mark.parametrize("checks", [True, False])
+def test_options_that_are_refused(options: dict[str, Any], message: str, checks: bool) -> None:
+    X, z = recording()
+    with pytest.raises((ValueError, TypeError), match=message):
+        memory_from_data(X, z, checks=checks, **options)
+
+
+@pytest.mark.parametrize("estimator", ["regression", "split"])
+def test_too_few_rows(estimator: str) -> None:
+    rng = np.random.default_rng(1)
+    X, z = rng.standard_normal((40, 39)), rng.standard_normal(40)
+    with pytest.raises(ValueError, match="more rows than columns by at least 3"):
+        memory_from_data(X, z, 2, checks=False, estimator=estimator)
+
+
+def test_errors_of_the_checks_stop() -> None:
+    X, z = recording()
+    X[300, 3] = np.nan
+    with pytest.raises(ValueError, match=r"gives no memory:\n  error: .*\nchecks=False skips"):
+        memory_from_data(X, z)
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        memory_from_data(X, z, checks=False)
+
+
+def test_warnings_of_the_checks_are_notes() -> None:
+    X, z = recording()
+    X = np.column_stack([X, np.ones(len(z)), 2 * X[:, 0] + 1])
+    with pytest.warns(RecordingWarning) as caught:
+        curve = memory_from_data(X, z)
+    found = [str(note) for note in curve.notes if note.kind == "finding"]
+    assert found == [str(one.message) for one in caught]
+    assert {Path(one.filename).name for one in caught} == {Path(__file__).name}
+    assert curve.diagnostics["states"] == X.shape[1] - 2
+    assert abs(curve.total - memory_from_data(X[:, :-2], z).total) <= SAME
+    assert {"constant_columns", "equal_columns"} <= {
+        one["name"] for one in curve.diagnostics["findings"] if one["level"] == "warning"
+    }
+    again = MemoryCurve.from_json(curve.to_json())
+    assert again.diagnostics["findings"] == curve.diagnostics["findings"]
+
+
+@pytest.mark.parametrize(("size", "input_size"), [(1e200, 1.0), (1e-250, 1e150), (1.0, 1e-200)])
+def test_units_far_from_one(size: float, input_size: float) -> None:
+    X, z = recording()
+    usual = memory_from_data(X, z)
+    found = memory_from_data(X * size, z * input_size)
+    assert np.abs(found.values - usual.values).max() <= SAME
+
+
+def test_progress_is_told() -> None:
+    X, z = recording(rows=5000)
+    told: list[tuple[str, int, int | None]] = []
+    memory_from_data(X, z, 10, checks=False, progress=lambda *step: told.append(step))
+    assert told == [("reading", done, 2) for done in range(3)]

@@ -1,0 +1,212 @@
+"""Memory from recordings against the truth: bias, intervals, and long recordings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from data_scenarios import (
+    SAME,
+    Scenario,
+    estimates,
+    leaky,
+    noisy_gaussian,
+    noisy_orthogonal,
+    recording,
+    scenarios,
+    tanh,
+)
+from memcurve import memory_from_data
+from memcurve.data import regression
+
+Floats = NDArray[np.float64]
+
+#: A noise-free linear network from 500 rows: what theory.md reports.
+NOISE_FREE = 2e-6
+#: RMSE of the total against that of theory.md, whose networks are others of the same kind.
+AS_IN_THEORY = 1.25
+#: 90 % intervals of single lags: what they may cover, over some thousand of them or some hundred.
+COVERED, COVERED_BY_FEW = (0.85, 0.97), (0.82, 0.98)
+#: 90 % intervals of totals, of which there are fewer.
+TOTALS_COVERED = 0.8
+#: Standard errors that the mean over replications may be off.
+STANDARD_ERRORS = 4.0
+#: Peak memory of a long recording, and its time in units of a QR of the same chunks.
+PEAK, QR_TIMES = 1.5e9, 3.0
+
+OTHERS = ("in_sample", "ezekiel", "k_fold", "split")
+
+
+def table_row(scenario: Scenario, truth: Floats, count: int, rows: int) -> dict[str, Any]:
+    """Print bias/RMSE of every estimator's total; return them."""
+    drawn = list(scenario.draws(2, count, rows))
+    known, found = float(truth.sum()), {}
+    for name in ("regression", *OTHERS):
+        options = {"lags": scenario.lags, "checks": False, "estimator": name}
+        off = np.array([memory_from_data(X, z, **options).total for X, z in drawn]) - known
+        found[name] = float(off.mean()), float(np.sqrt((off**2).mean()))
+    text = "  ".join(f"{bias:+7.3f}/{rmse:6.3f}" for bias, rmse in found.values())
+    print(f"{scenario.name:28s} {known:8.3f}  {text}")
+    return found
+
+
+def coverage(
+    kind: Callable[[int], Scenario], seeds: range, count: int, rows: int
+) -> tuple[float, float]:
+    """Of the intervals of lags with memory between 0.05 and 0.95, and of the totals."""
+    lags, totals = [], []
+    for seed in seeds:
+        scenario = kind(seed)
+        truth = scenario.truth()
+        middle = (truth > 0.05) & (truth < 0.95)
+        for curve in estimates(scenario, seed, count, rows):
+            lags += (np.abs(curve.values - truth) <= curve.error)[middle].tolist()
+            totals.append(abs(curve.total - float(truth.sum())) <= curve.total_error)
+    print(f"{scenario.name:24s} lags {np.mean(lags):.3f} of {len(lags)}, totals "
+          f"{np.mean(totals):.3f} of {len(totals)}")  # fmt: skip
+    return float(np.mean(lags)), float(np.mean(totals))
+
+
+@pytest.mark.parametrize(
+    "scenario", [noisy_orthogonal(40, 11), tanh(40, 11, 2.0)], ids=lambda s: s.name
+)
+def test_totals_against_the_truth(scenario: Scenario) -> None:
+    count = 20
+    found = table_row(scenario, scenario.truth(40_000), count, 400)
+    bias, rmse = found["regression"]
+    assert abs(bias) <= STANDARD_ERRORS * rmse / np.sqrt(count)
+    for other in OTHERS:
+        assert rmse < found[other][1], other
+
+
+@pytest.mark.slow
+def test_table_of_totals() -> None:
+    """Bias/RMSE at 1000 rows and 2N lags, against theory.md and the squared test correlation."""
+    print(f"\n{'':28s} {'truth':>8s}  " + "  ".join(f"{n:>14s}" for n in ("regression", *OTHERS)))
+    for scenario in scenarios():
+        found = table_row(scenario, scenario.truth(), 60, 1000)
+        rmse = found["regression"][1]
+        assert rmse < found["split"][1]
+        if scenario.reference is not None:
+            assert rmse <= AS_IN_THEORY * scenario.reference + NOISE_FREE
+
+
+@pytest.mark.parametrize("kind", [noisy_orthogonal, noisy_gaussian])
+def test_intervals_cover(kind: Any) -> None:
+    lags, totals = coverage(lambda seed: kind(20, seed, 0.1), range(101, 103), 30, 400)
+    assert COVERED_BY_FEW[0] <= lags <= COVERED_BY_FEW[1]
+    assert totals >= TOTALS_COVERED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda seed: noisy_orthogonal(50, seed, 0.1),
+        lambda seed: noisy_orthogonal(50, seed, 1e-3),
+        lambda seed: noisy_gaussian(50, seed, 1e-2),
+        lambda seed: tanh(50, seed, 0.1),
+        lambda seed: tanh(50, seed, 0.5),
+        lambda seed: tanh(50, seed, 2.0),
+    ],
+    ids=["orthogonal-0.1", "orthogonal-0.001", "Gaussian-0.01", "tanh-0.1", "tanh-0.5", "tanh-2"],
+)
+def test_table_of_coverage(kind: Callable[[int], Scenario]) -> None:
+    """At 20 rows a state, over networks that were not used for anything else."""
+    lags, totals = coverage(kind, range(200, 203), 40, 20 * 50)
+    assert COVERED[0] <= lags <= COVERED[1]
+    assert totals >= TOTALS_COVERED
+
+
+def test_notes_where_intervals_are_too_narrow() -> None:
+    short, enough = (estimates(noisy_orthogonal(10, 1, 0.1), 1, 1, rows)[0] for rows in (150, 250))
+    assert any("rows a state, below 20" in note for note in short.notes)
+    assert not any("rows a state" in note for note in enough.notes)
+    slow = leaky(20, 1)
+    for rows, said in ((1000, True), (1250, False)):
+        (curve,) = estimates(slow, 1, 1, rows)
+        assert any("a slow network" in note for note in curve.notes) is said
+    (curve,) = estimates(tanh(20, 1, 2.0), 1, 1, 500)
+    assert not any("slow" in note for note in curve.notes)
+
+
+@pytest.mark.parametrize(("chunk", "least"), [(1, 1), (8, 4096), (100, 50_000)])
+def test_chunks_do_not_matter(
+    chunk: int, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, z = recording(12, 6000)
+    whole = memory_from_data(X, z, 30, checks=False)
+    monkeypatch.setattr(regression, "CHUNK", chunk)
+    monkeypatch.setattr(regression, "LEAST_ROWS", least)
+    np.save(tmp_path / "states.npy", X)
+    np.save(tmp_path / "inputs.npy", z)
+    found = memory_from_data(tmp_path / "states.npy", tmp_path / "inputs.npy", 30, checks=False)
+    assert np.abs(found.values - whole.values).max() <= SAME
+    assert np.abs(found.error - whole.error).max() <= SAME
+    assert abs(found.total - whole.total) <= SAME
+
+
+def test_a_sample_of_the_rows_judges_a_long_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bias and intervals from stretches of a long recording: the same but for sampling error."""
+    X, z = recording(12, 20_000)
+    whole = memory_from_data(X, z, 40, checks=False)
+    monkeypatch.setattr("memcurve.data.regression.SECOND_PASS", 6000)
+    found = memory_from_data(X, z, 40, checks=False)
+    assert found.diagnostics["rows"] == whole.diagnostics["rows"]
+    assert np.abs(found.values - whole.values).max() <= 0.5 * whole.error.max()
+    assert found.total_error == pytest.approx(whole.total_error, rel=0.25)
+
+
+LONG_RUN = """
+import resource, sys, time
+from memcurve import memory_from_data
+start = time.perf_counter()
+curve = memory_from_data(sys.argv[1], sys.argv[2], 200, checks=False)
+print(time.perf_counter() - start, curve.total, curve.total_error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+def test_a_million_rows(tmp_path: Path) -> None:
+    """A recording that is read from a file in chunks: peak memory, and time against bare QR."""
+    rows, size, block = 1_000_000, 100, 20_000
+    rng = np.random.default_rng(1)
+    states = np.lib.format.open_memmap(
+        tmp_path / "states.npy", mode="w+", dtype=np.float64, shape=(rows, size)
+    )
+    z = rng.standard_normal(rows)
+    np.save(tmp_path / "inputs.npy", z)
+    # states of a moving average of 120 lags: as good as any network, and quick to make
+    response = rng.standard_normal((120, size)) * 0.97 ** np.arange(120)[:, None]
+    padded = np.concatenate([np.zeros(119), z])
+    for first in range(0, rows, block):
+        windows = np.lib.stride_tricks.sliding_window_view(padded[first : first + block + 119], 120)
+        noise = 0.01 * rng.standard_normal((block, size))
+        states[first : first + block] = windows[:, ::-1] @ response + noise
+    states.flush()
+    del states
+    run = subprocess.run(
+        [sys.executable, "-c", LONG_RUN, tmp_path / "states.npy", tmp_path / "inputs.npy"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    seconds, total, error, peak = map(float, run.stdout.split())
+    width = 1 + 200 + size
+    step = max(regression.CHUNK * width, regression.LEAST_ROWS)
+    chunk = rng.standard_normal((width + step, width))
+    start = time.perf_counter()
+    for _ in range(10):
+        np.linalg.qr(chunk, mode="r")
+    bare = (time.perf_counter() - start) / 10 * rows / step
+    print(f"\n{rows} rows: total {total:.4f} ± {error:.4f}, {seconds:.1f} s,", end=" ")
+    print(f"{seconds / bare:.2f} × bare QR, {rows / seconds:.0f} rows/s, {peak / 1e9:.2f} GB")
+    assert peak < PEAK
+    assert seconds < QR_TIMES * bare

@@ -1,0 +1,249 @@
+"""Ensembles: what holds for all of them, the laws of those drawn, and what is refused."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from memcurve import ensembles, masks
+from memcurve.network import LinearNetwork
+from tolerances import SCALED_RADIUS
+
+INDEPENDENT = ["normal", "uniform", "sparse_normal", "sparse_uniform"]
+SCALED = [*INDEPENDENT, "sp_c", "symmetric"]
+#: variance and fourth moment of one entry before scaling, at density 0.1
+MOMENTS = {
+    "normal": (1, 3),
+    "uniform": (1 / 3, 1 / 5),
+    "sparse_normal": (0.1, 0.3),
+    "sparse_uniform": (0.1 / 3, 0.1 / 5),
+}
+#: Ensembles that draw neither connectivity nor, by default, mask: their names tell no seed.
+NOTHING_DRAWN = {"cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt"}
+
+
+def dense(network):
+    return network.A.toarray() if network.is_sparse else network.A
+
+
+@pytest.mark.parametrize("name", ensembles.ENSEMBLES)
+class TestEveryEnsemble:
+    def test_is_a_named_network(self, name):
+        network = ensembles.make(name, 12, seed=7)
+        assert isinstance(network, LinearNetwork)
+        assert (network.size, network.inputs) == (12, 1)
+        assert "N=12" in network.name
+        assert network.name.endswith("seed 7") == (name not in NOTHING_DRAWN)
+
+    def test_same_seed_same_network(self, name):
+        sequence = np.random.SeedSequence(7)
+        first = ensembles.make(name, 12, seed=7)
+        for seed in (7, sequence, sequence, np.random.default_rng(7)):
+            again = ensembles.make(name, 12, seed=seed)
+            np.testing.assert_array_equal(dense(first), dense(again))
+            np.testing.assert_array_equal(first.C, again.C)
+
+    def test_another_mask_leaves_the_connectivity_alone(self, name):
+        A = dense(ensembles.make(name, 12, seed=7))
+        explicit = np.arange(24.0).reshape(12, 2)
+        for mask in (*masks.MASKS, explicit):
+            network = ensembles.make(name, 12, seed=7, mask=mask)
+            np.testing.assert_array_equal(dense(network), A)
+        np.testing.assert_array_equal(network.C, explicit)
+
+    def test_a_named_mask_depends_on_the_seed_alone(self, name):
+        expected = ensembles.normal(12, seed=7).C
+        np.testing.assert_array_equal(ensembles.make(name, 12, seed=7, mask="normal").C, expected)
+
+    def test_smallest_size(self, name):
+        options = {"density": 1.0} if name.startswith("sp") else {}
+        assert ensembles.make(name, 1, seed=7, **options).size == 1
+
+    @pytest.mark.parametrize("size", [0, -3, 2.5, True, None])
+    def test_size_is_a_positive_integer(self, name, size):
+        with pytest.raises(ValueError, match="`size` must be a positive integer"):
+            ensembles.make(name, size, seed=1)
+
+    def test_wrong_masks(self, name):
+        with pytest.raises(ValueError, match=r"`mask` must have shape \(12,\) or \(12, d\)"):
+            ensembles.make(name, 12, seed=1, mask=np.ones(11))
+        with pytest.raises(ValueError, match="`mask` must be one of normal, uniform"):
+            ensembles.make(name, 12, seed=1, mask="nomral")
+
+    def test_seed_is_required_where_something_is_drawn(self, name):
+        required = (
+            inspect.signature(ensembles.ENSEMBLES[name]).parameters["seed"].default
+            is inspect.Parameter.empty
+        )
+        if required:
+            with pytest.raises(TypeError, match=f"{name} needs `seed`"):
+                ensembles.make(name, 12)
+        with pytest.raises(TypeError, match="`seed` must be an int"):
+            ensembles.make(name, 12, seed=None, mask="normal")
+
+
+@pytest.mark.parametrize("name", [*SCALED, "orthogonal", "cyclic", "permutation"])
+@pytest.mark.parametrize("radius", [0.0, 0.5, 0.99, 1.2])
+def test_spectral_radius_after_scaling(name, radius):
+    for size, seed in ((20, 1), (100, 2), (100, 3)):
+        network = ensembles.make(name, size, seed=seed, spectral_radius=radius)
+        assert network.spectral_radius == pytest.approx(radius, abs=SCALED_RADIUS)
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_spectral_norm_after_scaling(name):
+    network = ensembles.make(name, 60, seed=1, scaling="spectral_norm")
+    assert np.linalg.norm(network.A, 2) == pytest.approx(0.9, abs=SCALED_RADIUS)
+    assert network.spectral_radius <= 0.9 + SCALED_RADIUS
+    assert "‖A‖=0.9" in network.name
+
+
+@pytest.mark.parametrize("name", [*INDEPENDENT, "symmetric"])
+def test_circular_law_radius_tends_to_the_one_asked_for(name):
+    # the edge moves in like √(log N / N) (Rider 2003), or N^(-2/3) for the semicircle
+    for size in (50, 400):
+        network = ensembles.make(name, size, seed=4, scaling="circular_law")
+        assert abs(network.spectral_radius / 0.9 - 1) < 2.5 / np.sqrt(size)
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_moments_within_five_standard_errors(name):
+    variance, fourth = MOMENTS[name]
+    size = 400
+    # at this radius the circular law divides by one: the entries are as drawn
+    A = ensembles.make(
+        name, size, seed=3, scaling="circular_law", spectral_radius=np.sqrt(size * variance)
+    ).A
+    assert abs(A.mean()) < 5 * np.sqrt(variance / A.size)
+    assert abs((A**2).mean() - variance) < 5 * np.sqrt((fourth - variance**2) / A.size)
+    if "uniform" in name:
+        assert np.abs(A).max() <= 1 + 1e-15
+    if "sparse" in name:
+        density = np.count_nonzero(A) / A.size
+        assert abs(density - 0.1) < 5 * np.sqrt(0.1 * 0.9 / A.size)
+
+
+@pytest.mark.parametrize(
+    ("name", "scaling"),
+    [
+        ("sparse_normal", "spectral_radius"),
+        ("sparse_normal", "circular_law"),
+        ("sparse_uniform", "spectral_norm"),
+        ("sp_c", "spectral_radius"),
+    ],
+)
+def test_sparse_storage_holds_the_same_numbers(name, scaling):
+    stored = ensembles.make(name, 40, seed=6, scaling=scaling, sparse=True)
+    assert sparse.issparse(stored.A)
+    full = ensembles.make(name, 40, seed=6, scaling=scaling)
+    np.testing.assert_array_equal(stored.A.toarray(), full.A)
+    np.testing.assert_array_equal(stored.C, full.C)
+
+
+def test_large_sparse_network_needs_no_decomposition():
+    network = ensembles.sparse_normal(
+        50_000, seed=1, density=1e-4, sparse=True, scaling="circular_law"
+    )
+    expected = 50_000**2 * 1e-4
+    assert abs(network.A.nnz - expected) < 5 * np.sqrt(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sp_c_condition_and_density(seed):
+    for options in ({}, {"scaling": "spectral_norm"}):
+        A = ensembles.sp_c(100, seed=seed, **options).A
+        values = np.linalg.svd(A, compute_uv=False)
+        assert values[-1] / values[0] == pytest.approx(0.7, abs=1e-10)
+        np.testing.assert_allclose(values / values[0], np.geomspace(1, 0.7, 100), atol=1e-10)
+        assert 0.1 <= np.count_nonzero(A) / A.size <= 0.102
+
+
+@given(
+    size=st.integers(2, 25),
+    density=st.floats(0.5, 1),
+    rc=st.floats(1e-3, 1),
+    seed=st.integers(0, 1000),
+)
+def test_sp_c_condition_and_density_for_any_size(size, density, rc, seed):
+    A = ensembles.sp_c(size, seed=seed, density=density, reciprocal_condition=rc).A
+    values = np.linalg.svd(A, compute_uv=False)
+    assert values[-1] / values[0] == pytest.approx(rc, abs=1e-10)
+    assert np.count_nonzero(A) >= density * A.size
+
+
+def test_orthogonal():
+    A = ensembles.orthogonal(60, seed=1, spectral_radius=0.8).A
+    np.testing.assert_allclose(A.T @ A, 0.64 * np.eye(60), atol=1e-14)
+
+
+def test_orthogonal_is_haar():
+    # trace moments of O(3): E tr = 0, E tr² = 1, E tr⁴ = 3 (Diaconis and Shahshahani 1994);
+    # LAPACK's Q without the sign fix has a mean trace of about -1/2
+    draws = 2000
+    rng = np.random.default_rng(8)
+    traces = np.array(
+        [np.trace(ensembles.orthogonal(3, seed=rng, spectral_radius=1).A) for _ in range(draws)]
+    )
+    assert abs(traces.mean()) < 5 * np.sqrt(1 / draws)
+    assert abs((traces**2).mean() - 1) < 5 * np.sqrt((3 - 1) / draws)
+
+
+def test_symmetric_is_goe():
+    size = 300
+    A = ensembles.symmetric(
+        size, seed=2, scaling="circular_law", spectral_radius=np.sqrt(8 * size)
+    ).A
+    np.testing.assert_array_equal(A, A.T)
+    off = A[np.triu_indices(size, 1)]
+    assert abs((off**2).mean() - 2) < 5 * np.sqrt(2 * 2**2 / len(off))
+    assert abs((np.diag(A) ** 2).mean() - 4) < 5 * np.sqrt(2 * 4**2 / size)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("normal", {"spectral_radius": -0.1}, "`spectral_radius` must be a finite number at least"),
+        ("orthogonal", {"spectral_radius": np.inf}, "`spectral_radius`"),
+        ("cyclic", {"spectral_radius": "0.9"}, "`spectral_radius`"),
+        ("normal", {"scaling": "norm"}, "`scaling` must be one of spectral_radius, spectral_norm"),
+        ("sp_c", {"scaling": "circular_law"}, "`scaling` must be one of"),
+        ("sparse_normal", {"density": 0}, "`density` must be a finite number above 0"),
+        ("sparse_uniform", {"density": 1.01}, "`density`"),
+        ("sp_c", {"density": 0.05}, "`density` must be at least 1/N"),
+        ("sp_c", {"reciprocal_condition": 0}, "`reciprocal_condition`"),
+        ("hippo_legs", {"step": 0}, "`step` must be a finite number above 0"),
+        ("hippo_legt", {"step": np.nan}, "`step`"),
+        ("hippo_legs", {"discretisation": "euler"}, "`discretisation` must be one of bilinear"),
+        ("chain", {"loop": [0.1, 0.2]}, "`loop` must be one number or 12 of them"),
+        ("chain", {"gain": np.inf}, "`gain`"),
+        ("delay_line", {"gain": None}, "`gain`"),
+        ("permutation", {"cycles": [5, 6]}, "`cycles` must add up to `size`"),
+        ("permutation", {"cycles": []}, "`cycles`"),
+        ("permutation", {"cycles": [12, 0]}, "`cycles` must be a positive integer"),
+        ("lru_ring", {"radius_min": 1.0}, "`radius_min`"),
+        ("lru_ring", {"radius_max": 0.5}, "`radius_max`"),
+        ("lru_ring", {"phase_max": -1}, "`phase_max`"),
+    ],
+)
+def test_wrong_options(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        ensembles.make(name, 12, seed=1, **options)
+
+
+def test_unknown_names_and_options_list_the_known():
+    with pytest.raises(ValueError, match=r"`ensemble` must be one of normal, .*; got 'gauss'"):
+        ensembles.make("gauss", 10, seed=1)
+    with pytest.raises(
+        TypeError, match=r"cyclic does not take `density`; it takes spectral_radius, mask, seed\."
+    ):
+        ensembles.make("cyclic", 10, density=0.1)
+
+
+def test_names_tell_the_mask_and_its_seed():
+    assert ensembles.cyclic(4, mask="ones", seed=3).name == "cyclic, N=4, ρ=0.9, mask ones"
+    assert ensembles.cyclic(4, mask="normal", seed=3).name.endswith("mask normal, seed 3")

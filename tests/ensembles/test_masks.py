@@ -1,0 +1,149 @@
+"""Masks: their norms, their laws, where they are zero, and what is refused."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcurve import masks
+
+RANDOM = ["normal", "uniform", "sparse_normal", "sparse_uniform"]
+#: A unit norm is a quotient of two rounded numbers, summed over at most 60 squares.
+NORM_ERROR = 1e-14
+
+
+@pytest.mark.parametrize("name", masks.MASKS)
+@pytest.mark.parametrize("size", [1, 2, 60])
+def test_every_mask_has_the_norm_asked_for(name, size):
+    assert np.linalg.norm(masks.make(name, size, seed=1)) == pytest.approx(1, abs=NORM_ERROR)
+    three = masks.make(name, size, seed=1, norm=3.0)
+    assert three.shape == (size,)
+    assert np.linalg.norm(three) == pytest.approx(3, abs=3 * NORM_ERROR)
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_norm_scales_the_draw_and_inputs_are_independent_columns(name):
+    drawn = masks.make(name, 40, seed=5, norm=None)
+    scaled = masks.make(name, 40, seed=5)
+    np.testing.assert_allclose(scaled, drawn / np.linalg.norm(drawn), atol=NORM_ERROR)
+    mask = masks.make(name, 50, seed=2, inputs=3)
+    assert mask.shape == (50, 3)
+    np.testing.assert_allclose(np.linalg.norm(mask, axis=0), 1, atol=NORM_ERROR)
+    assert np.linalg.matrix_rank(mask) == 3
+
+
+def test_deterministic_masks():
+    np.testing.assert_array_equal(masks.ones(4), [0.5, 0.5, 0.5, 0.5])
+    np.testing.assert_array_equal(masks.ones(3, norm=None), [1, 1, 1])
+    np.testing.assert_array_equal(masks.basis(3), [1, 0, 0])
+    np.testing.assert_array_equal(masks.basis(3, node=2, norm=None), [0, 0, 1])
+    np.testing.assert_array_equal(masks.make("basis", 3, node=1, norm=2.0), [0, 2, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "variance", "fourth"), [("normal", 1, 3), ("uniform", 1 / 3, 1 / 5)]
+)
+def test_moments_within_five_standard_errors(name, variance, fourth):
+    count = 200_000
+    for options in ({}, {"density": 0.25}):
+        kind = f"sparse_{name}" if options else name
+        values = masks.make(kind, count, seed=11, norm=None, **options)
+        values = values[values != 0]
+        assert abs(values.mean()) < 5 * np.sqrt(variance / len(values))
+        error = np.sqrt((fourth - variance**2) / len(values))
+        assert abs((values**2).mean() - variance) < 5 * error
+    if name == "uniform":
+        assert np.abs(values).max() <= 1
+
+
+@given(
+    size=st.integers(1, 60),
+    density=st.floats(1e-6, 1),
+    inputs=st.integers(1, 3),
+    seed=st.integers(0, 2**64),
+    name=st.sampled_from(["sparse_normal", "sparse_uniform"]),
+)
+def test_sparse_masks_never_vanish(size, density, inputs, seed, name):
+    mask = masks.make(name, size, seed=seed, density=density, inputs=inputs).reshape(size, -1)
+    np.testing.assert_array_equal(
+        np.count_nonzero(mask, axis=0), np.full(inputs, max(1, round(density * size)))
+    )
+
+
+def test_sparse_positions_are_even():
+    draws, size = 4000, 10
+    rng = np.random.default_rng(3)
+    hits = sum(masks.sparse_normal(size, seed=rng, density=0.2) != 0 for _ in range(draws))
+    assert np.abs(hits / draws - 0.2).max() < 5 * np.sqrt(0.2 * 0.8 / draws)
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_seeds_repeat_and_generators_move_on(name):
+    first = masks.make(name, 30, seed=4)
+    np.testing.assert_array_equal(first, masks.make(name, 30, seed=np.int64(4)))
+    np.testing.assert_array_equal(first, masks.make(name, 30, seed=np.random.default_rng(4)))
+    sequence = np.random.SeedSequence(4)
+    np.testing.assert_array_equal(first, masks.make(name, 30, seed=sequence))
+    np.testing.assert_array_equal(first, masks.make(name, 30, seed=sequence))
+    assert not np.array_equal(first, masks.make(name, 30, seed=5))
+    rng = np.random.default_rng(4)
+    assert not np.array_equal(masks.make(name, 30, seed=rng), masks.make(name, 30, seed=rng))
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_masks_insist_on_a_seed(name):
+    seed = inspect.signature(masks.MASKS[name]).parameters["seed"]
+    assert seed.default is seed.empty
+    with pytest.raises(TypeError, match=r"`seed` must be an int.*got None.*explicit seed"):
+        masks.MASKS[name](10, seed=None)
+    with pytest.raises(TypeError, match=r"`seed`"):
+        masks.make(name, 10)
+
+
+def test_other_seeds_are_refused():
+    for seed in (1.0, "1", True, [1, 2]):
+        with pytest.raises(TypeError, match="`seed` must be an int"):
+            masks.normal(10, seed=seed)
+    with pytest.raises(ValueError, match="`seed` must not be negative, got -1"):
+        masks.normal(10, seed=-1)
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, True, "3", None])
+def test_size_is_a_positive_integer(size):
+    for make in (masks.ones, lambda size: masks.normal(size, seed=1)):
+        with pytest.raises(ValueError, match="`size` must be a positive integer"):
+            make(size)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"density": 0}, "`density` must be a finite number above 0 and at most 1"),
+        ({"density": 1.5}, "`density`"),
+        ({"density": float("nan")}, "`density`"),
+        ({"inputs": 0}, "`inputs` must be a positive integer"),
+        ({"norm": 0}, "`norm` must be a finite number above 0, or None"),
+        ({"norm": float("inf")}, "`norm`"),
+        ({"norm": "1"}, "`norm`"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        masks.sparse_normal(10, seed=1, **options)
+
+
+@pytest.mark.parametrize("node", [3, -1, 1.0, True])
+def test_basis_needs_a_node_there_is(node):
+    with pytest.raises(ValueError, match="`node` must be an integer from 0 to N - 1 = 2"):
+        masks.basis(3, node)
+
+
+def test_unknown_names_and_options_list_the_known():
+    with pytest.raises(ValueError, match=r"`mask` must be one of normal, .*basis; got 'gauss'"):
+        masks.make("gauss", 10, seed=1)
+    with pytest.raises(TypeError, match=r"ones does not take `density`; it takes norm\."):
+        masks.make("ones", 10, density=0.1)

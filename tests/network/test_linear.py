@@ -1,0 +1,202 @@
+"""LinearNetwork: what it accepts, refuses and simulates."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array, csr_matrix
+
+from memcurve import LinearNetwork, NonlinearNetwork, ensembles
+from memcurve.network import linear
+from memcurve.notes import Note
+
+A2 = np.array([[0.5, 0.1], [0.0, 0.3]])
+DAMAGED = csr_array(A2)
+DAMAGED.indices[1] = -3
+
+
+@pytest.mark.parametrize(
+    ("A", "C", "error", "message"),
+    [
+        (np.ones((2, 3)), np.ones(2), ValueError, r"`A` must be a square matrix, got shape \(2, 3"),
+        (np.ones(4), np.ones(4), ValueError, r"`A` must be a square matrix, got shape \(4,\)"),
+        (0.5, [1.0], ValueError, r"`A` must be a square matrix, got shape \(\)"),
+        (np.zeros((0, 0)), [], ValueError, "`A` must have at least one node"),
+        (A2, np.ones(3), ValueError, r"`C` must have shape \(2,\) or \(2, d\).*got \(3,\)"),
+        (A2, np.ones((1, 2)), ValueError, "transpose it"),
+        (A2, np.zeros((2, 0)), ValueError, "`C` must have shape"),
+        (A2, 1.0, ValueError, "`C` must have shape"),
+        ([[np.nan, 0], [0, 0]], [1, 1], ValueError, r"`A` must be finite, got nan at index \[0, 0"),
+        (A2, [1, np.inf], ValueError, r"`C` must be finite, got inf at index \[1\]"),
+        (csr_array([[np.inf, 0], [0, 1]]), [1, 1], ValueError, "`A` must be finite"),
+        ([[1, 2], [3]], [1, 1], ValueError, "`A` must be a rectangular array"),
+        (np.array([[1, "a"], [2, 3]], dtype=object), [1, 1], TypeError, "dtype object"),
+        ([["a", "b"], ["c", "d"]], [1, 1], TypeError, "`A` must hold real or complex numbers"),
+        (None, [1], TypeError, "`A` must hold real or complex numbers"),
+        ([[2**53 + 1, 0], [0, 0]], [1, 1], ValueError, r"beyond 2\*\*53"),
+        ([[2**70, 0], [0, 0]], [1, 1], TypeError, "dtype object"),
+        (np.ma.masked_equal([[1, 2], [3, 4]], 2), [1, 1], ValueError, "masked"),
+        (A2.astype(np.longdouble) / 3, [1, 1], ValueError, "cannot represent"),
+        (A2 * np.longdouble("1e400"), [1, 1], ValueError, "`A` must be finite"),
+        (DAMAGED, [1, 1], ValueError, "damaged sparse array"),
+    ],
+)
+def test_bad_matrices(A: object, C: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        LinearNetwork(A, C)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shift": [1, 2, 3]}, "`shift` must have shape"),
+        ({"readout": [0, 2]}, "from 0 to 1, got 2"),
+        ({"readout": [-1]}, "from 0 to 1, got -1"),
+        ({"readout": []}, "at least one node"),
+        ({"readout": [0, 0]}, "each node once"),
+        ({"readout": [0.5]}, "by its index"),
+        ({"readout": [True, False, True]}, "boolean mask of length 2"),
+    ],
+)
+def test_bad_options(options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LinearNetwork(A2, [1, 1], **options)
+    with pytest.raises(TypeError, match="`name` must be a string"):
+        LinearNetwork(A2, [1, 1], name=3)
+
+
+def test_numbers_are_kept_exactly() -> None:
+    single = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
+    assert np.array_equal(LinearNetwork(single, [1, 1]).A, single.astype(float))
+    assert LinearNetwork(np.eye(2, dtype=bool), [1, 1]).A.dtype == float
+    assert LinearNetwork(A2.tolist(), [1, 2]).C.dtype == float
+    assert LinearNetwork([[2**60]], [1]).A[0, 0] == 2.0**60
+
+
+def test_frozen() -> None:
+    given = A2.copy()
+    network = LinearNetwork(given, [1, 1])
+    given[0, 0] = 99
+    assert network.A[0, 0] == 0.5
+    with pytest.raises(ValueError, match="read-only"):
+        network.A[0, 0] = 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        network.A = A2
+
+
+@pytest.mark.parametrize("kind", [csr_array, csr_matrix, coo_array])
+def test_sparse_stays_sparse_and_the_given_one_unchanged(kind: type) -> None:
+    unsorted = csr_array((np.array([2.0, 1.0, 3.0]), [1, 0, 1], [0, 2, 3]), shape=(2, 2))
+    before = unsorted.toarray()
+    network = LinearNetwork(kind(unsorted), [1, 1])
+    assert network.is_sparse
+    assert np.array_equal(network.A.toarray(), before)
+    assert np.array_equal(unsorted.toarray(), before)
+    assert network.replace(C=[1, 2]).is_sparse
+
+
+def test_repr_and_properties() -> None:
+    network = LinearNetwork(csr_array(A2) * 1j, np.ones((2, 3)), readout=[1], name="mine")
+    assert repr(network) == (
+        "LinearNetwork('mine', size=2, inputs=3, complex, sparse, readout=1 nodes)"
+    )
+    with pytest.raises(TypeError, match="`replace` knows the parts A, C"):
+        network.replace(B=1)
+
+
+def test_the_spectral_radius_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = LinearNetwork(A2, [1, 1])
+    assert network.spectral_radius == 0.5
+    monkeypatch.setattr(linear, "eigenvalues", None)
+    assert network.spectral_radius == network.replace(C=[1, 2]).spectral_radius == 0.5
+
+
+def test_simulation_is_the_convolution_with_the_impulse_response() -> None:
+    network = ensembles.normal(6, seed=1)
+    z = np.random.default_rng(1).standard_normal(40)
+    states = network.simulate(z, washout=10)
+    assert states.shape == (30, 6)
+    last = sum(np.linalg.matrix_power(network.A, k) @ network.C * z[-1 - k] for k in range(40))
+    assert np.allclose(states[-1], last, rtol=0, atol=1e-13)
+    # the first row kept is the state already driven by inputs[washout]
+    assert np.allclose(network.simulate(z)[10:], states, rtol=0, atol=0)
+
+
+def test_simulation_with_shift_readout_several_inputs_and_sparse() -> None:
+    z = np.random.default_rng(2).standard_normal((20, 2))
+    full = LinearNetwork(A2, [[1, 0], [2, 1]], shift=[1, -1])
+    part = full.replace(A=csr_array(A2), readout=[1])
+    assert np.allclose(part.simulate(z)[:, 0], full.simulate(z)[:, 1], rtol=0, atol=1e-15)
+    fixed_point = np.linalg.solve(np.eye(2) - A2, [1, -1])
+    assert np.allclose(full.simulate(np.zeros((200, 2)))[-1], fixed_point)
+
+
+def test_complex_network_is_read_through_real_and_imaginary_parts() -> None:
+    network = LinearNetwork(np.diag([0.9j, 0.5]), [1 + 1j, 1])
+    z = np.random.default_rng(3).standard_normal(30)
+    states = network.simulate(z)
+    assert states.dtype == float
+    assert states.shape == (30, 4)
+    A, C = network.real_pair()
+    real = LinearNetwork(A, C[:, 0]).simulate(z)
+    assert np.allclose(states, real, rtol=0, atol=1e-15)
+    sparse_A, _ = network.replace(A=csr_array(network.A)).real_pair()
+    assert np.array_equal(sparse_A.toarray(), A)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "washout", "message"),
+    [
+        (np.ones((5, 2)), 0, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
+        (np.ones((5, 1, 1)), 0, "`inputs` must have shape"),
+        ([1, np.nan], 0, "`inputs` must be finite"),
+        ([1, 2j], 0, "`inputs` must be real"),
+        (np.ones(5), 5, "`washout` must be an integer from 0 to T - 1 = 4, got 5"),
+        (np.ones(5), -1, "`washout` must be"),
+        (np.ones(5), 1.5, "`washout` must be"),
+        (np.ones(5), True, "`washout` must be"),
+    ],
+)
+def test_bad_simulations(inputs: object, washout: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LinearNetwork(A2, [1, 1]).simulate(inputs, washout)
+
+
+def test_the_readout_may_be_the_third_argument() -> None:
+    network = LinearNetwork(A2, [1, 1], [1])
+    assert network.readout.tolist() == [1]
+    assert LinearNetwork(A2, [1, 1], [False, True]).readout.tolist() == [1]
+    with pytest.raises(TypeError, match="positional"):
+        LinearNetwork(A2, [1, 1], [1], [0.0, 0.0])
+
+
+def test_notes() -> None:
+    network = LinearNetwork(A2, [1, 1], notes=["one", Note("rank", "two")])
+    assert network.notes == network.replace(name="n").notes == ("one", "two")
+    assert [note.kind for note in network.replace(name="n").notes] == ["network", "rank"]
+    assert network.replace(notes=()).notes == LinearNetwork(A2, [1, 1]).notes == ()
+    for wrong in ("one", [1], 3, [b"one"], {"one"}):
+        with pytest.raises(TypeError, match="`notes` must be a sequence of strings"):
+            LinearNetwork(A2, [1, 1], notes=wrong)
+
+
+def test_html() -> None:
+    network = LinearNetwork(A2, [1, 1], name="<b>", notes=["a < b & c"], readout=[1])
+    html = network._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+    assert "<li>a &lt; b &amp; c</li>" in html
+    for part in ("LinearNetwork", "1 nodes", "dense, float64", "75 %", "spectral radius", "0.5"):
+        assert part in html
+    large = LinearNetwork(csr_array((1000, 1000)), np.ones((1000, 2)))
+    assert "spectral radius" not in large._repr_html_()
+    assert "sparse, float64" in large._repr_html_()
+    assert "1,000" in large._repr_html_()
+    assert large.spectral_radius == 0
+    assert "spectral radius" in large._repr_html_()  # known by now
+    for activation, shown in (("tanh", "tanh"), (np.sin, "own")):
+        html = NonlinearNetwork(A2, [1, 1], activation=activation)._repr_html_()
+        assert "NonlinearNetwork" in html
+        assert f">{shown}</td>" in html

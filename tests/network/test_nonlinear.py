@@ -1,0 +1,212 @@
+"""NonlinearNetwork: its recursion, its replicas, and the linear network it is for small inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import timeit
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import tolerances
+from memcurve import LinearNetwork, NonlinearNetwork, UnstableNetworkError, ensembles, masks
+from memcurve.network import nonlinear
+
+LINEAR = ensembles.normal(12, spectral_radius=0.8, seed=1)
+A, C = LINEAR.A, LINEAR.C
+RNG = np.random.default_rng(5)
+Z = RNG.uniform(-1, 1, 200)
+SHIFT = RNG.uniform(-0.5, 0.5, 12)
+
+
+def by_the_formula(network: NonlinearNetwork, z: np.ndarray, f: object) -> np.ndarray:
+    matrix = network.A.toarray() if network.is_sparse else network.A
+    shift = 0 if network.shift is None else network.shift
+    mask = network.C.reshape(network.size, -1)
+    x, states = np.zeros(network.size), []
+    for row in z.reshape(len(z), -1):
+        new = f(matrix @ x + network.input_scale * mask @ row + shift)
+        x = (1 - network.leak) * x + network.leak * new
+        states.append(x)
+    return np.array(states)
+
+
+@pytest.mark.parametrize(
+    ("options", "f"),
+    [
+        ({}, np.tanh),
+        ({"leak": 0.3, "input_scale": 2.5}, np.tanh),
+        ({"shift": SHIFT, "activation": "relu"}, lambda x: np.maximum(x, 0)),
+        ({"activation": "identity", "leak": 0.7}, lambda x: x),
+        ({"activation": np.sin, "shift": SHIFT}, np.sin),
+    ],
+)
+def test_simulation_is_the_formula(options: dict, f: object) -> None:
+    for matrix, mask, z in (
+        (A, C, Z),
+        (csr_array(A), C, Z),
+        (A, masks.normal(12, seed=2, inputs=3), RNG.uniform(-1, 1, (50, 3))),
+    ):
+        network = NonlinearNetwork(matrix, mask, **options)
+        expected = by_the_formula(network, z, f)
+        assert np.abs(network.simulate(z) - expected).max() < tolerances.CLOSED_FORM
+        assert np.array_equal(network.simulate(z, 20), network.simulate(z)[20:])
+
+
+def test_identity_is_the_linear_network() -> None:
+    states = NonlinearNetwork(A, C, activation="identity").simulate(Z)
+    assert np.abs(states - LINEAR.simulate(Z)).max() < tolerances.CLOSED_FORM
+
+
+def test_replicas_are_single_simulations() -> None:
+    for mask, shape in (
+        (C, (5, 60)),
+        (C, (5, 60, 1)),
+        (masks.normal(12, seed=1, inputs=2), (5, 60, 2)),
+    ):
+        network = NonlinearNetwork(A, mask, leak=0.5, shift=SHIFT)
+        z = RNG.uniform(-1, 1, shape)
+        together = network.simulate_replicas(z, 10)
+        assert together.shape == (5, 50, 12)
+        for series, states in zip(z, together, strict=True):
+            assert np.abs(network.simulate(series, 10) - states).max() < tolerances.CLOSED_FORM
+        assert np.array_equal(network.simulate(z, 10, replicas=5), together)
+
+
+def test_replicas_are_faster() -> None:
+    """One product of matrices a step for all replicas: 200 at the price of a few."""
+    network = NonlinearNetwork(A, C)
+    z = RNG.uniform(-1, 1, (200, 300))
+    together = min(timeit.repeat(lambda: network.simulate_replicas(z), number=1, repeat=3))
+    one = min(timeit.repeat(lambda: network.simulate(z[0]), number=1, repeat=20))
+    assert 200 * one / together > 3  # about 20; the margin is for a busy machine
+
+
+@pytest.mark.parametrize("leak", [1.0, 0.4])
+def test_small_inputs_are_linear(leak: float) -> None:
+    """States divided by the scale differ from the linear ones by O(scale²), as tanh is odd."""
+    network = NonlinearNetwork(A, C, leak=leak)
+    linear = network.linearised().simulate(Z)
+    off = [
+        np.abs(network.with_input_scale(s).simulate(Z) / s - linear).max()
+        for s in (0.04, 0.02, 0.01)
+    ]
+    assert off[-1] < 1e-3
+    for larger, smaller in itertools.pairwise(off):
+        assert abs(np.log2(larger / smaller) - 2) < tolerances.ORDER
+
+
+def test_small_inputs_about_another_fixed_point() -> None:
+    """With a shift the states settle elsewhere; the error is then O(scale)."""
+    network = NonlinearNetwork(0.5 * A, C, shift=SHIFT)
+    rest = network.fixed_point()
+    assert np.abs(np.tanh(0.5 * A @ rest + SHIFT) - rest).max() < tolerances.WHOLE_SUM
+    late = slice(100, None)  # from rest, both first settle
+    off = []
+    for scale in (2e-3, 1e-3):
+        small = network.with_input_scale(scale)
+        off.append(np.abs(small.simulate(Z) - small.linearised().simulate(Z))[late].max() / scale)
+    assert off[0] < 1e-2
+    assert abs(np.log2(off[0] / off[1]) - 1) < tolerances.ORDER
+
+
+def test_linearised_is_the_chain_rule() -> None:
+    plain = NonlinearNetwork(A, C, input_scale=3.0, name="net").linearised()
+    assert isinstance(plain, LinearNetwork)
+    assert plain.name == "net"
+    assert [note.kind for note in plain.notes] == ["network"]
+    assert np.array_equal(plain.A, A)
+    assert np.array_equal(plain.C, 3 * C)
+    assert plain.shift is None
+    leaky = NonlinearNetwork(A, C, leak=0.25).linearised()
+    assert np.abs(leaky.A - (0.75 * np.eye(12) + 0.25 * A)).max() < tolerances.CLOSED_FORM
+    assert np.abs(leaky.C - 0.25 * C).max() < tolerances.CLOSED_FORM
+    sparse = NonlinearNetwork(csr_array(A), C, leak=0.25, shift=SHIFT).linearised()
+    dense = NonlinearNetwork(A, C, leak=0.25, shift=SHIFT).linearised()
+    assert sparse.is_sparse
+    assert np.abs(sparse.A.toarray() - dense.A).max() < tolerances.CLOSED_FORM
+    own = NonlinearNetwork(A, C, activation=lambda x: np.tanh(x), leak=0.25, shift=SHIFT)
+    assert np.abs(own.linearised().A - dense.A).max() < tolerances.DIFFERENCES
+    above = NonlinearNetwork(np.abs(A) / 4, C, activation="relu", shift=np.ones(12)).linearised()
+    assert np.abs(above.A - np.abs(A) / 4).max() < tolerances.CLOSED_FORM
+    several = NonlinearNetwork(A, np.ones((12, 2)), shift=SHIFT).linearised()
+    assert several.inputs == 2
+
+
+def test_no_linear_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nonlinear, "MOST_STEPS", 3000)
+    with pytest.raises(ValueError, match="no derivative where some nodes rest, as relu at 0"):
+        NonlinearNetwork(A, C, activation="relu").linearised()
+    flip = NonlinearNetwork([[-3.0]], [1.0], shift=[1.0])
+    with pytest.raises(UnstableNetworkError, match="does not settle"):
+        flip.linearised()
+    with pytest.raises(UnstableNetworkError, match="does not settle"):
+        NonlinearNetwork([[2.0]], [1.0], shift=[1.0], activation="identity").linearised()
+
+
+def test_frozen_and_described() -> None:
+    network = NonlinearNetwork(A, C, name="small", leak=0.5, input_scale=2)
+    assert (
+        repr(network)
+        == "NonlinearNetwork('small', size=12, inputs=1, tanh, leak=0.5, input_scale=2)"
+    )
+    assert "own activation, sparse" in repr(NonlinearNetwork(csr_array(A), C, activation=np.sin))
+    assert network.with_input_scale(0.1).input_scale == 0.1
+    assert network.with_input_scale(0.1).leak == 0.5
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        network.leak = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        network.A[0, 0] = 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"A": np.ones((2, 3))}, "`A` must be a square matrix"),
+        ({"A": [[np.nan]]}, "`A` must be finite"),
+        ({"C": [1.0, 2.0]}, "`C` must have shape"),
+        ({"shift": [1.0, 2.0]}, "`shift` must have shape"),
+        ({"A": [[0.5j]]}, "must be real, got complex numbers"),
+        ({"leak": 0.0}, "`leak` must be a finite number above 0 and at most 1; got 0.0"),
+        ({"leak": 1.5}, "`leak` must be a finite number above 0 and at most 1"),
+        ({"input_scale": 0}, "`input_scale` must be a finite number above 0; got 0"),
+        ({"input_scale": np.inf}, "`input_scale` must be a finite number"),
+        ({"activation": "sigmoid"}, "`activation` must be one of tanh, identity, relu; got"),
+        ({"activation": 3}, "`activation` must be one of"),
+        ({"activation": np.sum}, "`activation` must map an array to finite real numbers"),
+        ({"activation": np.log}, "`activation` must map an array to finite real numbers"),
+        ({"activation": lambda x: x + 1j}, "`activation` must map an array to finite real numbers"),
+    ],
+)
+def test_bad_networks(options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        NonlinearNetwork(**({"A": [[0.5]], "C": [1.0]} | options))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "options", "message"),
+    [
+        (np.zeros((3, 4, 5)), {}, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
+        (np.zeros(()), {}, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
+        (np.zeros((10, 2)), {}, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
+        (1j * Z, {}, "`inputs` must be real"),
+        ([1.0, np.nan], {}, "`inputs` must be finite"),
+        (Z, {"washout": 200}, "`washout` must be an integer from 0 to T - 1 = 199"),
+        (Z, {"washout": -1}, "`washout` must be an integer from 0"),
+        (np.zeros((2, 10)), {"replicas": 3}, r"for each of the `replicas`=3, got shape \(2"),
+    ],
+)
+def test_bad_inputs(inputs: object, options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        NonlinearNetwork(A, C).simulate(inputs, **options)
+
+
+def test_bad_replicas_and_overflow() -> None:
+    with pytest.raises(ValueError, match=r"\(R, T\) or \(R, T, 2\) for this network of 2"):
+        NonlinearNetwork(A, np.ones((12, 2))).simulate_replicas(np.zeros((4, 10)))
+    with pytest.raises(ValueError, match=r"got \(10,\); .*one series a replica"):
+        NonlinearNetwork(A, C).simulate_replicas(np.zeros(10))
+    with pytest.raises(UnstableNetworkError, match="leave the finite numbers"):
+        NonlinearNetwork([[1e3]], [1.0], activation="relu").simulate(np.ones(200))
