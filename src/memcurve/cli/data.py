@@ -103,7 +103,7 @@ class RecordingOptions:
     def all_curves(self, states: Path) -> list[MemoryCurve]:
         """The curves of all estimators; the recording is checked once, unless columns go."""
         from memcurve.data.estimators import ESTIMATORS
-        from memcurve.data.sources import open_recording
+        from memcurve.io import open_recording
 
         first = self.curve(states)
         columns = open_recording(states, self.input, **self._names()).columns
@@ -118,7 +118,7 @@ class RecordingOptions:
     def capacity(self, states: Path) -> Capacity:
         """The capacity by degree; the recording is loaded whole."""
         from memcurve import capacity_from_data
-        from memcurve.data.sources import open_recording
+        from memcurve.io import open_recording
 
         source = open_recording(states, self.input, **self._names())
         X, z = next(iter(source.chunks(source.length)))

@@ -115,7 +115,7 @@ class NetworkOptions:
                     f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
                     f"is taken as it is. Leave it out, or leave out the file."
                 )
-            from memcurve.files import load_masked
+            from memcurve.io import load_masked
 
             return load_masked(file, self.mask, seed=self.seed, matrix=self.matrix)
         if self.matrix is not None:

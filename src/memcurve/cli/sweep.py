@@ -22,7 +22,7 @@ from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError
 
 if TYPE_CHECKING:
     from memcurve.sweeping import Study, Sweep
-    from memcurve.sweeping.estimates import Estimate
+    from memcurve.sweeping.run import Estimate
 
 # a terminal shows so many groups, a file or pipe all of them
 _MOST_ROWS = 60
@@ -117,7 +117,7 @@ def sweep(
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
     if export or plot:
-        from memcurve.sweeping.foresight import require_outputs
+        from memcurve.sweeping.run import require_outputs
 
         require_outputs(chosen, {"--export": export, "--plot": plot})
     if status:
@@ -199,15 +199,13 @@ def _shown(
 
 def _print(result: Sweep) -> None:
     """The summary over seeds, what failed, and the sentence."""
-    from memcurve.sweeping.summary import cells
-
     console = stdout_console()
     if result.study and result.study.title:
         print_line(console, (result.study.title, "bold"))
-    head, *body = cells(result, most=_MOST_ROWS if sys.stdout.isatty() else None)
+    head, *body = result.cells(most=_MOST_ROWS if sys.stdout.isatty() else None)
     numbers = [k for k, name in enumerate(head) if name not in _WORD_COLUMNS]
     print_table(console, head, body, right=numbers)
-    print_notes(console, result.notes())
+    print_notes(console, result.notes)
     print_wrapped(console, styled(result.sentence))
 
 
@@ -217,9 +215,7 @@ def _write(result: Sweep, kind: str, path: Path) -> None:
 
         plot.save(result.plot(), path)
     else:
-        from memcurve.sweeping.exports import export
-
-        export(result, path)
+        result.save(path)
 
 
 def _estimated(
@@ -231,7 +227,7 @@ def _estimated(
     time_it: bool,
     as_json: bool,
 ) -> int:
-    from memcurve.sweeping.estimates import estimate
+    from memcurve.sweeping.run import estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
@@ -259,7 +255,7 @@ def _estimated(
 
 def _print_estimate(study: Study, guess: Estimate) -> None:
     """How many cases there are, are done and are left, and about how long those take."""
-    from memcurve.sweeping.reporting import duration
+    from memcurve.sweeping.run import duration
 
     print(f"{study.name}: {guess.count:,} cases ({study.design})")
     if guess.done is None:

@@ -6,14 +6,13 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from memcurve.exploring.settings import OWN_MASK
-from memcurve.files import NetworkFileError, load_masked
-from memcurve.files.archives import ARCHIVES
-from memcurve.files.reading import readable
-from memcurve.files.single import SINGLE
+from memcurve.io import NetworkFileError, load_masked
+from memcurve.io.arrays import readable
+from memcurve.io.networks import FORMATS
 from memcurve.network import LinearNetwork
 
 #: Kinds of files that hold networks.
-ENDINGS = [*ARCHIVES, *SINGLE]
+ENDINGS = [*FORMATS]
 #: Bytes of the largest file that is taken: a dense network of 2,500 nodes.
 MOST_BYTES = 50_000_000
 

@@ -33,7 +33,7 @@ from memcurve.solve.realization import (
 )
 from memcurve.solve.spectrum import assumed, block_rank, decided
 from memcurve.solve.states import States
-from memcurve.solve.stein import stein
+from memcurve.solve.stein import gramian, stein
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -148,9 +148,9 @@ class Analysis:
     @cached_property
     def eigenvalues(self) -> Complexes:
         """All eigenvalues of A, as far as LAPACK knows them."""
-        if self._spectrum is not None and self._spectrum.poles is not None:
-            if len(self._spectrum.poles) == self.network.states:
-                return self._spectrum.poles
+        poles = None if self._spectrum is None else self._spectrum.poles
+        if poles is not None and len(poles) == self.network.states:
+            return poles
         return self.everything.eigenvalues
 
     # --- coordinates in which the states are white
@@ -207,6 +207,9 @@ class Analysis:
 
         Good for the size of the states; no more to be inverted than any other such matrix.
         """
+        if all(process.is_white for process in processes):
+            made = self._once("Gramian", states, lambda: gramian(states.A, states.C))
+            return states.C, made
         present = np.empty_like(states.C)
         for j, process in enumerate(processes):
             column = states.C[:, [j]]

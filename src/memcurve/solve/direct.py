@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.solve.analysis import Task
+from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS
+from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
 
@@ -37,8 +38,9 @@ Floats = NDArray[np.float64]
 SMALL = 1e-13
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0
-#: Changes at random that are tried.
-TRIALS = 2
+#: Changes at random that are tried, where there are few directions: in a large problem, a single
+#: change cannot leave some number alone by accident.
+TRIALS, FEW_DIRECTIONS = 3, 30
 #: A look at whether the basis is large enough is taken where the next power of A has less than this
 #: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
 #: number.
@@ -91,17 +93,40 @@ def is_direct(task: Task) -> bool:
 
 def _reduction(task: Task, shape: Floats, level: float) -> Reduction:
     """The reduction for noise of this shape, kept for further levels."""
-    kept = task.analysis.reductions
-    key = (id(task.states), shape.tobytes(), task.rows.tobytes())
-    found: Reduction | None = kept.get(key)
+    rows = None if task.reads_all else task.rows
+    return _kept(task.analysis, task.states, shape, level, rows)
+
+
+def krylov_reduction(analysis: Analysis, level: float) -> tuple[Reduction, float]:
+    """The reduction of the network as it is, down to a share ``level`` of its mask.
+
+    And the length of the mask in its units.
+    """
+    states = analysis.reached
+    shape = np.ldexp(1.0, -states.exponents)
+    unit = float(shape.max())
+    length = float(np.sqrt(((states.C / (shape / unit)[:, None]) ** 2).sum()))
+    return _kept(analysis, states, shape / unit, level * length, None), length
+
+
+def _kept(
+    analysis: Analysis,
+    states: States,
+    shape: Floats,
+    level: float,
+    rows: NDArray[np.intp] | None,
+) -> Reduction:
+    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes())
+    found: Reduction | None = analysis.reductions.get(key)
     if found is None or level < found.level:
-        scale = np.full(len(task.states), float(np.exp(np.log(shape).mean())))
-        scale[task.rows] = shape
+        scale = shape
+        if rows is not None:
+            scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
+            scale[rows] = shape
         found = reduced(
-            task.A * (scale / scale[:, None]), task.C / scale[:, None], level,
-            rows=None if task.reads_all else task.rows,
-        )  # fmt: skip
-        kept[key] = found
+            states.A * (scale / scale[:, None]), states.C / scale[:, None], level, rows=rows
+        )
+        analysis.reductions[key] = found
     return found
 
 
@@ -187,15 +212,15 @@ def _left_out(H: Floats, c: Floats, powers: Floats) -> float:
     unit circle though those of A do not.
     """
     k = H.shape[1]
-    responses = _responses(H[:k], c, SMALL * float(np.sqrt((c**2).sum())) * 1e-6)
-    if responses is None:
+    inside = responses(H[:k], c, SMALL * float(np.sqrt((c**2).sum())) * 1e-6)
+    if inside is None:
         return np.inf
-    leaving = np.sqrt(((H[k:] @ responses) ** 2).sum())
+    leaving = np.sqrt(((H[k:] @ inside) ** 2).sum())
     # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
     return float(leaving * powers[:-1].sum() / (1 - powers[-1]))
 
 
-def _responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
+def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
     """[c, Hc, H²c, …] (r, lags·d) until what follows is negligible; None where it is not soon."""
     R, power, width = c, H, c.shape[1]
     with np.errstate(all="ignore"):
@@ -250,7 +275,7 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
 
 def _projected(reduction: Reduction, H: Floats, negligible: float) -> Projection | None:
     """Singular values and vectors of what is read of the Krylov matrix."""
-    R = _responses(H, reduction.c, negligible)
+    R = responses(H, reduction.c, negligible)
     if R is None:
         return None
     return project(R if reduction.reader is None else reduction.reader @ R)
@@ -267,7 +292,7 @@ def _changes(
     """Largest changes of values (levels, 1, 1) and totals that rounding of H amounts to."""
     rng = np.random.default_rng(_SEED)
     changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
-    for _ in range(TRIALS):
+    for _ in range(TRIALS if len(reduction.H) <= FEW_DIRECTIONS else 1):
         change = rng.standard_normal(reduction.H.shape)
         change *= reduction.rounding / np.sqrt((change**2).sum(axis=0))
         found = _projected(reduction, reduction.H + change, negligible)

@@ -1,0 +1,221 @@
+"""Stacks of poles: circle and lattice against closed forms, multi-precision and each other."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pytest
+from memcurve.allpass import memory_of_poles
+
+from memcurve.batch import MemoryCurves, curves_of_poles
+from memcurve.batch.circle import aliasing, points_needed, roots_of_unity
+from memcurve.errors import UnstableNetworkError
+from oracle import drawn_poles, true_losses
+from tolerances import CLOSED_FORM, EPS, WHOLE_SUM
+
+#: The lattice of memcurve.allpass, itself right to a few of these (tests/solve/test_allpass.py).
+REFERENCE = 16 * EPS
+
+
+def stack_of_poles(seed: int, stack: int, count: int, radius: float) -> np.ndarray:
+    """Poles of real networks (stack, n), one pole of each at the radius."""
+    rng = np.random.default_rng(seed)
+    poles = np.array([drawn_poles(rng, count, radius) for _ in range(stack)])
+    scale = radius / np.abs(poles).max(axis=1)
+    return poles * scale[:, None]
+
+
+def reference(poles: np.ndarray, lags: int) -> tuple[np.ndarray, np.ndarray]:
+    memory, loss = zip(*(memory_of_poles(one, lags) for one in poles), strict=True)
+    return np.array(memory), np.array(loss)
+
+
+def assert_within_error(curves: MemoryCurves, memory: np.ndarray, loss: np.ndarray) -> None:
+    assert np.all(np.abs(curves.values - memory) <= curves.error + REFERENCE)
+    assert np.all(np.abs(curves.loss - loss) <= curves.error + REFERENCE)
+
+
+@pytest.mark.parametrize("method", ["circle", "lattice", "auto"])
+@pytest.mark.parametrize("radius", [0.3, 0.9, 0.99, 0.999])
+@pytest.mark.parametrize("count", [1, 7, 60])
+def test_curves_lie_within_their_error(method: str, radius: float, count: int) -> None:
+    poles = stack_of_poles(count, 4, count, radius)
+    lags = 3 * poles.shape[1] + 20
+    curves = curves_of_poles(poles, lags, method=method)
+    assert_within_error(curves, *reference(poles, lags))
+    assert curves.error.max() <= 1e-12
+    assert np.all(curves.rank == poles.shape[1])
+
+
+@pytest.mark.parametrize("method", ["circle", "lattice"])
+def test_against_multi_precision(method: str) -> None:
+    poles = stack_of_poles(5, 3, 9, 0.97)
+    truth = [true_losses(one, 80) for one in poles]
+    memory, loss = (np.array(part) for part in zip(*truth, strict=True))
+    curves = curves_of_poles(poles, 80, method=method)
+    assert np.abs(curves.values - memory).max() <= 8 * poles.shape[1] * EPS
+    assert np.abs(curves.loss - loss).max() <= 8 * poles.shape[1] * EPS
+    if method == "lattice":  # relative accuracy, far below the error that is reported
+        assert np.allclose(curves.values, memory, rtol=1e-10, atol=0)
+
+
+@pytest.mark.parametrize("radius", [0.999, 0.99999])
+def test_poles_close_to_the_circle(radius: float) -> None:
+    poles = stack_of_poles(3, 3, 20, radius)
+    curves = curves_of_poles(poles, 2000)
+    assert_within_error(curves, *reference(poles, 2000))
+    assert curves.error.max() <= 1e-12
+    nearest = curves_of_poles([[1 - 1e-12, 0.5]], 100)
+    assert nearest.method == "lattice"
+    assert_within_error(nearest, *reference(np.array([[1 - 1e-12, 0.5]], dtype=complex), 100))
+
+
+def test_few_points_fold_the_curve_and_the_error_covers_it() -> None:
+    rng = np.random.default_rng(4)
+    folded = covered = 0
+    for _ in range(60):
+        poles = stack_of_poles(int(rng.integers(10**6)), 2, int(rng.integers(1, 20)), 0.9)
+        grid = int(2 ** rng.integers(2, 11))
+        lags = 3 * poles.shape[1]
+        curves = curves_of_poles(poles, lags, grid=grid)
+        memory, loss = reference(poles, lags)
+        assert_within_error(curves, memory, loss)
+        off = np.abs(curves.values - memory).max(axis=1)
+        folded += int((off > 1e-9).sum())
+        covered += int(((off > 1e-9) & (curves.error.max(axis=1) < 1)).sum())
+    assert folded >= 20  # the check saw aliasing
+    assert covered >= 3  # and bounds that say more than nothing
+
+
+def test_aliasing_bound_holds_for_the_tail() -> None:
+    """√MC_{M−1} is the norm of what lies beyond M coefficients."""
+    for seed in range(20):
+        poles = stack_of_poles(seed, 1, 6, 0.9)
+        points = int(points_needed(poles)[0])
+        assert aliasing(poles, points)[0] <= 2.0**-53
+        for fewer in (points // 2, points // 4):
+            tail = math.sqrt(memory_of_poles(poles[0], fewer)[0][-1])
+            assert tail <= aliasing(poles, fewer)[0]
+
+
+def test_default_lags_hold_the_memory() -> None:
+    poles = np.concatenate([stack_of_poles(1, 3, 12, 0.5), stack_of_poles(2, 2, 12, 0.995)])
+    for method in ("circle", "lattice", "auto"):
+        curves = curves_of_poles(poles, method=method)
+        assert np.abs(curves.values.sum(axis=1) - poles.shape[1]).max() <= 3 * WHOLE_SUM
+        assert curves.values.shape[1] == max(len(memory_of_poles(one)[0]) for one in poles)
+
+
+def test_closed_forms() -> None:
+    delay = curves_of_poles(np.zeros((1, 5)), 8)
+    assert np.abs(delay.values - [[1, 1, 1, 1, 1, 0, 0, 0]]).max() <= CLOSED_FORM
+    # a ring of N nodes with weight ρ: MC_τ = ρ^{2kN}(1 − ρ^{2N}), kN ≤ τ < (k + 1)N
+    ring = 0.9 * np.exp(2j * np.pi * np.arange(10) / 10)
+    expected = 0.9 ** (20 * (np.arange(60) // 10)) * (1 - 0.9**20)
+    for method in ("circle", "lattice"):
+        curve = curves_of_poles(ring, 60, method=method)
+        assert curve.values.shape == (60,)
+        assert np.abs(curve.values - expected).max() <= CLOSED_FORM
+    one = curves_of_poles([[0.5]], 4)
+    assert np.abs(one.values - 0.75 * 0.25 ** np.arange(4)).max() <= CLOSED_FORM
+
+
+def test_more_lags_than_points() -> None:
+    curves = curves_of_poles([[0.1, 0.2]], 1000, method="circle")
+    assert curves.values.shape == (1, 1000)
+    assert np.all(curves.values[0, 100:] <= curves.error[0, 100:])
+    assert np.all(curves.loss[0, 100:] == 1)
+
+
+def test_unpaired_poles_and_conjugates() -> None:
+    rng = np.random.default_rng(7)
+    upper = 0.9 * np.sqrt(rng.random((2, 6))) * np.exp(1j * rng.uniform(0, np.pi, (2, 6)))
+    by_hand = curves_of_poles(np.concatenate([upper, upper.conj()], axis=1), 50)
+    added = curves_of_poles(upper, 50, add_conjugates=True)
+    assert np.array_equal(by_hand.values, added.values)
+    assert np.all(added.rank == 12)
+    alone = [curves_of_poles(upper, 50, method=method) for method in ("circle", "lattice")]
+    assert np.abs(alone[0].values - alone[1].values).max() <= 100 * EPS
+    memory, _ = true_losses(upper[0], 50)
+    assert np.abs(alone[0].values[0] - memory).max() <= 100 * EPS
+
+
+def test_shapes_and_indexing() -> None:
+    poles = stack_of_poles(1, 6, 3, 0.9)
+    flat, nested = curves_of_poles(poles, 20), curves_of_poles(poles.reshape(2, 3, -1), 20)
+    assert nested.shape == (2, 3)
+    assert nested.values.shape == (2, 3, 20)
+    assert len(nested) == 2
+    curve = nested[1, 2]
+    assert np.array_equal(curve.values, flat.values[5])
+    assert curve.method in ("circle", "lattice")
+    assert curve.total == poles.shape[1]
+    assert flat[-1].values[3] == flat.values[5, 3]
+    single = curves_of_poles(poles[0], 20)
+    assert np.abs(single[()].values - flat.values[0]).max() <= 100 * EPS
+    with pytest.raises(TypeError, match="single network"):
+        len(single)
+    with pytest.raises(IndexError, match="takes 2 integers"):
+        nested[0]
+    with pytest.raises(IndexError, match="not in this stack"):
+        flat[6]
+    assert "MemoryCurves of 6 networks, 20 lags" in repr(flat)
+
+
+def test_empty_stack() -> None:
+    curves = curves_of_poles(np.zeros((0, 4)), 10)
+    assert curves.values.shape == (0, 10)
+    assert curves.total.shape == (0,)
+    assert curves.notes == ("the stack is empty",)
+    assert "0 networks" in repr(curves)
+
+
+def test_refusals() -> None:
+    with pytest.raises(UnstableNetworkError, match=r"networks 1, 2 of the stack are unstable"):
+        curves_of_poles([[0.5], [1.0], [-1.5]])
+    with pytest.raises(ValueError, match=r"`poles` must be finite, got nan at index \[1, 0\]"):
+        curves_of_poles([[0.5], [np.nan]])
+    with pytest.raises(ValueError, match="n of at least one"):
+        curves_of_poles(np.zeros((3, 0)))
+    with pytest.raises(ValueError, match="`method` must be one of auto, circle, lattice"):
+        curves_of_poles([[0.5]], method="fast")
+    with pytest.raises(ValueError, match="`grid` must be a power of two"):
+        curves_of_poles([[0.5]], grid=100)
+    with pytest.raises(ValueError, match="leave one of them out"):
+        curves_of_poles([[0.5]], grid=64, method="lattice")
+    with pytest.raises(ValueError, match="`lags` must be a positive integer"):
+        curves_of_poles([[0.5]], 0)
+
+
+def test_what_is_no_array_is_refused() -> None:
+    pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+    with pytest.raises(TypeError, match="of NumPy, torch, cupy, jax"):
+        curves_of_poles("poles")
+
+
+def test_other_arrays_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "array_api_compat", None)
+    assert curves_of_poles([[0.5]], 3).values.shape == (1, 3)  # NumPy's do not
+    with pytest.raises(ModuleNotFoundError, match=r"pip install memcurve\[arrays\]"):
+        curves_of_poles(object())
+
+
+def test_roots_of_unity_are_right_to_the_last_digit() -> None:
+    from flint import arb, ctx
+
+    for points in (4, 8, 64, 4096):
+        roots = roots_of_unity(points)
+        with ctx.workprec(200):
+            for k in range(0, points, max(1, points // 37)):
+                turn = arb(2) * k / points
+                exact = complex(float(turn.cos_pi()), float(turn.sin_pi()))
+                assert abs(exact - roots[k]) <= EPS
+
+
+def test_lags_that_stop_before_the_memory_does() -> None:
+    curves = curves_of_poles([1 - 1e-9])
+    assert len(curves.lags) == 100_000
+    assert any("lags stop at 100000" in note for note in curves.notes)
+    assert not any("lags stop" in note for note in curves_of_poles([0.9]).notes)
