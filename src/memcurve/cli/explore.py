@@ -43,19 +43,17 @@ def explore(
     """
     if port is not None and not 1 <= port <= 65535:
         raise UsageError(f"--port must be from 1 to 65535, got {port}.")
-    from memcurve.exploring.opening import OPENING
-    from memcurve.exploring.serving import is_loopback, serve
+    from memcurve.exploring.files import START_FILE, contents_of
+    from memcurve.exploring.server import is_loopback, serve
 
-    def say(address: str) -> None:
+    def announce(address: str) -> None:
         print(f"{address}  (Ctrl-C ends it)", flush=True)
         if not is_loopback(host):
             print(f"memcurve: warning: whoever can reach {host} can use this page", file=sys.stderr)
 
     if file is not None:
-        from memcurve.exploring.uploads import contents_of
-
-        OPENING.name, OPENING.contents = file.name, contents_of(file)
-    serve(host=host, port=port, open_browser=browser, say=say)
+        START_FILE.name, START_FILE.contents = file.name, contents_of(file)
+    serve(host=host, port=port, open_browser=browser, on_ready=announce)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # threads of pages that were open would keep the process alive

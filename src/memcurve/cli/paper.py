@@ -51,10 +51,10 @@ def paper(
     """
     from memcurve.paper import FIGURES, Settings, reproduce
 
-    progress = sys.stderr.isatty()
-    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed, progress=progress)
+    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed)
+    progress = True if sys.stderr.isatty() else _say
     page, outcomes = reproduce(
-        output, figures=figure, settings=settings, claims=claims, fresh=fresh, say=_say
+        output, figures=figure, settings=settings, claims=claims, fresh=fresh, progress=progress
     )
     if json:
         chosen = FIGURES if figure is None else figure
@@ -73,5 +73,7 @@ def paper(
     return 0
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _say(label: str, done: int, total: int | None) -> None:
+    """Lines in place of bars, where nobody watches."""
+    if done in (0, total):
+        print(f"{label}: done" if done else f"{label} …", file=sys.stderr, flush=True)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
 import numpy as np
 import pytest
-from memcurve.allpass import impulse_response
 
 import memcurve
 from memcurve.auditing.structure import squeezing_of
 from memcurve.exploring import figures, move_eigenvalue
-from memcurve.exploring.later import USUAL, asked_curve, usable, usual_estimate
-from memcurve.exploring.remarks import about_settings
-from memcurve.exploring.scene import Scene, TooLargeToWatchError, look, look_moved
-from memcurve.exploring.settings import MOST_NODES, OWN_MASK, Settings
-from memcurve.exploring.stems import stems
+from memcurve.exploring.figures import about_settings, stems
+from memcurve.exploring.jobs import asked_curve, estimate, shown_methods, usable
+from memcurve.exploring.scene import Scene, TooLargeToWatchError, moved_scene, scene_of
+from memcurve.exploring.settings import MOST_NODES, OWN_MASK, PageSettings
+from memcurve.methods import METHODS
 from memcurve.report.vega import specification
+from memcurve.solve import analysis
+from memcurve.solve.allpass import impulse_response
 
 #: What :func:`impulse_response` promises, energy being at most one.
 PICTURE = 1e-9
@@ -25,15 +27,15 @@ PICTURE = 1e-9
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    return look(Settings().network())
+    return scene_of(PageSettings().network())
 
 
 @pytest.mark.parametrize("name", sorted(memcurve.ensembles.ENSEMBLES))
 @pytest.mark.parametrize("mask", [OWN_MASK, "ones", "normal"])
 @pytest.mark.parametrize("size", [1, 2, 12])
 def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
-    settings = Settings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
-    seen = look(settings.network())
+    settings = PageSettings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
+    seen = scene_of(settings.network())
     assert seen.curve.total == seen.curve.rank
     assert set(settings.ignored()) <= {"spectral_radius", "density", "seed"}
     said = figures.summary(seen, settings)
@@ -58,7 +60,7 @@ def test_bounds_are_rounded_up() -> None:
 @pytest.mark.parametrize("poles", [[0.5], [0.9, -0.3], [0.6 + 0.7j, 0.6 - 0.7j, 0.0], [0.99] * 2])
 def test_impulse_response_has_the_tail_energy_of_the_curve(poles: list[complex]) -> None:
     """MC_τ = Σ_{j>τ} b_j² = 1 − Σ_{j≤τ} b_j², against the lattice."""
-    from memcurve.allpass import memory_of_poles
+    from memcurve.solve.allpass import memory_of_poles
 
     values = np.array(poles, dtype=complex)
     b = impulse_response(values, 60)
@@ -80,8 +82,8 @@ def test_moved_eigenvalue_is_all_that_moves(scene: Scene) -> None:
     kept = np.delete(before, [k, int(np.argmin(np.abs(before - before[k].conj())))])
     for value in [*kept, 0.2 + 0.8j, 0.2 - 0.8j]:
         assert np.abs(after - value).min() < 1e-9  # eigenvalues of condition number 1e6
-    assert not np.array_equal(look(moved).curve.values[:100], scene.curve.values[:100])
-    assert look(moved).curve.total == 100
+    assert not np.array_equal(scene_of(moved).curve.values[:100], scene.curve.values[:100])
+    assert scene_of(moved).curve.total == 100
 
 
 def test_moves_that_cannot_be() -> None:
@@ -95,21 +97,21 @@ def test_moves_that_cannot_be() -> None:
     with pytest.raises(ValueError, match="`to` must not be real for the complex eigenvalue"):
         move_eigenvalue(pair, 0.5 + 0.4j, 0.3)
     with pytest.raises(ValueError, match="1 eigenvalues would count in place of 2"):
-        look_moved(look(network), 0.5, 0.9)  # onto the other
+        moved_scene(scene_of(network), 0.5, 0.9)  # onto the other
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(ensemble="permutation", mask="ones", size=30),
-        Settings(ensemble="cyclic", mask="ones", size=100),
-        Settings(ensemble="sparse_normal", size=30, seed=3),
-        Settings(ensemble="lru_ring", size=5),
+        PageSettings(ensemble="permutation", mask="ones", size=30),
+        PageSettings(ensemble="cyclic", mask="ones", size=100),
+        PageSettings(ensemble="sparse_normal", size=30, seed=3),
+        PageSettings(ensemble="lru_ring", size=5),
     ],
 )
-def test_only_eigenvalues_that_all_count_are_moved(settings: Settings) -> None:
+def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> None:
     """Rounding would excite those that the input leaves out."""
-    seen = look(settings.network())
+    seen = scene_of(settings.network())
     assert not figures.is_movable(seen)
     assert "cannot be moved here" in figures.disc_section(seen).text
 
@@ -117,8 +119,8 @@ def test_only_eigenvalues_that_all_count_are_moved(settings: Settings) -> None:
 def test_too_large_and_unstable_are_explained() -> None:
     big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1), name="big")
     with pytest.raises(TooLargeToWatchError, match=r"up to 400 states .* big has 401"):
-        look(big)
-    settings = Settings(spectral_radius=1.0)
+        scene_of(big)
+    settings = PageSettings(spectral_radius=1.0)
     with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
         settings.network()
     text = about_settings(settings, None, str(error.value))
@@ -127,7 +129,7 @@ def test_too_large_and_unstable_are_explained() -> None:
 
 
 def test_asked_curve_and_sentences(scene: Scene) -> None:
-    settings = Settings(noise=1e-3, colour=0.5)
+    settings = PageSettings(noise=1e-3, colour=0.5)
     asked = asked_curve(scene.network, scene.end + 1, settings.arguments())
     truth = memcurve.memory_curve(
         scene.network, scene.end + 1, input=memcurve.inputs.ARMA(ar=[0.5]), noise=1e-3
@@ -147,31 +149,31 @@ def test_asked_curve_and_sentences(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (Settings(colour=0.95), "can be inferred from one another"),
-        (Settings(ensemble="hippo_legs", size=12, colour=-0.95), "the network holds less"),
-        (Settings(ensemble="delay_line", size=12, colour=0.05), ", as without"),
-        (Settings(noise=0.1), "the rest lies below the noise"),
+        (PageSettings(colour=0.95), "can be inferred from one another"),
+        (PageSettings(ensemble="hippo_legs", size=12, colour=-0.95), "the network holds less"),
+        (PageSettings(ensemble="delay_line", size=12, colour=0.05), ", as without"),
+        (PageSettings(noise=0.1), "the rest lies below the noise"),
     ],
 )
-def test_why_the_total_changes(settings: Settings, said: str) -> None:
-    seen = look(settings.network())
+def test_why_the_total_changes(settings: PageSettings, said: str) -> None:
+    seen = scene_of(settings.network())
     asked = asked_curve(seen.network, seen.end + 1, settings.arguments())
     assert said in figures.memory_section(seen, settings, asked).text
     assert f"below with {figures.asked_name(settings)}" in figures.summary(seen, settings)
 
 
 def test_a_slow_network_says_what_is_drawn() -> None:
-    slow = look(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
-    text = figures.memory_section(slow, Settings()).text
+    slow = scene_of(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
+    text = figures.memory_section(slow, PageSettings()).text
     assert "The lags drawn hold 1 of it" in text
     with pytest.raises(ValueError, match="forgets its start only after ages"):
-        usual_estimate("simulation of 2,000 steps", slow.network, 10, 1)
+        estimate("simulation of 2,000 steps", slow.network, 10, 1)
 
 
 def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
     lags = figures.compared_lags(scene)
     way = "Gramian, pseudo-inverse"
-    row = usual_estimate(way, scene.network, lags, 1)
+    row = estimate(way, scene.network, lags, 1)
     curve = memcurve.memory_curve(scene.network, lags, method="naive", inverse="pinv")
     assert row.total == curve.values.sum()
     found: dict[str, Any] = {way: row, "OSM": RuntimeError("it broke")}
@@ -184,14 +186,14 @@ def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
     assert rows[way][0] == f"{row.total:.4g}"
     assert rows["OSM"] == ("—", "", "failed: it broke")
     assert rows["OSM+ with 10 masks"] == ("…", "", "")
-    assert set(rows) == {"exact", *USUAL}
+    assert set(rows) == {"exact", *shown_methods()}
     assert f"up to {row.largest_error:.1g} at a lag" in section.text
-    broken = figures.usual_section(scene, {way: RuntimeError("x") for way in USUAL})
+    broken = figures.usual_section(scene, {way: RuntimeError("x") for way in shown_methods()})
     assert "at a lag" not in broken.text
 
 
 def test_usable_and_squeezing(scene: Scene) -> None:
-    settings = Settings(noise=1e-3, colour=0.95)
+    settings = PageSettings(noise=1e-3, colour=0.95)
     section = figures.usable_section(settings, usable(scene.network, settings.arguments()))
     assert section.chart is not None
     coloured = memcurve.inputs.ARMA(ar=[0.95])
@@ -200,34 +202,39 @@ def test_usable_and_squeezing(scene: Scene) -> None:
     total = memcurve.memory_curve(scene.network, input=coloured, noise=1e-3).total
     assert f"given: {total:.4g}" in [name for name, _ in section.chart.marks]
     assert scene.curve.rank is not None
-    squeezed = figures.squeezed_section(squeezing_of(scene.network, scene.curve.rank))
+    squeezed = figures.squeezed_section(
+        {"squeezing": squeezing_of(scene.network, scene.curve.rank)}
+    )
     assert squeezed.chart is not None
     assert "condition number" in squeezed.text
-    assert "cannot be measured here: no" in figures.squeezed_section(ValueError("no")).text
+    assert (
+        "cannot be measured here: no"
+        in figures.squeezed_section({"squeezing": ValueError("no")}).text
+    )
 
 
 def test_several_inputs() -> None:
-    seen = look(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
+    seen = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
     assert seen.response is None
     assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
-    said = figures.summary(seen, Settings())
+    said = figures.summary(seen, PageSettings())
     assert said.startswith("past inputs remembered in total, of 3 states, over 2 inputs. No value")
-    text = figures.memory_section(seen, Settings()).text
+    text = figures.memory_section(seen, PageSettings()).text
     assert "each of the 2 inputs" in text
     assert "eigenvalues" not in text  # the masks matter too
 
 
 def test_complex_states_count_twice() -> None:
-    seen = look(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
-    said = figures.summary(seen, Settings())
+    seen = scene_of(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
+    said = figures.summary(seen, PageSettings())
     assert said.startswith("past inputs remembered in total, two for each of its 2 complex states")
     assert "complex network" in figures.disc_section(seen).text
 
 
 def test_what_is_not_read_or_reached() -> None:
     A = memcurve.ensembles.normal(8, seed=1).A
-    some = look(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
-    assert "of 2 states that are read" in figures.summary(some, Settings())
+    some = scene_of(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
+    assert "of 2 states that are read" in figures.summary(some, PageSettings())
     assert some.curve.rank == 2
     found = squeezing_of(some.network, some.curve.rank)
     whole = squeezing_of(some.network.replace(readout=None), 8)
@@ -236,11 +243,34 @@ def test_what_is_not_read_or_reached() -> None:
     assert len(found.components) == 8
     assert found.condition == whole.condition
     unread = memcurve.LinearNetwork(np.diag([0.9, 0.5]), [1.0, 0.0], readout=[1])
-    assert "no input reaches what is read" in figures.summary(look(unread), Settings())
-    silent = look(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
-    assert "no input reaches the states" in figures.summary(silent, Settings())
+    assert "no input reaches what is read" in figures.summary(scene_of(unread), PageSettings())
+    silent = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
+    assert "no input reaches the states" in figures.summary(silent, PageSettings())
     assert "it excites none" in figures.disc_section(silent).text
-    specification(figures.memory_section(silent, Settings()).chart)  # type: ignore[arg-type]
+    specification(figures.memory_section(silent, PageSettings()).chart)  # type: ignore[arg-type]
+
+
+def test_the_spectrum_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    decide, calls = analysis.decided, []
+
+    def counted(*given: Any, **options: Any) -> Any:
+        calls.append(given)
+        return decide(*given, **options)
+
+    monkeypatch.setattr(analysis, "decided", counted)
+    seen = scene_of(PageSettings(size=30).network())
+    assert seen.eigenvalues.counting is not None
+    assert len(calls) == 1
+
+
+def test_a_method_that_is_declared_is_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    osm = METHODS["osm"]
+    shown = (dataclasses.replace(osm.variants[0], key="toy", name="Toy"),)
+    monkeypatch.setitem(METHODS, "toy", dataclasses.replace(osm, name="toy", variants=shown))
+    assert "Toy" in shown_methods()
+    section = figures.usual_section(scene, {"Toy": estimate("Toy", scene.network, 200, 1)})
+    assert section.chart is not None
+    assert [series.name for series in section.chart.series] == ["exact", "Toy"]
 
 
 def test_stems_split_at_the_lag(scene: Scene) -> None:
@@ -253,18 +283,18 @@ def test_stems_split_at_the_lag(scene: Scene) -> None:
 
 def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
     """At N = 200 the bare eigenvalues take about 12 ms, and 300 ms are allowed in all."""
-    from memcurve.exploring.showing import pictured
+    from memcurve.exploring.figures import pictured
 
     def update(radius: float) -> float:
         start = time.perf_counter()
-        settings = Settings(size=200, spectral_radius=radius)
-        seen = look(settings.network())
-        picture = pictured(figures.memory_section(seen, settings))
-        assert picture is not None
-        picture._mime_()
+        settings = PageSettings(size=200, spectral_radius=radius)
+        seen = scene_of(settings.network())
+        chart = figures.memory_section(seen, settings).chart
+        assert chart is not None
+        pictured(chart)._mime_()
         return time.perf_counter() - start
 
-    A = Settings(size=200).network().A
+    A = PageSettings(size=200).network().A
 
     def bare() -> float:
         start = time.perf_counter()

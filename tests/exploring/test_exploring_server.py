@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -12,12 +13,14 @@ from typing import Any
 
 import pytest
 
-from memcurve.exploring.later import Workshop
+from memcurve.exploring import jobs
+from memcurve.exploring.jobs import PAGES, Pages, Worker
+from memcurve.exploring.server import guarded, is_loopback, listen
 
 
 @pytest.fixture(scope="module")
-def workshop() -> Iterator[Workshop]:
-    made = Workshop()
+def worker() -> Iterator[Worker]:
+    made = Worker()
     made.open()
     yield made
     made.close()
@@ -27,44 +30,103 @@ def always() -> bool:
     return True
 
 
-def test_results_arrive_as_they_are_ready(workshop: Workshop) -> None:
+def test_results_arrive_as_they_are_ready(worker: Worker) -> None:
     jobs = {"one": (abs, (-1,)), "bad": (int, ("x",)), "two": (abs, (-2,))}
-    arrived = dict(workshop.arrivals(jobs, always))
+    arrived = dict(worker.results(jobs, always))
     assert arrived["one"] == 1
     assert arrived["two"] == 2
     assert isinstance(arrived["bad"], ValueError)
 
 
-def test_what_nobody_wants_is_dropped(workshop: Workshop) -> None:
-    assert list(workshop.arrivals({"never": (abs, (-1,))}, lambda: False)) == []
+def test_what_nobody_wants_is_dropped(worker: Worker) -> None:
+    assert list(worker.results({"never": (abs, (-1,))}, lambda: False)) == []
     start = time.perf_counter()
     looks = iter([True] + [False] * 100)
     jobs = {str(k): (time.sleep, (0.3,)) for k in range(30)}
-    assert len(list(workshop.arrivals(jobs, lambda: next(looks)))) == 0
-    assert dict(workshop.arrivals({"next": (abs, (-3,))}, always)) == {"next": 3}
+    assert len(list(worker.results(jobs, lambda: next(looks)))) == 0
+    assert dict(worker.results({"next": (abs, (-3,))}, always)) == {"next": 3}
     assert time.perf_counter() - start < 5  # of the nine seconds only what had begun
 
 
-def test_a_dead_process_is_replaced(workshop: Workshop) -> None:
+def test_a_dead_process_is_replaced(worker: Worker) -> None:
     jobs = {"dies": (os._exit, (1,)), "innocent": (abs, (-5,))}
-    arrived = dict(workshop.arrivals(jobs, always))
+    arrived = dict(worker.results(jobs, always))
     assert isinstance(arrived["dies"], Exception)
     assert arrived["innocent"] == 5  # it was in the same queue
-    assert dict(workshop.arrivals({"next": (abs, (-4,))}, always)) == {"next": 4}
+    assert dict(worker.results({"next": (abs, (-4,))}, always)) == {"next": 4}
 
 
-def test_work_for_nobody_is_ended_when_somebody_comes(workshop: Workshop) -> None:
+def test_work_for_nobody_is_ended_when_somebody_comes(worker: Worker) -> None:
     looks = iter([True] + [False] * 100)
-    assert not list(workshop.arrivals({"long": (time.sleep, (60,))}, lambda: next(looks)))
+    assert not list(worker.results({"long": (time.sleep, (60,))}, lambda: next(looks)))
     time.sleep(1.2)
     start = time.perf_counter()
-    assert dict(workshop.arrivals({"next": (abs, (-6,))}, always)) == {"next": 6}
+    assert dict(worker.results({"next": (abs, (-6,))}, always)) == {"next": 6}
     assert time.perf_counter() - start < 30
 
 
 def test_a_closed_workshop_computes_nothing() -> None:
-    closed = Workshop()
-    assert list(closed.arrivals({"never": (abs, (-1,))}, always)) == []
+    closed = Worker()
+    assert list(closed.results({"never": (abs, (-1,))}, always)) == []
+
+
+def test_pages_that_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = Pages()
+    assert pages.is_open(None)
+    with pages.connected("one"), pages.connected("two"):
+        assert pages.is_open("one")
+        with pages.connected("one"):  # it connects again before the first connection is lost
+            pass
+        assert pages.is_open("one")
+    assert not pages.is_open("one")
+    assert pages.may_return("one")
+    monkeypatch.setattr(jobs, "REMEMBERED", 0)
+    assert not pages.may_return("one")
+
+
+def test_a_page_that_leaves_while_it_is_accepted() -> None:
+    """Uvicorn drops the acceptance; what is sent next must find the client disconnected."""
+    uvicorn = pytest.importorskip("uvicorn", reason="the server is uvicorn: memcurve[explore]")
+    raised: list[BaseException] = []
+
+    async def leaves(scope: Any, receive: Any, send: Any) -> None:
+        assert PAGES.is_open("s_1")
+        await receive()
+        protocol.transport.close()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.send", "text": "hello"})
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal protocol
+        protocol = send.__self__
+        try:
+            await guarded(leaves, "127.0.0.1")(scope, receive, send)
+        except (OSError, RuntimeError) as error:
+            raised.append(error)
+            raise OSError from error
+
+    async def connect(port: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(
+            f"GET /ws?session_id=s_1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Key: {'A' * 22}==\r\n"
+            f"Sec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        await reader.read()
+        writer.close()
+
+    async def serve() -> None:
+        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level=60))
+        with listen("127.0.0.1", 0) as listening:
+            running = asyncio.create_task(server.serve(sockets=[listening]))
+            await connect(listening.getsockname()[1])
+            server.should_exit = True
+            await running
+
+    protocol: Any = None
+    asyncio.run(serve())
+    assert [isinstance(error, OSError) for error in raised] == [True]
+    assert not PAGES.is_open("s_1")
 
 
 @pytest.mark.parametrize(
@@ -86,10 +148,6 @@ def test_other_sites_are_refused(
     kind: str, host: str, asked: str, origin: str | None, fine: bool
 ) -> None:
     """Neither by their own name for this machine, nor from their own pages."""
-    import asyncio
-
-    from memcurve.exploring.serving import same_site_only
-
     served, sent = [], []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -100,7 +158,7 @@ def test_other_sites_are_refused(
 
     headers = [(b"host", asked.encode())]
     headers += [] if origin is None else [(b"origin", origin.encode())]
-    asyncio.run(same_site_only(app, host)({"type": kind, "headers": headers}, None, send))
+    asyncio.run(guarded(app, host)({"type": kind, "headers": headers}, None, send))
     assert bool(served) == fine
     assert bool(sent) != fine
 
@@ -108,7 +166,7 @@ def test_other_sites_are_refused(
 #: Threads that make syntax trees while the collector runs code of its own among them.
 PARSING = """
 import ast, gc, sys, threading
-from memcurve.exploring.serving import _parse_one_at_a_time
+from memcurve.exploring.server import _parse_one_at_a_time
 
 _parse_one_at_a_time()
 sys.setswitchinterval(1e-6)
@@ -146,8 +204,6 @@ def test_pages_are_parsed_one_at_a_time() -> None:
 
 
 def test_addresses_to_listen_on() -> None:
-    from memcurve.exploring.serving import is_loopback, listen
-
     first, second = listen("127.0.0.1", None), listen("127.0.0.1", None)
     with first, second:
         ports = [one.getsockname()[1] for one in (first, second)]

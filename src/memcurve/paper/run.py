@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from memcurve.paper.claims import Outcome, check_claims
-from memcurve.paper.panels import Drawn, Settings
+from memcurve.paper.claims import FAILS, Outcome, check_claims
+from memcurve.paper.figures import FIGURES, Settings
+from memcurve.progress import Listener, Progress, listening
 from memcurve.version import __version__
-
-FIGURES = (1, 2, 3, 4, 5, 6)
 
 
 def reproduce(
@@ -24,7 +22,7 @@ def reproduce(
     settings: Settings | None = None,
     claims: bool = False,
     fresh: bool = False,
-    say: Callable[[str], None] = print,
+    progress: Progress = False,
 ) -> tuple[Path, list[Outcome]]:
     """Draw figures as PNG and PDF, check the claims; return the index page and the outcomes.
 
@@ -40,15 +38,16 @@ def reproduce(
     settings = settings or Settings()
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
-    for number in chosen:
-        if not fresh and _record(output, number, settings) is not None:
-            say(f"figure {number}: already there")
-            continue
-        say(f"figure {number}: drawing …")
-        _draw(output, number, settings)
-        say(f"figure {number}: written to {output / f'figure{number}.png'} and .pdf")
+    with listening(progress) as tell:
+        for number in chosen:
+            if not fresh and _record(output, number, settings) is not None:
+                tell(f"figure {number}, already there", 1, 1)
+                continue
+            tell(f"figure {number}", 0, 1)
+            _draw(output, number, settings, tell)
+            tell(f"figure {number}", 1, 1)
+        outcomes = check_claims(tell) if claims else []
     kept = output / "claims.json"
-    outcomes = check_claims(say=say) if claims else []
     if claims:
         rows = [dataclasses.asdict(outcome) for outcome in outcomes]
         kept.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -59,11 +58,11 @@ def reproduce(
     return page, outcomes
 
 
-def _draw(output: Path, number: int, settings: Settings) -> None:
+def _draw(output: Path, number: int, settings: Settings, tell: Listener) -> None:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1, user_api="blas"):  # many small decompositions
-        drawn: Drawn = _module(number).draw(settings)
+        drawn = FIGURES[number].draw(settings, tell)
     for ending in ("png", "pdf"):
         drawn.figure.savefig(output / f"figure{number}.{ending}", dpi=130)
     # written last: a record means that the pictures are complete
@@ -82,32 +81,26 @@ def _record(output: Path, number: int, settings: Settings) -> dict[str, Any] | N
 
 def _fingerprint(settings: Settings) -> dict[str, Any]:
     content = dataclasses.asdict(settings) | {"version": __version__}
-    content.pop("progress")
     return json.loads(json.dumps(content))  # type: ignore[no-any-return]
-
-
-def _module(number: int) -> Any:
-    return importlib.import_module(f"memcurve.paper.figure{number}")
 
 
 def _page(output: Path, settings: Settings, outcomes: list[Outcome]) -> str:
     parts = []
-    for number in FIGURES:
+    for number, figure in FIGURES.items():
         record = _record(output, number, settings)
         if record is None:
             continue
-        module = _module(number)
         measured = "".join(f"<li>{escape(finding)}</li>" for finding in record["findings"])
         parts.append(
-            f"<section><h2>Figure {number}. {escape(module.TITLE)}</h2>"
-            f"<img src='figure{number}.png' alt='{escape(module.TITLE)}'>"
+            f"<section><h2>Figure {number}. {escape(figure.title)}</h2>"
+            f"<img src='figure{number}.png' alt='{escape(figure.title)}'>"
             f"<p>(<a href='figure{number}.pdf'>PDF</a>)</p>"
-            f"<h3>The paper says</h3><p>{escape(module.PAPER)}</p>"
+            f"<h3>The paper says</h3><p>{escape(figure.paper)}</p>"
             f"<h3>Measured here</h3><ul>{measured}</ul></section>"
         )
     if outcomes:
         rows = "".join(
-            f"<tr class='{o.verdict.split()[0]}'>"
+            f"<tr class='{'fails' if o.verdict == FAILS else ''}'>"
             + "".join(f"<td>{escape(c)}</td>" for c in dataclasses.astuple(o))
             + "</tr>"
             for o in outcomes

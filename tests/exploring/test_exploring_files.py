@@ -12,44 +12,46 @@ import pytest
 
 import memcurve
 from memcurve.exploring import figures, move_eigenvalue
-from memcurve.exploring.downloads import json_of, picture_of, table_of
-from memcurve.exploring.later import USUAL, asked_curve, usual_estimate
-from memcurve.exploring.remarks import about_settings
-from memcurve.exploring.scene import Scene, look
-from memcurve.exploring.script import python_lines
-from memcurve.exploring.settings import NOISES, OWN_MASK, Settings, read_link
-from memcurve.exploring.uploads import network_of
+from memcurve.exploring.figures import about_settings
+from memcurve.exploring.files import json_of, network_of, picture_of, python_lines, table_of
+from memcurve.exploring.jobs import asked_curve, estimate, shown_methods
+from memcurve.exploring.scene import Scene, scene_of
+from memcurve.exploring.settings import NOISES, OWN_MASK, PageSettings, read_link
 
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    return look(Settings().network())
+    return scene_of(PageSettings().network())
 
 
 def test_controls_reach_the_ensemble() -> None:
-    settings = Settings(ensemble="sparse_normal", size=40, spectral_radius=0.7, density=0.3, seed=5)
+    settings = PageSettings(
+        ensemble="sparse_normal", size=40, spectral_radius=0.7, density=0.3, seed=5
+    )
     ours = settings.network()
     same = memcurve.ensembles.sparse_normal(40, spectral_radius=0.7, density=0.3, seed=5)
     assert np.array_equal(ours.A, same.A)
     assert np.array_equal(ours.C, same.C)
-    masked = Settings(ensemble="cyclic", size=9, mask="uniform", seed=2).network()
+    masked = PageSettings(ensemble="cyclic", size=9, mask="uniform", seed=2).network()
     assert np.array_equal(
         masked.C, memcurve.ensembles.cyclic(9, mask="uniform", seed=2, spectral_radius=0.9).C
     )
-    assert Settings(ensemble="hippo_legs").ignored() == ["spectral_radius", "density", "seed"]
-    assert Settings(ensemble="cyclic").ignored() == ["density", "seed"]
-    assert Settings(ensemble="cyclic", mask="uniform").ignored() == ["density"]
-    assert Settings(ensemble="chain", spectral_radius=0.3).network().spectral_radius == 0.3
-    assert Settings(ensemble="lru_ring", spectral_radius=0.8).network().spectral_radius <= 0.8
+    assert PageSettings(ensemble="hippo_legs").ignored() == ["spectral_radius", "density", "seed"]
+    assert PageSettings(ensemble="cyclic").ignored() == ["density", "seed"]
+    assert PageSettings(ensemble="cyclic", mask="uniform").ignored() == ["density"]
+    assert PageSettings(ensemble="chain", spectral_radius=0.3).network().spectral_radius == 0.3
+    assert PageSettings(ensemble="lru_ring", spectral_radius=0.8).network().spectral_radius <= 0.8
 
 
 def test_a_link_keeps_the_settings() -> None:
     from urllib.parse import parse_qsl
 
-    settings = Settings(ensemble="orthogonal", size=7, noise=NOISES[3], colour=-0.5, mask="ones")
+    settings = PageSettings(
+        ensemble="orthogonal", size=7, noise=NOISES[3], colour=-0.5, mask="ones"
+    )
     read, wrong = read_link(dict(parse_qsl(settings.link().removeprefix("?"))))
     assert (read, wrong) == (settings, [])
-    assert read_link({}) == (Settings(), [])
+    assert read_link({}) == (PageSettings(), [])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_a_link_keeps_the_settings() -> None:
 )
 def test_a_bad_link_opens_all_the_same(query: dict[str, str]) -> None:
     settings, wrong = read_link(query)
-    assert settings == Settings()
+    assert settings == PageSettings()
     assert len(wrong) == 1
     assert wrong[0].startswith(f"{next(iter(query))}=")
     assert "must be" in wrong[0]
@@ -80,13 +82,13 @@ def test_a_bad_link_opens_all_the_same(query: dict[str, str]) -> None:
 
 def test_a_misspelt_link_is_named() -> None:
     assert read_link({"sizes": "5", "session_id": "x"}) == (
-        Settings(),
+        PageSettings(),
         ["sizes: known are ensemble, size, spectral_radius, density, mask, noise, colour, seed."],
     )
 
 
 def test_file_names_are_escaped() -> None:
-    text = about_settings(Settings(), "<img src=x>.npz", "it is <b>damaged</b>")
+    text = about_settings(PageSettings(), "<img src=x>.npz", "it is <b>damaged</b>")
     assert "<img" not in text
     assert "<b>" not in text
 
@@ -94,15 +96,15 @@ def test_file_names_are_escaped() -> None:
 @pytest.mark.parametrize(
     ("settings", "moved"),
     [
-        (Settings(size=20), None),
-        (Settings(ensemble="delay_line", size=15), None),
-        (Settings(size=20, noise=1e-3, colour=0.5, mask="ones"), None),
-        (Settings(ensemble="orthogonal", size=20), (0.9, 0.5)),
-        (Settings(size=12, mask="basis"), None),  # where the Gramian is singular
+        (PageSettings(size=20), None),
+        (PageSettings(ensemble="delay_line", size=15), None),
+        (PageSettings(size=20, noise=1e-3, colour=0.5, mask="ones"), None),
+        (PageSettings(ensemble="orthogonal", size=20), (0.9, 0.5)),
+        (PageSettings(size=12, mask="basis"), None),  # where the Gramian is singular
     ],
 )
 def test_python_lines_give_what_is_on_the_screen(
-    settings: Settings,
+    settings: PageSettings,
     moved: tuple[complex, complex] | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -113,7 +115,7 @@ def test_python_lines_give_what_is_on_the_screen(
         real = np.linalg.eigvals(network.A)
         moved = (complex(real[np.argmin(np.abs(real.imag))].real), moved[1])
         network = move_eigenvalue(network, *moved)
-    seen = look(network)
+    seen = scene_of(network)
     lags = figures.compared_lags(seen)
     names: dict[str, Any] = {}
     printed = io.StringIO()
@@ -124,8 +126,8 @@ def test_python_lines_give_what_is_on_the_screen(
         asked = asked_curve(network, 5, settings.arguments())
         assert np.array_equal(names["asked"].values[:5], asked.values)
     numbers = printed.getvalue().split()
-    for way in USUAL:
-        row = usual_estimate(way, network, lags, settings.seed)
+    for way in shown_methods():
+        row = estimate(way, network, lags, settings.seed)
         assert row.curve is None or str(row.total) in numbers
     assert (tmp_path / "memory.png").stat().st_size > 10_000
 
@@ -134,7 +136,7 @@ def test_python_lines_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     network = memcurve.ensembles.normal(10, seed=1)
     memcurve.save_network(network, "mine.npz")
-    for settings in (Settings(), Settings(mask="ones")):
+    for settings in (PageSettings(), PageSettings(mask="ones")):
         contents = Path("mine.npz").read_bytes()
         uploaded = network_of("C:\\data\\mine.npz", contents, settings.mask, settings.seed)
         assert uploaded.name == "mine"
@@ -149,7 +151,7 @@ def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
     network = memcurve.ensembles.normal(8, seed=1).replace(readout=[0, 1], notes=("mind this",))
     memcurve.save_network(network, tmp_path / "some.npz")
     masked = network_of("some.npz", (tmp_path / "some.npz").read_bytes(), "ones", 1)
-    assert look(masked).curve.total == 2
+    assert scene_of(masked).curve.total == 2
     assert masked.notes == ("mind this",)
     assert np.array_equal(masked.C, memcurve.masks.ones(8))
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from memcurve.paper import CLAIMS, FIGURES, Settings, check_claims, reproduce
-from memcurve.paper.verdicts import CORRECTED, FAILS, HOLDS
+from command import failed, inside
+from memcurve.paper import CLAIMS, FIGURES, Settings, reproduce
+from memcurve.paper.claims import CORRECTED, FAILS, HOLDS
 
 TINY = Settings(size=30, masks=4, samples=(200, 400))
 
@@ -16,7 +18,7 @@ TINY = Settings(size=30, masks=4, samples=(200, 400))
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("paper")
-    reproduce(output, settings=TINY, say=lambda _: None)
+    reproduce(output, settings=TINY)
     return output
 
 
@@ -33,29 +35,24 @@ def test_every_figure_is_drawn(folder: Path, number: int) -> None:
 
 
 def test_goes_on_where_it_was(folder: Path) -> None:
-    said: list[str] = []
     (folder / "figure2.json").unlink()  # as if the run had been stopped while drawing figure 2
     before = (folder / "figure1.png").stat().st_mtime_ns
-    reproduce(folder, settings=TINY, say=said.append)
-    assert said.count("figure 2: drawing …") == 1
-    assert sum("already there" in line for line in said) == 5
+    told: list[tuple[str, int, int | None]] = []
+    reproduce(folder, settings=TINY, progress=lambda *step: told.append(step))
+    assert told.count(("figure 2", 0, 1)) == told.count(("figure 2", 1, 1)) == 1
+    assert sum("already there" in label for label, _, _ in told) == 5
     assert (folder / "figure1.png").stat().st_mtime_ns == before
-    reproduce(folder, settings=TINY, figures=[1], fresh=True, say=lambda _: None)
+    reproduce(folder, settings=TINY, figures=[1], fresh=True)
     assert (folder / "figure1.png").stat().st_mtime_ns > before
 
 
-def test_other_settings_draw_again(tmp_path: Path) -> None:
-    reproduce(tmp_path, figures=[6], settings=TINY, say=lambda _: None)
-    said: list[str] = []
+def test_other_settings_draw_again(folder: Path, tmp_path: Path) -> None:
+    for ending in ("png", "pdf", "json"):
+        shutil.copy(folder / f"figure6.{ending}", tmp_path)
+    before = (tmp_path / "figure6.png").stat().st_mtime_ns
     other = Settings(size=31, masks=4, samples=(200, 400))
-    reproduce(tmp_path, figures=[6], settings=other, say=said.append)
-    assert "figure 6: drawing …" in said
-
-
-def test_claims_stay_on_the_page(tmp_path: Path) -> None:
-    reproduce(tmp_path, figures=[6], settings=TINY, claims=True, say=lambda _: None)
-    reproduce(tmp_path, figures=[6], settings=TINY, fresh=True, say=lambda _: None)
-    assert "<h2>Claims</h2>" in (tmp_path / "index.html").read_text()
+    reproduce(tmp_path, figures=[6], settings=other)
+    assert (tmp_path / "figure6.png").stat().st_mtime_ns > before
 
 
 def test_unknown_figure(tmp_path: Path) -> None:
@@ -64,7 +61,11 @@ def test_unknown_figure(tmp_path: Path) -> None:
 
 
 def test_claims(tmp_path: Path) -> None:
-    outcomes = check_claims()
+    told: list[tuple[str, int, int | None]] = []
+    _, outcomes = reproduce(
+        tmp_path, figures=[], claims=True, progress=lambda *step: told.append(step)
+    )
+    assert told[-1] == ("claims", len(CLAIMS), len(CLAIMS))
     assert len(outcomes) == len(CLAIMS) >= 20
     verdicts = {(o.where, o.statement): o.verdict for o in outcomes}
     for outcome in outcomes:
@@ -91,14 +92,17 @@ def test_claims(tmp_path: Path) -> None:
     for where, verdict in expected.items():
         assert {v for (w, _), v in verdicts.items() if w == where} == {verdict}, where
 
+    reproduce(tmp_path, figures=[])
+    assert "<h2>Claims</h2>" in (tmp_path / "index.html").read_text()  # they stay on the page
 
-def test_command(tmp_path: Path) -> None:
-    from command import run
 
-    done = run("paper", "--figure", 6, "--quick", "--output", tmp_path / "out")
+def test_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("paper", "--quick", "--output", tmp_path / "out", "--figure")
+    done = inside(monkeypatch, capsys, *asked, 6)
     assert done.code == 0, done.err
     assert "index.html" in done.out
+    assert "figure 6: done" in done.err
     assert (tmp_path / "out" / "figure6.pdf").exists()
-    done = run("paper", "--figure", 9, "--quick", "--output", tmp_path / "out")
-    assert done.code == 1
-    assert "got 9" in done.err
+    assert "got 9" in failed(inside(monkeypatch, capsys, *asked, 9))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import functools
 import ipaddress
@@ -14,18 +15,16 @@ import webbrowser
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
-from memcurve.exploring.later import WORKSHOP
+from memcurve.exploring.jobs import PAGES, REMEMBERED, WORKER
 from memcurve.optional import optional
 
 LOOPBACK = "127.0.0.1"
 #: Where a free port is looked for, where none is given.
 FIRST_PORT, LAST_PORT = 2718, 2817
-#: Seconds a closed page may come back, before what it had is dropped.
-_REMEMBERED = 60
 #: Seconds that open pages are given when the server ends.
-_FAREWELL = 1
+_GRACE = 1
 
 Scope = MutableMapping[str, Any]
 Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
@@ -36,7 +35,7 @@ def serve(
     host: str = LOOPBACK,
     port: int | None = None,
     open_browser: bool = True,
-    say: Callable[[str], None] = print,
+    on_ready: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until Ctrl-C or a request to end (SIGTERM); for the main thread of a process.
 
@@ -50,7 +49,7 @@ def serve(
         The port; by default the first free one from 2718 on.
     open_browser : bool
         Whether to open the page.
-    say : callable
+    on_ready : callable
         Is told the address of the page.
 
     Raises
@@ -67,19 +66,19 @@ def serve(
     listening = listen(host, port)
     try:
         address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
-        app = marimo.create_asgi_app(quiet=True, session_ttl=_REMEMBERED).with_app(
+        app = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED).with_app(
             path="/",
             root=str(Path(__file__).with_name("app.py")),
         )
         config = uvicorn.Config(
-            same_site_only(app.build(), host),
+            guarded(app.build(), host),
             log_level="warning",
-            timeout_graceful_shutdown=_FAREWELL,
+            timeout_graceful_shutdown=_GRACE,
         )
         server = uvicorn.Server(config)
         _parse_one_at_a_time()
-        WORKSHOP.open()
-        say(address)
+        WORKER.open()
+        on_ready(address)
         if open_browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
         with contextlib.suppress(KeyboardInterrupt):
@@ -87,7 +86,7 @@ def serve(
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             server.run(sockets=[listening])
     finally:
-        WORKSHOP.close()
+        WORKER.close()
         listening.close()
 
 
@@ -137,26 +136,48 @@ def listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def same_site_only(app: Asgi, host: str) -> Asgi:
-    """Refuse what other pages in the same browser ask for.
+def guarded(app: Asgi, host: str) -> Asgi:
+    """Refuse what other pages in the same browser ask for, and keep account of those of this app.
 
     A page of any site could otherwise connect to this server, or have its own name resolve to this
     machine. A request must name this machine, by its address or a name that is its own, and come
     from a page of this server if from a page.
     """
 
-    async def guarded(scope: Scope, receive: Any, send: Any) -> None:
-        if scope["type"] in ("http", "websocket"):
-            headers = {
-                name.decode("latin-1"): text.decode("latin-1") for name, text in scope["headers"]
-            }
-            asked, origin = headers.get("host", ""), headers.get("origin")
-            if not _names_this_machine(asked, host) or not _same_site(origin, asked):
-                await _refuse(scope, send)
-                return
-        await app(scope, receive, send)
+    async def guard(scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await app(scope, receive, send)
+            return
+        headers = {
+            name.decode("latin-1"): text.decode("latin-1") for name, text in scope["headers"]
+        }
+        asked, origin = headers.get("host", ""), headers.get("origin")
+        if not _names_this_machine(asked, host) or not _same_site(origin, asked):
+            await _refuse(scope, send)
+        elif scope["type"] == "http":
+            await app(scope, receive, send)
+        else:
+            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+            with PAGES.connected(next(iter(query.get("session_id", [])), None)):
+                await app(scope, receive, _accepting(send))
 
-    return guarded
+    return guard
+
+
+def _accepting(send: Any) -> Any:
+    """``send`` of a websocket, in which an accepted one that was closing is known to be lost.
+
+    uvicorn silently drops the acceptance of a websocket that is closing, and learns only in the
+    next turn of its event loop that it is lost: what is sent before is an error, with a traceback;
+    what is sent after tells the app that the client has disconnected. So this waits for that turn.
+    """
+
+    async def send_in_turn(message: MutableMapping[str, Any]) -> None:
+        await send(message)
+        if message["type"] == "websocket.accept":
+            await asyncio.sleep(0)
+
+    return send_in_turn
 
 
 def _names_this_machine(asked: str, host: str) -> bool:
@@ -167,16 +188,13 @@ def _names_this_machine(asked: str, host: str) -> bool:
     if is_loopback(host):
         return is_loopback(name) or name == host
     own = {host.lower(), "localhost", socket.gethostname().lower(), socket.getfqdn().lower()}
-    return name in own or _is_address(name)
+    return name in own or _address(name) is not None
 
 
 def _same_site(origin: str | None, asked: str) -> bool:
-    if origin is None:
-        return True
-    try:
-        return urlsplit(origin).netloc == asked
-    except ValueError:
-        return False
+    with contextlib.suppress(ValueError):
+        return origin is None or urlsplit(origin).netloc == asked
+    return False
 
 
 async def _refuse(scope: Scope, send: Any) -> None:
@@ -191,19 +209,17 @@ async def _refuse(scope: Scope, send: Any) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches the address."""
-    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+    return host == "localhost" or ((address := _address(host)) is not None and address.is_loopback)
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(name)
+    return None
 
 
 def _to_open(host: str) -> str:
     """The host as it stands in an address that this machine can open."""
-    if _is_address(host) and ipaddress.ip_address(host).is_unspecified:
+    if (address := _address(host)) is not None and address.is_unspecified:
         return LOOPBACK
     return f"[{host}]" if ":" in host else host
