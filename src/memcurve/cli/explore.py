@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from memcurve.cli.errors import UsageError
-from memcurve.cli.options import Whole
+from memcurve.cli.options import Flag, Whole
+from memcurve.cli.process import UsageError
 
 
 def explore(
@@ -19,7 +16,7 @@ def explore(
     port: Whole | None = None,
     host: str = "127.0.0.1",
     browser: bool = True,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    verbose: Flag = False,
 ) -> None:
     """A page to play with, in the browser: move the controls, and watch the memory change.
 

@@ -6,22 +6,20 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
-from memcurve.cli.options import Whole
-from memcurve.terminal import paper_content, print_outcomes, strict_json
+from memcurve.cli.console import json_text, print_table, stdout_console
+from memcurve.cli.options import SEVERAL, Flag, Whole
 
 
 def paper(
     *,
     output: Path = Path("paper-figures"),
-    figure: Annotated[list[Whole] | None, Parameter(consume_multiple=True, negative="")] = None,
-    quick: Annotated[bool, Parameter(negative="")] = False,
-    claims: Annotated[bool, Parameter(negative="")] = False,
-    fresh: Annotated[bool, Parameter(negative="")] = False,
+    figure: Annotated[list[Whole] | None, SEVERAL] = None,
+    quick: Flag = False,
+    claims: Flag = False,
+    fresh: Flag = False,
     seed: Whole = 1,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
+    verbose: Flag = False,
 ) -> int:
     """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
 
@@ -60,11 +58,17 @@ def paper(
     )
     if json:
         chosen = FIGURES if figure is None else figure
-        drawn = [page.parent / f"figure{number}.png" for number in dict.fromkeys(chosen)]
-        print(strict_json(paper_content(page, drawn, outcomes)))
+        content = {
+            "page": str(page),
+            "figures": [str(page.parent / f"figure{k}.png") for k in dict.fromkeys(chosen)],
+            "claims": [dict(vars(outcome)) for outcome in outcomes],
+        }
+        print(json_text(content))
         return 0
     if outcomes:
-        print_outcomes(outcomes)
+        heads = ("where", "claim", "verdict", "figure")
+        rows = [(one.where, one.statement, one.verdict, one.figure) for one in outcomes]
+        print_table(stdout_console(), heads, rows, indent=0)
     print(f"page: {page}")
     return 0
 

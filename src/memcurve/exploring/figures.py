@@ -21,11 +21,9 @@ from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import Scene
 from memcurve.exploring.settings import PageSettings
-from memcurve.report import Chart, Section, Series, Table, axes, markup
-from memcurve.report.layers import HEIGHT
+from memcurve.report import Chart, Section, Series, Table, vega, web
+from memcurve.report.decimation import decimated
 from memcurve.report.palette import LIGHT, vega_config
-from memcurve.report.thinning import MOST, drawn
-from memcurve.report.vega import specification
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
@@ -311,9 +309,9 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
     steps = np.arange(len(response), dtype=float)
     title = "An all-pass impulse response …"
     chart = Chart(title, "step j", "response b_j", (Series("b_j", steps, response),))
-    line = drawn(chart, chart.series[0], MOST)
-    x = {"field": "x"} | axes.across(chart, axes.padded(0.0, float(len(response)), log=False))
-    y = {"field": "y"} | axes.up(chart, [line], {"narrow": 1, "wide": 1})
+    line = decimated(chart, chart.series[0])
+    x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
+    y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
     rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
     names = "['gone by lag τ', 'still inside: the memory']"
     legend = {"labelExpr": f"{names}[datum.value]"}
@@ -324,7 +322,7 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
         "data": {"values": rows},
         "transform": [{"calculate": f"datum.x > {lag} ? 1 : 0", "as": "left"}],
         "width": "container",
-        "height": HEIGHT,
+        "height": vega.HEIGHT,
         "autosize": {"type": "fit-x", "contains": "padding"},
         "layer": [
             {
@@ -354,7 +352,7 @@ class VegaChart:
 
 def pictured(chart: Chart, *, titled: bool = False) -> VegaChart:
     """A chart; as a rule the heading above it is title enough."""
-    spec = specification(chart)
+    spec = vega.specification(chart)
     return VegaChart(spec if titled else {k: v for k, v in spec.items() if k != "title"})
 
 
@@ -362,22 +360,22 @@ def heading(section: Section, *, busy: bool = False) -> str:
     """Title and sentence of a section as HTML; ``busy`` says that more is on its way."""
     spinner = "<span class='spinner' role='status'>computing …</span>" if busy else ""
     return (
-        f"<h2>{markup.text(section.title)}{spinner}</h2>\n"
-        f"<div class='says'>{markup.prose(section.text)}</div>"
+        f"<h2>{web.text(section.title)}{spinner}</h2>\n"
+        f"<div class='says'>{web.paragraphs(section.text)}</div>"
     )
 
 
 def tabled(table: Table) -> str:
     """A table as HTML, in a frame of its own that scrolls."""
-    content = markup.table(table, number="class='number'")
+    content = web.table(table, number="class='number'")
     return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{content}</div>"
 
 
 def explained(title: str, text: str) -> str:
     """Why there is nothing to see, as HTML."""
     return (
-        f"<div class='explains' role='alert'><strong>{markup.text(title)}</strong>"
-        f"{markup.prose(text)}</div>"
+        f"<div class='explains' role='alert'><strong>{web.text(title)}</strong>"
+        f"{web.paragraphs(text)}</div>"
     )
 
 
@@ -412,19 +410,19 @@ def about_move(trouble: str) -> str:
 
 def about_result(scene: Scene, summary: str) -> str:
     """The main numbers, how long they took, and the notes."""
-    notes = markup.points(scene.curve.notes)
+    notes = web.bullets(scene.curve.notes)
     return (
         f"<div class='summary' aria-live='polite'><p><strong>{scene.curve.total:.6g}</strong> "
-        f"{markup.text(summary)}</p><p class='remark'>{markup.text(scene.network.name or '')}, "
+        f"{web.text(summary)}</p><p class='remark'>{web.text(scene.network.name or '')}, "
         f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
     )
 
 
 def about_lines(lines: str, link: str | None) -> str:
     """The Python lines, to be read and copied, and the address of what is shown."""
-    address = f"<p><a href='{markup.text(link)}'>Link to these settings</a></p>" if link else ""
-    return f"<pre class='lines' tabindex='0'>{markup.text(lines)}</pre>{address}"
+    address = f"<p><a href='{web.text(link)}'>Link to these settings</a></p>" if link else ""
+    return f"<pre class='lines' tabindex='0'>{web.text(lines)}</pre>{address}"
 
 
 def _remark(text: str) -> str:
-    return f"<p class='remark'>{markup.text(text)}</p>"
+    return f"<p class='remark'>{web.text(text)}</p>"

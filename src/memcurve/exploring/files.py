@@ -14,15 +14,14 @@ from memcurve import plot
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.settings import OWN_MASK, PageSettings
-from memcurve.files import NetworkFileError, load_masked
-from memcurve.files.archives import ARCHIVES
-from memcurve.files.reading import readable
-from memcurve.files.single import SINGLE
+from memcurve.io import NetworkFileError, load_masked
+from memcurve.io.arrays import readable
+from memcurve.io.networks import FORMATS
 from memcurve.network import LinearNetwork
 from memcurve.version import __version__
 
 #: Kinds of files that hold networks.
-ENDINGS = [*ARCHIVES, *SINGLE]
+ENDINGS = [*FORMATS]
 #: Bytes of the largest file that is taken: a dense network of 2,500 nodes.
 MOST_BYTES = 50_000_000
 

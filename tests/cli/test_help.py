@@ -12,15 +12,9 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from command import Command, inside, run
-from memcurve import cli, ensembles
-from memcurve.cli.audit import audit
-from memcurve.cli.compare import compare
-from memcurve.cli.completion import install_completion
-from memcurve.cli.curve import curve
-from memcurve.cli.data import data
-from memcurve.cli.paper import paper
-from memcurve.cli.sweep import sweep
+from command import Command, run
+from memcurve import __version__, ensembles
+from memcurve.cli import audit, compare, curve, data, install_completion, paper, sweep
 
 COMMANDS = (audit, curve, compare, data, paper, sweep, install_completion)
 
@@ -62,11 +56,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = '[grid]\nensemble = "normal"\nsize = [4, 6]\nseed = [1, 2]\n'
     (place / "study.toml").write_text(study, encoding="utf-8")
     return place
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Command:
-    return lambda *arguments: inside(monkeypatch, capsys, *arguments)
 
 
 def test_there_are_examples() -> None:
@@ -115,5 +104,5 @@ def test_every_option_is_explained(command: Command, function: Any) -> None:
 
 def test_version_and_overview() -> None:
     done = run("--version")
-    assert (done.code, done.out.strip()) == (0, cli._version())
+    assert (done.code, done.out.strip()) == (0, __version__)
     assert "memcurve COMMAND" in run().out

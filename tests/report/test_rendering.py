@@ -1,4 +1,4 @@
-"""Reports as Markdown, as a page, within a notebook and in the terminal."""
+"""Reports as Markdown, as a page and within a notebook."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_what_axes_cannot_show() -> None:
 
 
 def test_labels_of_marks_keep_apart() -> None:
-    from memcurve.report.axes import label_rows
+    from memcurve.report.vega import label_rows
 
     rows = label_rows(["float64", "float32", "16 bit", "12 bit"], [0.05, 0.57, 0.71, 0.78])
     assert rows["wide"] == [0, 0, 1, 0]
@@ -203,9 +203,9 @@ def test_wrong_documents() -> None:
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.report import page
+    from memcurve.report import web
 
-    page.library.cache_clear()
+    web.library.cache_clear()
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install memcurve\[report\]"):
         html(document())
@@ -240,46 +240,6 @@ def test_contrast(colours: dict[str, str]) -> None:
             a, b = sorted([luminance(colour), luminance(colours[behind])])
             least = 3 if name.startswith("series") else 4.5
             assert (b + 0.05) / (a + 0.05) >= least, (name, behind)
-
-
-def test_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.terminal.document import print_document
-
-    print_document(document())
-    piped = capsys.readouterr().out
-    assert "\x1b" not in piped
-    assert "…" not in piped
-    for text in (NASTY, LONG, "Needs attention. ", *document().verdict, *document().notes):
-        assert text in piped
-    assert "1 │⠉" in piped
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "76")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("NO_COLOR", "1")
-    print_document(
-        dataclasses.replace(
-            document(), sections=document().sections[:4], good=True, word="In order"
-        )
-    )
-    shown = capsys.readouterr().out
-    assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()) <= 76
-    assert not re.search(r"\x1b\[(3|9)[0-9]m", shown)  # no colours
-    assert "In order." in shown
-    words = re.sub(r"[\s▌]+|\x1b\[[0-9;]*m", "", shown)
-    assert "".join(document().verdict[0].split()) in words
-
-
-def test_plots_in_the_terminal() -> None:
-    from memcurve.terminal.document import plot_lines
-
-    x = np.arange(10.0)
-    lines = plot_lines(Chart("", "x", "y", (Series("s", x, x),)), 10)
-    assert lines[0] == "9 │⠀⠀⠀⠀⠀⠀⠀⠀⢀⠎"
-    assert lines[7].startswith("0 │⡰")
-    assert lines[-1].split() == ["0", "9"]
-    assert plot_lines(Chart("", "x", "y", (Series("s", x, np.full(10, np.nan)),))) == []
-    assert plot_lines(Chart("", "x", "y", ())) == []
-    assert len(plot_lines(Chart("", "x", "y", (Series("s", x[:1], x[:1]),)))) == 10
 
 
 def test_section_order() -> None:

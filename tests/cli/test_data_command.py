@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from command import failed, inside
+from command import Command, failed
 from memcurve import Capacity, MemoryCurve, capacity_from_data, ensembles, memory_from_data
 from memcurve.cli.data import Estimator
 from memcurve.data.estimators import ESTIMATORS
@@ -27,9 +27,9 @@ def recording() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
-    """Run ``memcurve data`` here."""
-    return lambda *arguments: inside(monkeypatch, capsys, "data", *arguments)
+def command(command: Command) -> Command:
+    """``memcurve data``."""
+    return lambda *arguments: command("data", *arguments)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The points of a series that are drawn: those an axis can show, and no more than the eye needs."""
+"""Decimation: the points of a series that an axis can show, and no more than the eye needs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from memcurve.report.document import Chart, Floats, Series
 
-#: A line of more points is thinned: a screen has no more columns.
-MOST = 2000
+#: A line of more points is decimated: a screen has no more columns.
+MOST_POINTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Points:
     """Points ready to be drawn; y is NaN where a line is interrupted.
 
     ``there`` is how many points the series has that the axes can show, ``dropped`` how many
@@ -29,7 +29,7 @@ class Drawn:
     dropped: int
 
 
-def drawn(chart: Chart, series: Series, most: int = MOST) -> Drawn:
+def decimated(chart: Chart, series: Series, most: int = MOST_POINTS) -> Points:
     """The points of a series that its chart draws, from left to right."""
     x, y = _floats(series.x), _floats(series.y)
     low = None if series.low is None else _floats(series.low)
@@ -38,7 +38,7 @@ def drawn(chart: Chart, series: Series, most: int = MOST) -> Drawn:
         keep = np.isfinite(x) & np.isfinite(y)
         x, y = x[keep], y[keep]
         chosen = _outline(x, y, most)
-        return Drawn(x[chosen], y[chosen], None, None, x.size, 0)
+        return Points(x[chosen], y[chosen], None, None, x.size, 0)
     nowhere_x = chart.log_x & (x <= 0)
     nowhere_y = chart.log_y & (y <= 0) & ~nowhere_x
     dropped = int(nowhere_x.sum() + nowhere_y.sum())
@@ -53,7 +53,7 @@ def drawn(chart: Chart, series: Series, most: int = MOST) -> Drawn:
         chosen = _extremes(np.log(x) if chart.log_x else x, curves, most)
     else:
         chosen = np.arange(x.size)
-    return Drawn(
+    return Points(
         x[chosen],
         y[chosen],
         None if low is None else low[chosen],

@@ -8,21 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from command import Command, ended, failed, inside
+from command import Command, ended, failed
 from memcurve import cli
 
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 
 
 @pytest.fixture
-def command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path: Path
-) -> Command:
-    """Run the command here, at home in an empty folder."""
+def command(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """The command, at home in an empty folder."""
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("ZSH", "ZSH_CUSTOM", "BASH_VERSION", "ZSH_VERSION", "FISH_VERSION"):
         monkeypatch.delenv(name, raising=False)
-    return lambda *arguments: inside(monkeypatch, capsys, *arguments)
+    return command
 
 
 def completed(script: Path, *words: str) -> list[str]:

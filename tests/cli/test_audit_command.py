@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import Ended, run, shell
+from command import Command, shell
 from memcurve import Audit
-from memcurve.auditing import schema
 
 
 @pytest.fixture(scope="module")
@@ -22,25 +21,16 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def audit(*arguments: object) -> Ended:
-    return run("audit", *arguments)
+@pytest.fixture
+def audit(command: Command) -> Command:
+    """``memcurve audit``."""
+    return lambda *arguments: command("audit", *arguments)
 
 
-def test_reports(network: Path, tmp_path: Path) -> None:
+def test_reports(audit: Command, network: Path, tmp_path: Path) -> None:
     page, text, saved = (tmp_path / name for name in ("a.html", "a.md", "a.json"))
-    ended = audit(
-        network,
-        "--claimed",
-        11,
-        "--html",
-        page,
-        "--markdown",
-        text,
-        "--save",
-        saved,
-        "--noise",
-        0.1,
-    )
+    outputs = ("--html", page, "--markdown", text, "--save", saved)
+    ended = audit(network, "--claimed", 11, *outputs, "--noise", 0.1)
     assert ended.code == 0, ended.err
     assert "The claim holds" in ended.out
     assert "without lag 0" in ended.out
@@ -52,16 +42,16 @@ def test_reports(network: Path, tmp_path: Path) -> None:
     assert Audit.load(saved).claim.holds  # type: ignore[union-attr]
 
 
-def test_json(network: Path) -> None:
+def test_json(audit: Command, network: Path) -> None:
     ended = audit(network, "--json", "--claimed", "11.00")
     assert ended.code == 0, ended.err
     content = json.loads(ended.out)
-    jsonschema.validate(content, schema())
+    jsonschema.validate(content, Audit.json_schema())
     assert content["claim"]["tolerance"] == 0.005
 
 
 @pytest.mark.parametrize(("claimed", "code"), [("12", 0), ("11", 0), ("7.31", 3)])
-def test_fail_on_mismatch(network: Path, claimed: str, code: int) -> None:
+def test_fail_on_mismatch(audit: Command, network: Path, claimed: str, code: int) -> None:
     ended = audit(network, "--claimed", claimed, "--fail-on-mismatch")
     assert ended.code == code
     assert "remembers 12" in ended.out  # whatever the code, the report is there
@@ -83,10 +73,16 @@ def test_fail_on_mismatch(network: Path, claimed: str, code: int) -> None:
     ],
 )
 def test_what_goes_wrong_is_said_in_a_line(
-    arguments: list[str], code: int, message: str, tmp_path: Path
+    audit: Command,
+    arguments: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     small = [] if "--size" in arguments or arguments[0].startswith("no") else ["--size", "5"]
-    ended = run("audit", *arguments, *small, cwd=tmp_path)
+    ended = audit(*arguments, *small)
     assert ended.code == code, ended
     assert message in ended.err
     assert "Traceback" not in ended.err
@@ -94,13 +90,13 @@ def test_what_goes_wrong_is_said_in_a_line(
     assert ended.out == ""
 
 
-def test_the_network_itself_is_not_overwritten(network: Path) -> None:
+def test_the_network_itself_is_not_overwritten(audit: Command, network: Path) -> None:
     ended = audit(network, "--save", network)
     assert ended.code == 2
     assert "is the network itself" in ended.err
 
 
-def test_tensor_names_are_listed(tmp_path: Path) -> None:
+def test_tensor_names_are_listed(audit: Command, tmp_path: Path) -> None:
     np.savez(tmp_path / "layer.npz", recurrent=np.eye(3) / 2, drive=np.ones(3))
     ended = audit(tmp_path / "layer.npz", "--matrix", "wrong", "--mask", "drive")
     assert ended.code == 1
@@ -110,7 +106,7 @@ def test_tensor_names_are_listed(tmp_path: Path) -> None:
     assert "remembers 1 of its past inputs" in good.out
 
 
-def test_a_pickle_is_never_executed(tmp_path: Path) -> None:
+def test_a_pickle_is_never_executed(audit: Command, tmp_path: Path) -> None:
     import pickle
 
     class Malicious:
@@ -140,13 +136,13 @@ def test_a_reader_that_has_seen_enough_does_not_change_the_exit_code(network: Pa
     assert ended.out.split()[-1] == "3"
 
 
-def test_outputs_have_files_of_their_own(network: Path, tmp_path: Path) -> None:
+def test_outputs_have_files_of_their_own(audit: Command, network: Path, tmp_path: Path) -> None:
     ended = audit(network, "--html", tmp_path / "a.html", "--markdown", tmp_path / "a.html")
     assert ended.code == 2
     assert "written twice" in ended.err
 
 
-def test_names_that_a_terminal_would_obey(tmp_path: Path) -> None:
+def test_names_with_escape_sequences(audit: Command, tmp_path: Path) -> None:
     np.savez(tmp_path / "names.npz", **{"\x1b[31mred\x1b]0;title\x07": np.eye(2)})
     ended = audit(tmp_path / "names.npz")
     assert ended.code == 1

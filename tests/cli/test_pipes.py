@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import inside, run, shell
+from command import Command, run, shell
 from memcurve import MemoryCurve, ensembles
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="pipes and devices of Unix")
@@ -64,30 +64,30 @@ def test_messages_with_nowhere_to_go(tmp_path: Path) -> None:
 
 
 def test_tables_are_not_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not at 80 columns, nor at those of the terminal the command was started in."""
     monkeypatch.setenv("COLUMNS", "40")
-    done = inside(monkeypatch, capsys, "compare", "--size", 20, "--density", 0.5)
+    done = command("compare", "--size", 20, "--density", 0.5)
     assert done.code == 0
     rows = [line for line in done.out.splitlines() if line.lstrip().startswith("osm_plus")]
     assert len(rows) == 1
-    assert "whatever the memory is; mean and 90 % bands over 100 masks" in rows[0]
+    assert "mean and 90 % bands over 100 masks; the total equals the number of states" in rows[0]
     assert len(done.out.splitlines()) == 8
     assert all(line == line.rstrip() for line in done.out.splitlines())
     name = "a-name-that-is-longer-than-any-terminal-is-wide-" * 3
     np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
-    assert name in inside(monkeypatch, capsys, "curve", tmp_path / f"{name}.npz").out
+    assert name in command("curve", tmp_path / f"{name}.npz").out
 
 
 def test_recordings_are_not_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     z = np.random.default_rng(3).standard_normal(600)
     X = ensembles.orthogonal(4, spectral_radius=0.8, seed=1).simulate(z)
     np.savez(tmp_path / "rec.npz", states=X[100:], z=z[100:])
     monkeypatch.setenv("COLUMNS", "40")
-    done = inside(monkeypatch, capsys, "data", tmp_path / "rec.npz", "--compare", "--lags", 5)
+    done = command("data", tmp_path / "rec.npz", "--compare", "--lags", 5)
     assert done.code == 0
     rows = {line.split()[0]: line for line in done.out.splitlines()}
     assert {"regression", "in_sample", "k_fold"} <= set(rows)

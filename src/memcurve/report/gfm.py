@@ -1,12 +1,11 @@
-"""Documents as Markdown, as GitHub reads it."""
+"""Documents as GitHub-flavoured Markdown (GFM)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-from memcurve.report.document import Document, Table
-from memcurve.report.wording import NOTES, one_line, paragraphs
+from memcurve.report.document import NOTES, Document, Table, one_line, split_paragraphs
 
 #: Signs that mean something within a line of Markdown.
 _SIGNS = re.compile(r"([\\`*_{}\[\]|~$])")
@@ -44,7 +43,7 @@ def _blocks(document: Document) -> Iterator[str]:
         yield _table(Table(("", ""), figures, frozenset({1})))
     for section in document.sections:
         yield f"## {_line(section.title)}"
-        yield from map(_line, paragraphs(section.text))
+        yield from map(_line, split_paragraphs(section.text))
         if section.table is not None:
             yield _table(section.table)
         if section.points:
