@@ -333,7 +333,8 @@ def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> Non
         if question.is_plain and task.analysis.walk is not None:
             return  # closed form: no arrays at all
         states = len(task.states)
-        if question.is_plain and states and fits(states, Work(2, 0, 0), columns=0):
+        sparse = question.network.is_sparse
+        if question.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):
             states = max(map(len, separate_parts(task.states.stored)))
     require_room_for_states(states, work, columns=columns)
 

@@ -11,7 +11,6 @@ import pytest
 
 import memcurve
 from memcurve import Audit, LinearNetwork, UnstableNetworkError, audit, ensembles, inputs
-from memcurve.auditing import schema
 from memcurve.auditing.losses import Loss
 
 SMALL = ensembles.normal(20, spectral_radius=0.9, seed=1)
@@ -73,7 +72,7 @@ def test_estimates_are_measured_against_the_truth(result: Audit) -> None:
 
 def test_json_follows_its_schema_and_reads_back(result: Audit, tmp_path: Path) -> None:
     text = result.to_json()
-    jsonschema.Draft202012Validator(schema()).validate(json.loads(text))
+    jsonschema.Draft202012Validator(Audit.json_schema()).validate(json.loads(text))
     result.save(tmp_path / "audit.json")
     again = Audit.load(tmp_path / "audit.json")
     assert again.to_json() == text
@@ -90,19 +89,19 @@ def test_reports_say_the_verdict(result: Audit) -> None:
 
 
 def test_schema_is_strict() -> None:
-    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.Draft202012Validator.check_schema(Audit.json_schema())
     content = json.loads(audit(SMALL).to_json())
     del content["account"]
     with pytest.raises(jsonschema.ValidationError, match="account"):
-        jsonschema.validate(content, schema())
+        jsonschema.validate(content, Audit.json_schema())
     content = json.loads(audit(SMALL).to_json()) | {"more": 1}
     with pytest.raises(jsonschema.ValidationError, match="more"):
-        jsonschema.validate(content, schema())
+        jsonschema.validate(content, Audit.json_schema())
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "memcurve.Audit/2"}'])
 def test_bad_json(text: str) -> None:
-    with pytest.raises(ValueError, match="must be the JSON of an audit"):
+    with pytest.raises(ValueError, match="must be the JSON of a result written by Audit"):
         Audit.from_json(text)
 
 
@@ -196,7 +195,7 @@ def test_anything_that_is_a_network() -> None:
 
 def test_steps_are_told() -> None:
     steps: list[str] = []
-    audit(SMALL, claimed=20, say=steps.append)
+    audit(SMALL, claimed=20, progress=lambda step, done, total: steps.append(step))
     assert steps[0] == "exact memory"
     assert {"OSM", "usable memory", "the claim"} <= set(steps)
 

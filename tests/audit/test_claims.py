@@ -9,13 +9,13 @@ import pytest
 import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
-from memcurve.auditing.claims.case import BEST_PRECISION, claimed_number
 from numpy.typing import NDArray
 
 import memcurve
 import memcurve.krylov
 from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
-from memcurve.auditing.claims import RECOGNISERS
+from memcurve.auditing.claims import BEST_PRECISION, claimed_number
+from memcurve.auditing.recognisers import RECOGNISERS
 
 Floats = NDArray[np.float64]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from memcurve.auditing.protocols import PROTOCOLS
 
 from memcurve import ensembles
+from memcurve.auditing.estimates import PROTOCOLS
 
 #: The same sums in another order.
 SAME_SUMS = 1e-6

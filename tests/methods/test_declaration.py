@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import run
+from command import inside
 from memcurve import ensembles
 from memcurve.limits import TooLargeError, Work, estimated_cost
 from memcurve.methods import METHODS, Method, Variant
@@ -19,15 +19,7 @@ NETWORK = ensembles.normal(12, seed=1)
 
 
 def half(task: Any, *, seed: int, share: float = 0.5) -> Any:
-    """Say that a share of every state is memory.
-
-    Parameters
-    ----------
-    task
-        The question in the matrices of its network.
-    share : float
-        How much.
-    """
+    """Say that a share of every state is memory."""
     generator = np.random.default_rng(seed)
     memory = np.full(task.question.lags or len(task.states), share)
     return estimate(memory, f"{share} by decree, {generator.random():.3f}")
@@ -61,7 +53,7 @@ def test_memory_curve_runs_it() -> None:
     assert [note.kind for note in curve.notes] == ["method", "unbounded"]
     with pytest.raises(TypeError, match="takes the options share; got size"):
         memcurve.memory_curve(NETWORK, method="half", seed=1, size=3)
-    with pytest.raises(ValueError, match="'half' is for one white input .* got noise"):
+    with pytest.raises(ValueError, match=r"'half' is for one white input .* got noise"):
         memcurve.memory_curve(NETWORK, method="half", seed=1, noise=0.1)
 
 
@@ -86,11 +78,14 @@ def test_audits_show_it() -> None:
     assert shown["half"].total == pytest.approx(0.25 * 25)
 
 
-def test_the_command_knows_it(capsys: pytest.CaptureFixture[str]) -> None:
-    ended = run("curve", "--method", "half", "--size", "12", "--seed", "1", "--option", "share=1.0")
-    assert ended.code == 0, ended.err
-    assert "half" in ended.out
-    assert "Half of everything." in run("curve", "--help").out
+def test_the_command_knows_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network = ("--ensemble", "cyclic", "--size", "12", "--seed", "1")
+    one = inside(monkeypatch, capsys, "curve", *network, "--method", "half")
+    assert (one.code, "half" in one.out) == (0, True), one.err
+    several = inside(monkeypatch, capsys, "compare", *network, "--methods", "half", "osm")
+    assert (several.code, "half" in several.out) == (0, True), several.err
 
 
 def test_sweeps_take_it() -> None:
@@ -102,6 +97,6 @@ def test_sweeps_take_it() -> None:
 
 def test_the_page_shows_it() -> None:
     pytest.importorskip("marimo")
-    from memcurve.exploring import estimates
+    from memcurve.exploring.jobs import shown_methods
 
-    assert "half" in [variant.key for variant in estimates.shown_variants()]
+    assert shown_methods()["Half of it"].method is TOY

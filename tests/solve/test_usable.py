@@ -228,7 +228,9 @@ def test_profile_is_kept_to_the_last_bit(tmp_path: Path) -> None:
     assert frame["total"].tolist() == family.totals.tolist()
     assert frame["error"].tolist() == family.total_errors.tolist()
     for text in ("", "{}", "[]", memory_curve(ensembles.delay_line(2)).to_json()):
-        with pytest.raises(ValueError, match="`text` must be the JSON of a result written by NoiseProfile"):
+        with pytest.raises(
+            ValueError, match="`text` must be the JSON of a result written by NoiseProfile"
+        ):
             NoiseProfile.from_json(text)
 
 

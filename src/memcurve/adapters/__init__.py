@@ -135,8 +135,8 @@ def _adapter(obj: Any) -> Adapter:
             if f"{parent.__module__}.".startswith(f"{package}."):
                 return adapter
     raise TypeError(
-        f"`network` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple (A, C), "
-        f"(W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy Reservoir "
+        f"`network` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple "
+        f"(A, C), (W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy Reservoir "
         f"or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or control, a "
         f"torch nn.RNN or nn.RNNCell, or a networkx graph; got {_described(obj)}. Give its weights "
         f"as a pair (A, C)."

@@ -99,7 +99,7 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
         steps, singular = _reduced_krylov(analysis, columns)
     except UncertainResultError:  # no decay to speak of: all directions are needed
         steps, singular = _whole_krylov(analysis, rank, columns)
-    components = np.cumprod(steps[:rank])
+    components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
     below = np.flatnonzero(components < np.finfo(float).eps)
     cut = singular[0] * columns * np.finfo(float).eps
     return Squeezing(
@@ -119,7 +119,7 @@ def _reduced_krylov(analysis: Analysis, columns: int) -> tuple[Floats, Floats]:
     R = responses(found.H, found.c, INVISIBLE * length)
     if R is None:
         raise UncertainResultError("the reduced network does not decay.")
-    singular = np.linalg.svd(R[:, :columns], compute_uv=False)
+    singular = np.asarray(np.linalg.svd(R[:, :columns], compute_uv=False), dtype=float)
     return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
 
 
@@ -130,7 +130,7 @@ def _whole_krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, 
     with np.errstate(under="ignore"):
         _, steps = arnoldi_basis(A, mask, rank)
         singular = np.linalg.svd(krylov_matrix(A, mask, columns), compute_uv=False)
-    return steps, singular
+    return steps, np.asarray(singular, dtype=float)
 
 
 def _condition(network: LinearNetwork, rank: int) -> float:

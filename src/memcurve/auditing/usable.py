@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from memcurve.curve import MemoryCurve
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.inputs import processes_for
 from memcurve.memory import ask, noise_profile
 from memcurve.network import LinearNetwork
@@ -99,8 +98,7 @@ def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> Usable
         known[name] = _row(name, level, curve, by_caller)
     equal = [name for name in formats if name not in relative]
     levels = np.concatenate([LEVELS, [formats[name] for name in equal]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)
+    with rank_among_notes():
         family = noise_profile(network, levels, input=input)
     for name, curve in zip(equal, family.curves[len(LEVELS) :], strict=True):
         known[name] = _row(name, formats[name], curve, False)

@@ -78,7 +78,7 @@ def _assumed(task: Task) -> Answer | None:
     return Answer(
         outcome,
         spectrum.rank,
-        [*reach_notes(task), Note("rank", text)],
+        [*reach_notes(task), Note("method", text)],
         diagnostics={
             "reachable": len(task.states),
             "rank_robust": None,

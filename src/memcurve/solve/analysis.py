@@ -127,8 +127,6 @@ class Analysis:
 
     def assumed_spectrum(self) -> Spectrum:
         """The spectrum with all reached modes taken to count, where closed forms do not tell."""
-        if self._spectrum is not None:
-            return self._spectrum
         self._require_single()
         found = None if self.walk is None else walk_spectrum(self.walk, self._pair[1][:, 0])
         return assumed(self.reached) if found is None else found

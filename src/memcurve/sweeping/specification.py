@@ -6,7 +6,7 @@ import difflib
 import functools
 import math
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -41,7 +41,10 @@ AXES = (
 )  # fmt: skip
 WHOLE = ("size", "inputs", "lags", "seed")
 _NUMBERS = ("spectral_radius", "density", "noise")
-_OPTIONS = {"ensemble": ensemble_options, "method": lambda name: METHODS[name].settings}
+_OPTIONS: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "ensemble": ensemble_options,
+    "method": lambda name: METHODS[name].settings,
+}
 KINDS = ("lines", "bars", "heatmap", "curves")
 DESIGNS = ("grid", "zip", "random")
 
