@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,11 @@ from memcurve.arguments import LARGEST_EXACT_INTEGER, exact_array, require_finit
 from memcurve.optional import optional
 
 Array = Any  # an array of any namespace
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+#: Entries of the matrices looked at together, which bounds the memory it takes.
+TOGETHER = 2**26
 
 
 def _compat() -> Any:
@@ -95,6 +100,12 @@ class Backend:
             )
         return exact
 
+    def complex128(self, array: Array) -> Array:
+        """Float64 numbers as complex ones; gradients pass."""
+        if self.xp is np:  # whose astype is a function from NumPy 2.1 on
+            return np.asarray(array, dtype=np.complex128)
+        return self.xp.astype(array, self.xp.complex128, copy=False)
+
     def _require_float64(self, argument: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # jax warns and goes on in single precision
@@ -134,11 +145,20 @@ class Backend:
             return xp.flip(summed(xp.flip(array, axis=-1), axis=-1), axis=-1)
         return summed(array, axis=-1)
 
+    def joined(self, parts: Sequence[Array], axis: int) -> Array:
+        """Arrays one after another."""
+        return parts[0] if len(parts) == 1 else self.xp.concat(list(parts), axis=axis)
+
 
 def spans(count: int, width: int) -> Iterator[slice]:
     """Consecutive slices of 0 … count − 1, ``width`` long, that end where the axis ends."""
     for start in range(0, count, width):
         yield slice(start, min(start + width, count))
+
+
+def blocks(stack: int, size: int) -> Iterator[slice]:
+    """Slices of a stack of matrices N×N, as many at a time as find room."""
+    return spans(stack, max(1, TOGETHER // size**2))
 
 
 def without_gradient(array: Any) -> Any:

@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.batch.backend import Array, Backend, spans, to_host
-from memcurve.batch.degree import TOGETHER
+from memcurve.batch.backend import Array, Backend, Complexes, Floats, blocks, to_host
 from memcurve.solve.sensitivity import (
     BACKWARD_ERROR,
     FIRST_ORDER,
@@ -23,8 +22,6 @@ from memcurve.solve.sensitivity import (
     PROBES_FROM_SIZE,
     SMALL_REST,
 )
-
-Floats = NDArray[np.float64]
 
 #: Sweeps that move all nodes at once, and those that then move the worst node of each network.
 SWEEPS, MOVES = 16, 64
@@ -43,11 +40,10 @@ def scaling(backend: Backend, A: Array) -> tuple[Floats | None, NDArray[np.bool_
         return None, np.ones(stack, dtype=bool)
     exponents = np.zeros((stack, size))
     balanced = np.zeros(stack, dtype=bool)
-    together = max(1, TOGETHER // size**2)
-    for own in spans(stack, together):
-        squares = (
-            A[own, :, :] * A[own, :, :] * (1 - xp.eye(size, dtype=A.dtype, device=backend.device))
-        )
+    for own in blocks(stack, size):
+        others = 1 - xp.eye(size, dtype=A.dtype, device=backend.device)
+        squares = A[own, :, :] * A[own, :, :] * others
+        del others  # another N×N array
         for sweep in range(SWEEPS + MOVES + 1):
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.log2(to_host(xp.sum(squares, axis=2)) / to_host(xp.sum(squares, axis=1)))
@@ -83,8 +79,7 @@ def pole_sensitivities(backend: Backend, A: Array) -> Floats:
     if size == 1:
         return np.zeros(stack)
     result = np.empty(stack)
-    together = max(1, TOGETHER // size**2)
-    for own in spans(stack, together):
+    for own in blocks(stack, size):
         block = A[own, :, :]
         rounding = BACKWARD_ERROR * np.sqrt(size * to_host(xp.sum(block * block, axis=(1, 2))))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -94,7 +89,7 @@ def pole_sensitivities(backend: Backend, A: Array) -> Floats:
     return result
 
 
-def eigenvalues_fit(backend: Backend, A: Array, poles: NDArray[np.complex128]) -> NDArray[np.bool_]:
+def eigenvalues_fit(backend: Backend, A: Array, poles: Complexes) -> NDArray[np.bool_]:
     """Whether Σλ = tr A and Σλ² = tr A² up to rounding, for each network of a balanced stack.
 
     Some libraries return what they have where an eigenvalue solver failed, and say nothing. With
@@ -103,7 +98,7 @@ def eigenvalues_fit(backend: Backend, A: Array, poles: NDArray[np.complex128]) -
     xp = backend.xp
     stack, size = poles.shape
     result = np.empty(stack, dtype=bool)
-    for own in spans(stack, max(1, TOGETHER // size**2)):
+    for own in blocks(stack, size):
         block = A[own, :, :]
         norm = np.sqrt(to_host(xp.sum(block * block, axis=(1, 2))))
         rounding = 2 * BACKWARD_ERROR * np.sqrt(size) * norm  # of the sums here, too

@@ -7,15 +7,15 @@ import sys
 
 import numpy as np
 import pytest
-from memcurve.allpass import memory_of_poles
 
+from memcurve.solve.allpass import memory_of_poles
 from memcurve.batch import MemoryCurves, curves_of_poles
-from memcurve.batch.circle import aliasing, points_needed, roots_of_unity
+from memcurve.batch.allpass import aliasing, points_needed, roots_of_unity
 from memcurve.errors import UnstableNetworkError
-from test_allpass import drawn_poles, true_losses
+from oracle import drawn_poles, true_losses
 from tolerances import CLOSED_FORM, EPS, WHOLE_SUM
 
-#: The lattice of memcurve.allpass, itself right to a few of these (tests/test_allpass.py).
+#: The lattice of memcurve.solve.allpass, itself right to a few of these (tests/solve/test_allpass.py).
 REFERENCE = 16 * EPS
 
 

@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
+from repository import ROOT
+
 pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
-
-ROOT = Path(__file__).parent.parent
 
 
 def script(path: str) -> ModuleType:

@@ -1,0 +1,23 @@
+"""Where things lie: in the repository, and real data beside it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+GOLDEN = TESTS / "golden"
+
+
+def real_data(name: str) -> Path:
+    """A file of measured data, which is not part of the repository; the test is skipped without."""
+    folder = os.environ.get("MEMCURVE_REAL_DATA")
+    if not folder:
+        pytest.skip(f"{name}: real data lie where MEMCURVE_REAL_DATA says, which is not set")
+    path = Path(folder) / name
+    if not path.is_file():
+        pytest.skip(f"{name} is not in {folder}, which MEMCURVE_REAL_DATA names")
+    return path
