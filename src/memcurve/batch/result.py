@@ -101,18 +101,16 @@ class MemoryCurves(Result):
     def __getitem__(self, network: int | tuple[int, ...]) -> MemoryCurve:
         """The curve of one network, on the CPU: ``curves[3]``, or ``curves[()]`` of a single."""
         index = network if isinstance(network, tuple) else (network,)
-        whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in index)
-        if not whole or len(index) != len(self.shape):
+        fits = len(index) == len(self.shape) and all(
+            isinstance(k, int | np.integer) and not isinstance(k, bool) and -n <= k < n
+            for k, n in zip(index, self.shape, strict=True)
+        )
+        if not fits:
             raise IndexError(
-                f"a stack of shape {self.shape} takes {len(self.shape)} integers to name a "
-                f"network, got {network!r}."
+                f"network {network!r} is not in this stack of shape {self.shape}, which takes "
+                f"{len(self.shape)} integers to name a network."
             )
-        try:
-            flat = int(np.arange(len(self.origins)).reshape(self.shape)[index])
-        except IndexError:
-            raise IndexError(
-                f"network {network!r} is not in this stack of shape {self.shape}."
-            ) from None
+        flat = int(np.arange(len(self.origins)).reshape(self.shape)[index])
         values, error, loss = (
             to_host(part[(*index, ...)]) for part in (self.values, self.error, self.loss)
         )
@@ -183,12 +181,10 @@ class MemoryCurves(Result):
         places = list(np.ndindex(self.shape))
         if len(places) <= MOST_DRAWN:
             return plot.curves(*(self[place] for place in places), ax=ax)
-        low, median, high = np.quantile(
-            self._on_host((len(places),)).values, [0.05, 0.5, 0.95], axis=0
-        )
-        middle = dataclasses.replace(
-            self[places[0]], values=median, bands=np.column_stack([low, high])
-        )
+        values = self._on_host((len(places),)).values
+        low, median, high = np.quantile(values, [0.05, 0.5, 0.95], axis=0)
+        bands = np.column_stack([low, high])
+        middle = dataclasses.replace(self[places[0]], values=median, bands=bands)
         name = f"{len(places)} networks: median, 5 % to 95 % quantiles ({self.method})"
         return plot.curves(middle, labels=[name], ax=ax)
 
@@ -236,9 +232,8 @@ def assembled(
     count = int(parts[0].values.shape[1])
 
     def folded(arrays: list[Array]) -> Array:
-        return backend.xp.reshape(
-            backend.rows(backend.joined(arrays, axis=0), order), (*shape, count)
-        )
+        ordered = backend.rows(backend.joined(arrays, axis=0), order)
+        return backend.xp.reshape(ordered, (*shape, count))
 
     return MemoryCurves(
         shape=shape,

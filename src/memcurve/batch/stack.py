@@ -163,26 +163,17 @@ def memory_curves(
 
 
 class Judged(NamedTuple):
-    """What decides how each network of a stack is computed.
-
-    ``excited``: every mode counts, proven or taken for granted. ``uncertain``: the error would be
-    too large.
-    """
+    """What decides how each network of a stack is computed."""
 
     poles: Array
     plan: Plan
     sensitivity: Floats
-    excited: NDArray[np.bool_]
-    uncertain: NDArray[np.bool_]
+    excited: NDArray[np.bool_]  # every mode counts, proven or taken for granted
+    uncertain: NDArray[np.bool_]  # the error would be too large
 
 
 def _judge(
-    backend: Backend,
-    A: Array,
-    mask: Floats,
-    lags: int | None,
-    method: str,
-    assume_controllable: bool,
+    backend: Backend, A: Array, mask: Floats, lags: int | None, method: str, assumed: bool
 ) -> Judged:
     """Eigenvalues of a stack A (B, N, N), their uncertainty, and whether all of them count."""
     plain = without_gradient(A)
@@ -198,7 +189,7 @@ def _judge(
     del scaled  # another N×N array a network
     plan = plan_for(backend, known, lags, method)
     uncertain = plan.largest_error(sensitivity, lags) > LARGEST_ERROR
-    excited = np.full(len(mask), assume_controllable)
+    excited = np.full(len(mask), assumed)
     asked = np.flatnonzero(~uncertain & ~excited)
     if len(asked):
         excited[asked] = fully_excited(backend, backend.rows(plain, asked), mask[asked])
@@ -256,21 +247,14 @@ def _continued(backend: Backend, curves: list[MemoryCurve], lags: int) -> Part:
 
     A curve never rises: what follows lies between zero and its last value, which is negligible.
     """
-
-    def continued(arrays: list[Floats], beyond: list[float]) -> Array:
-        rows = np.repeat(np.array(beyond)[:, None], lags, axis=1)
-        for row, array in zip(rows, arrays, strict=True):
-            row[: len(array)] = array[:lags]
-        return backend.put(rows)
-
-    count = len(curves)
-    return Part(
-        continued([curve.values for curve in curves], [0.0] * count),
-        continued([c.error for c in curves], [float(c.values[-1] + c.error[-1]) for c in curves]),
-        continued([curve.loss for curve in curves], [1.0] * count),
-        np.array([curve.rank for curve in curves], dtype=np.int64),
-        tuple(Origin(curve.method, curve.notes) for curve in curves),
-    )
+    values, loss = np.zeros((len(curves), lags)), np.ones((len(curves), lags))
+    error = np.array([[curve.values[-1] + curve.error[-1]] * lags for curve in curves])
+    for k, curve in enumerate(curves):
+        for rows, own in (values, curve.values), (error, curve.error), (loss, curve.loss):
+            rows[k, : len(own)] = own[:lags]
+    put, ranks = backend.put, np.array([curve.rank for curve in curves], dtype=np.int64)
+    origins = tuple(Origin(curve.method, curve.notes) for curve in curves)
+    return Part(put(values), put(error), put(loss), ranks, origins)
 
 
 def _stack_shape(A: Array) -> tuple[int, ...]:
