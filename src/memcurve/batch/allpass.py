@@ -127,7 +127,7 @@ def circle_curves(
         energy = b * b
     else:
         b = xp.fft.fft(all_pass) / points
-        energy = xp.real(b) ** 2 + xp.imag(b) ** 2
+        energy = _energy(xp, b)
     energy = xp.roll(energy, poles.shape[1] % points, axis=-1)
     tail = backend.running_sum(energy, from_the_end=True)
     memory = xp.concat([tail[:, 1:], xp.zeros_like(tail[:, :1])], axis=1)
@@ -194,16 +194,14 @@ def lattice_curves(
     xp = backend.xp
     stack, size = poles.shape
     poles = _ascending(backend, poles, known)
-    real, imaginary = xp.real(poles), xp.imag(poles)
-    s = xp.sqrt(1 - (real * real + imaginary * imaginary))
+    s = xp.sqrt(1 - _energy(xp, poles))
     conjugate = xp.conj(poles)
     nothing = xp.zeros_like(poles[:, :1])
     # a product with ones: the `sum` of some versions of array-api-compat drops torch's gradient
     ones = backend.put(np.ones(size))
     x = xp.zeros_like(poles)
     u = xp.concat([nothing + 1, x[:, 1:]], axis=1)
-    held: list[Array] = []
-    left: list[Array] = []
+    held, left = list[Array](), list[Array]()
     listed = Lags(lags, np.full(stack, float(size)))
     wave = 0
     while True:

@@ -36,24 +36,12 @@ def _is_numpy(array: Any) -> bool:
 
 @dataclass(frozen=True)
 class Backend:
-    """A namespace of the array API and a device.
-
-    Attributes
-    ----------
-    xp : module
-        The namespace.
-    device : object
-        Where new arrays go; None for NumPy.
-    name : str
-        What messages call it, e.g. ``"torch"``.
-    is_host : bool
-        Whether the device is the CPU: operations start at once, and cost by their size.
-    """
+    """A namespace of the array API and a device."""
 
     xp: Any
-    device: Any
-    name: str
-    is_host: bool
+    device: Any  # where new arrays go; None for NumPy
+    name: str  # what messages call it, e.g. "torch"
+    is_host: bool  # the CPU: operations start at once, and cost by their size
 
     @classmethod
     def of(cls, array: Any, argument: str) -> Backend:
@@ -90,10 +78,10 @@ class Backend:
                 f"it first."
             )
         plain = without_gradient(exact)
-        if not _true(xp.all(xp.isfinite(plain))):
+        if not to_host(xp.all(xp.isfinite(plain))):
             require_finite(to_host(plain), argument)
         integers = xp.isdtype(array.dtype, "integral") and math.prod(plain.shape) > 0
-        if integers and _true(xp.max(xp.abs(plain)) >= LARGEST_EXACT_INTEGER):
+        if integers and to_host(xp.max(xp.abs(plain)) >= LARGEST_EXACT_INTEGER):
             raise ValueError(
                 f"`{argument}` holds integers of 2**53 or beyond, which float64 may not "
                 f"represent; divide by a common factor or convert to float yourself."
@@ -208,7 +196,3 @@ def to_host(array: Any) -> NDArray[Any]:
             "jax.grad works."
         )
     return np.asarray(plain)
-
-
-def _true(value: Any) -> bool:
-    return bool(to_host(value))

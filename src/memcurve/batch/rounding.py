@@ -11,6 +11,8 @@ fails, or that have a node without connections, have no bound here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -113,55 +115,53 @@ def eigenvalues_fit(backend: Backend, A: Array, poles: Complexes) -> NDArray[np.
 
 def power_norms(backend: Backend, A: Array) -> tuple[Floats, Floats]:
     """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F from above, infinite where they do not settle."""
-    size = A.shape[1]
-    if size < PROBES_FROM_SIZE:
-        return _doubled(backend, A)
-    squares, norms = _probed(backend, A)
+    if A.shape[1] < PROBES_FROM_SIZE:
+        return _settled(_doubled(backend, A), A.shape[0])
+    # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
+    squares, norms = (2 * sums for sums in _settled(_probed(backend, A), A.shape[0]))
     slow = np.flatnonzero(~np.isfinite(squares))
     if len(slow):
-        squares[slow], norms[slow] = _doubled(backend, backend.rows(A, slow))
+        doubled = _doubled(backend, backend.rows(A, slow))
+        squares[slow], norms[slow] = _settled(doubled, len(slow))
     return squares, norms
 
 
-def _doubled(backend: Backend, A: Array) -> tuple[Floats, Floats]:
-    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
-    xp = backend.xp
-    stack, size, _ = A.shape
-    X = xp.eye(size, dtype=A.dtype, device=backend.device) + xp.matmul(xp.matrix_transpose(A), A)
-    trace = to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
-    total, added = np.sqrt(size) + np.sqrt(np.maximum(trace - size, 0)), 1
+def _settled(steps: Iterator[tuple[Floats, Floats, Floats]], stack: int) -> tuple[Floats, Floats]:
+    """Both sums, from the sums so far and the ‖Aᵏ‖_F² of the next power, once that is small."""
     squares, norms = np.full(stack, np.inf), np.full(stack, np.inf)
-    for _ in range(60):
-        A = xp.matmul(A, A)
-        rest = to_host(xp.sum(A * A, axis=(1, 2)))
+    for so_far, total, rest in steps:
         done = (rest <= SMALL_REST) & np.isinf(squares)
-        squares[done] = trace[done] / (1 - rest[done])
+        squares[done] = so_far[done] / (1 - rest[done])
         norms[done] = total[done] / (1 - np.sqrt(rest[done]))
         if np.all(np.isfinite(squares) | ~np.isfinite(rest)):
             break
+    return squares, norms
+
+
+def _doubled(backend: Backend, A: Array) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
+    xp, size = backend.xp, A.shape[1]
+    X = xp.eye(size, dtype=A.dtype, device=backend.device) + xp.matmul(xp.matrix_transpose(A), A)
+    trace = to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
+    total, added = np.sqrt(size) + np.sqrt(np.maximum(trace - size, 0)), 1
+    for _ in range(60):
+        A = xp.matmul(A, A)
+        yield trace, total, to_host(xp.sum(A * A, axis=(1, 2)))
         X = X + xp.matmul(xp.matmul(xp.matrix_transpose(A), X), A)
         added *= 2
         before, trace = trace, to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
         total = total + np.sqrt(added * np.maximum(0.0, trace - before))
-    return squares, norms
 
 
-def _probed(backend: Backend, A: Array) -> tuple[Floats, Floats]:
-    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; infinite where the powers decay too slowly."""
+def _probed(backend: Backend, A: Array) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω, as long as that is cheaper than doubling."""
     xp = backend.xp
     stack, size, _ = A.shape
     drawn = np.random.default_rng(_SEED).standard_normal((1, size, PROBES))
     probes = backend.put(np.broadcast_to(drawn, (stack, size, PROBES)))
     sums, total = np.full(stack, float(size)), np.full(stack, np.sqrt(size))
-    squares, norms = np.full(stack, np.inf), np.full(stack, np.inf)
-    for _ in range(size // 4):  # beyond this, doubling costs less
+    for _ in range(size // 4):
         probes = xp.matmul(A, probes)
         rest = to_host(xp.sum(probes * probes, axis=(1, 2))) / PROBES
         sums, total = sums + rest, total + np.sqrt(rest)
-        done = (rest <= SMALL_REST) & np.isinf(squares)
-        # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
-        squares[done] = 2 * sums[done] / (1 - rest[done])
-        norms[done] = 2 * total[done] / (1 - np.sqrt(rest[done]))
-        if np.isfinite(squares).all():
-            break
-    return squares, norms
+        yield sums, total, rest
