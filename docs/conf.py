@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from functools import partial
 from importlib import metadata
 from pathlib import Path
+from typing import Any
+
+import myst_nb.core.execute.direct as execution
+from jupyter_client import AsyncKernelManager
 
 import memcurve
 
@@ -23,6 +28,24 @@ _profile.mkdir()
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+class KernelManager(AsyncKernelManager):
+    """Kernels that are spoken to over Unix sockets, each set of them in a folder of its own.
+
+    For TCP, the ports of a kernel are found free before it starts. With ``-j`` another kernel, or
+    anything else on the machine, may take one until it binds them: it died, and the build with it.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        folder = tempfile.mkdtemp(dir=_settings.name)
+        super().__init__(transport="ipc", ip=f"{folder}/socket", **settings)
+
+
+if os.name == "posix":
+    execution.single_nb_execution = partial(
+        execution.single_nb_execution, kernel_manager_class=KernelManager
+    )
 
 project = "memcurve"
 author = "The memcurve developers"

@@ -21,7 +21,7 @@ def main() -> None:
     with browser() as running:
         page = Page(running, server.address, WIDTH, HEIGHT)
         page.until(lambda: page.find("[data-cell-name=usual] tbody tr").count() == 6, "the page")
-        page.until(lambda: page.find(".spinner").count() == 0, "everything")
+        page.until_complete()
         page.tab.wait_for_timeout(1000)
         page.tab.screenshot(path=picture)
         page.close()

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from repository import ROOT
+
 DOCS = ROOT / "docs"
 #: What is built as a page, by its path within docs.
 PAGES = sorted(
@@ -25,6 +26,8 @@ PAGES = sorted(
     for path in DOCS.rglob(ending)
     if not {"_build", ".ipynb_checkpoints"} & set(path.relative_to(DOCS).parts)
 )
+#: Those that are text.
+WRITTEN = [page for page in PAGES if page.endswith(".md")]
 NEEDED = (
     "sphinx", "myst_nb", "pydata_sphinx_theme", "sphinx_copybutton", "sphinx_design", "ipykernel",
 )  # fmt: skip
@@ -120,7 +123,7 @@ def build(folder: Path) -> Site:
         if find_spec(name) is None:
             pytest.skip(f"the documentation needs {name}, which is not installed")
     command = [
-        sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "2",
+        sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto",
         "-D", "nb_execution_raise_on_error=0", "-d", str(folder / "doctrees"),
         str(DOCS), str(folder / "html"),
     ]  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class Server:
     """The command, running, and the address it printed."""
 
     def __init__(self, *arguments: str) -> None:
+        start = time.perf_counter()
         command = [sys.executable, "-m", "memcurve", "explore", "--no-browser", *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -43,22 +45,38 @@ class Server:
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().split(" ")[0].strip()
         if not self.address:
-            raise AssertionError(self.process.communicate(timeout=20)[1])
+            raise AssertionError(self.process.communicate(timeout=PATIENCE)[1])
+        self.seconds = time.perf_counter() - start
 
     def stop(self) -> str:
         """End it as Ctrl-C does, and return what it complained about."""
         self.process.send_signal(2)
-        _, errors = self.process.communicate(timeout=20)
+        _, errors = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode in (0, 130)
         return errors
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[Server]:
+    """A server, ended whatever happens; it must not have complained."""
+    server = Server(*arguments)
+    try:
+        yield server
+    finally:
+        complaints = server.stop()
+    assert complaints == ""
 
 
 class Page:
     """A tab, what it complained about and what it asked others for."""
 
     def __init__(self, running: Any, address: str, width: int = 1280, height: int = 900) -> None:
-        self.context = running.new_context(
-            viewport={"width": width, "height": height}, accept_downloads=True
+        """Open it in a window of its own; or beside another, where ``running`` is a page."""
+        self.is_first = not isinstance(running, Page)
+        self.context = (
+            running.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+            if self.is_first
+            else running.context
         )
         self.tab = self.context.new_page()
         self.errors: list[str] = []
@@ -67,6 +85,8 @@ class Page:
         self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
         self.tab.on("request", lambda request: self._count(request.url, address))
         self.tab.set_default_timeout(1000 * PATIENCE)
+        #: Whether somebody has changed anything since it was opened.
+        self.touched = False
         self.tab.goto(address)
 
     def _note(self, message: Any) -> None:
@@ -78,8 +98,16 @@ class Page:
         if not url.startswith((origin, origin.replace("http", "ws"), "data:", "blob:")):
             self.elsewhere.append(url)
 
+    def goto(self, address: str) -> None:
+        """Open another address, or the same anew."""
+        self.tab.goto(address)
+        self.touched = "?" in address
+
     def find(self, selector: str) -> Any:
         return self.tab.locator(selector)
+
+    def cell(self, name: str, selector: str = "") -> Any:
+        return self.find(f"[data-cell-name={name}] {selector}".strip())
 
     def curves(self) -> list[np.ndarray]:
         return [np.array(values, dtype=float) for values in self.tab.evaluate(ROWS)]
@@ -95,16 +123,23 @@ class Page:
             return False
         return bool(np.abs(drawn[series] - curve.values[: len(drawn[series])]).max() < SIX_DIGITS)
 
-    def until(self, holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> float:
-        """Wait, and return how long it took."""
+    def until(self, holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+        """Wait for a condition."""
         start = time.perf_counter()
         while not holds():
             if time.perf_counter() - start > seconds:
                 raise AssertionError(f"not within {seconds} s: {what}; {self.text('#App')[:2000]}")
-            time.sleep(0.02)
-        return time.perf_counter() - start
+            self.tab.wait_for_timeout(20)
+
+    def until_shown(self, curve: memcurve.MemoryCurve, what: str, series: int = 0) -> None:
+        self.until(lambda: self.shows(curve, series), what)
+
+    def until_complete(self) -> None:
+        """Wait until nothing is on its way any more."""
+        self.until(lambda: self.find(".spinner").count() == 0, "everything")
 
     def set_size(self, size: int) -> None:
+        self.touched = True
         box = self.find(f"{CONTROLS} input[type=text]").first
         box.fill(str(size))
         box.press("Enter")
@@ -113,19 +148,23 @@ class Page:
         names = ["nodes", "radius", "density", "colour", "noise"]
         return self.find(f"{CONTROLS} [role=slider]").nth(names.index(name))
 
-    def press(self, name: str, key: str, times: int = 1) -> None:
-        """Press a key on a slider, and again where a busy page has lost it."""
+    def move(self, name: str, steps: int) -> None:
+        """Move a slider by keys, in steps and in tens of them, each of which is seen to arrive."""
+        self.touched = True
         slider = self.slider(name)
-        slider.focus()
-        for _ in range(times):
+        one, ten = ("ArrowRight", "PageUp") if steps > 0 else ("ArrowLeft", "PageDown")
+        for key in [ten] * (abs(steps) // 10) + [one] * (abs(steps) % 10):
             before = slider.get_attribute("aria-valuenow")
-            for _ in range(20):
-                self.tab.keyboard.press(key)
-                if slider.get_attribute("aria-valuenow") != before:
-                    break
-                self.tab.wait_for_timeout(50)
+            slider.press(key)
+            self.until(lambda: slider.get_attribute("aria-valuenow") != before, key)  # noqa: B023
+
+    def upload(self, name: str, contents: bytes) -> None:
+        self.touched = True
+        file = {"name": name, "mimeType": "application/octet-stream", "buffer": contents}
+        self.find(f"{CONTROLS} input[type=file]").set_input_files(file)
 
     def close(self) -> None:
+        """Close it; whatever it complained about is an error."""
+        (self.context if self.is_first else self.tab).close()
         assert not self.errors
         assert not self.elsewhere
-        self.context.close()

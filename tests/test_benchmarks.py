@@ -14,8 +14,8 @@ import pytest
 from command import ended
 from memcurve import ensembles, memory_curve
 from memcurve.limits import WORK, estimated_cost
+from repository import ROOT
 
-ROOT = Path(__file__).parent.parent
 TIMES = {"s": 1, "minutes": 60, "hours": 3600, "days": 86_400, "ms": 1e-3}
 SIZES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 #: How far a measured time may be from the estimate, which is for any usual machine.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import warnings
@@ -13,8 +14,8 @@ import pytest
 import scipy.io
 
 import memcurve
+from repository import ROOT
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -52,13 +53,16 @@ def test_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             if library is not None:
                 warnings.simplefilter("ignore")  # those of the library as it is first compiled
                 importlib.import_module(library)
-        exec(code, names)
-        for line in code.splitlines():
-            expression, _, said = line.partition("  # ")
-            if said and "=" not in expression.partition("(")[0]:
-                value = eval(expression, names)
+        lines = code.splitlines()
+        for statement in ast.parse(code).body:
+            line = lines[(statement.end_lineno or 0) - 1]
+            text, _, said = line.partition("  # ")
+            if isinstance(statement, ast.Expr) and said:
+                value = eval(text, names)
                 shown = str(value if isinstance(value, bool | str) else np.round(value, 12))
                 assert shown.startswith(said.partition(":")[0]), line
+            else:
+                exec(compile(ast.Module([statement], []), "README.md", "exec"), names)
     assert names["network"] is own  # followed from top to bottom, a reader keeps it
     if missing:
         pytest.skip(f"blocks left out, since these are not installed: {', '.join(missing)}")

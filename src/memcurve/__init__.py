@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         UncertainResultError,
         UnstableNetworkError,
     )
-    from memcurve.files import load_matrix, load_network, save_network
+    from memcurve.io import load_matrix, load_network, save_network
     from memcurve.memory import fisher_curve, forecasting_curve, memory_curve, noise_profile
     from memcurve.network import LinearNetwork
     from memcurve.network.nonlinear import NonlinearNetwork
@@ -67,15 +67,15 @@ _HOMES = {
     "forecasting_curve": "memcurve.memory",
     "input_normal": "memcurve.normal_form",
     "inputs": "memcurve",
-    "load_matrix": "memcurve.files",
-    "load_network": "memcurve.files",
+    "load_matrix": "memcurve.io",
+    "load_network": "memcurve.io",
     "masks": "memcurve",
     "memory_curve": "memcurve.memory",
     "memory_curves": "memcurve.batch",
     "memory_from_data": "memcurve.data.memory",
     "noise_profile": "memcurve.memory",
     "plot": "memcurve",
-    "save_network": "memcurve.files",
+    "save_network": "memcurve.io",
     "sweep": "memcurve.sweeping",
 }
 
@@ -136,4 +136,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted(__all__)

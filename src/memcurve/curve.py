@@ -99,7 +99,7 @@ class MemoryCurve(Result):
 
     def __post_init__(self) -> None:
         if self.channels.ndim != 2:  # read from JSON, where no lags leave no channels to see
-            object.__setattr__(self, "channels", np.reshape(self.channels, (len(self.lags), -1)))
+            object.__setattr__(self, "channels", np.zeros((0, 1)))
         for name in self._arrays():
             array = np.asarray(getattr(self, name)).view()
             array.flags.writeable = False

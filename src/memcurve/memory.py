@@ -17,7 +17,7 @@ from memcurve.limits import WORK, Work, fits, require_room_for_states
 from memcurve.methods import METHODS, Method
 from memcurve.network.graph import separate_parts
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
-from memcurve.solve.analysis import Task
+from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.curves import curves_of
 from memcurve.solve.question import Question
 
@@ -242,9 +242,10 @@ def noise_profile(
             )  # fmt: skip
             curves += _asked(one, method, seed, options)
     _warn_of_rank(curves[0])
-    # what rounding amounts to is that of the states, whether noise is added or not
-    deviations = Task(Question.of(question.network, input=question.processes)).state_deviations
-    marks = number_formats(deviations) if question.network.C.any() else {}
+    marks = {}
+    if question.network.C.any():
+        deviations = Analysis.of(question.network).state_deviations(question.processes)
+        marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 
@@ -332,7 +333,8 @@ def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> Non
         if question.is_plain and task.analysis.walk is not None:
             return  # closed form: no arrays at all
         states = len(task.states)
-        if question.is_plain and states and fits(states, Work(2, 0, 0), columns=0):
+        sparse = question.network.is_sparse
+        if question.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):
             states = max(map(len, separate_parts(task.states.stored)))
     require_room_for_states(states, work, columns=columns)
 

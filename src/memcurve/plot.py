@@ -1,4 +1,8 @@
-"""Pictures of results, on matplotlib axes."""
+"""Pictures of results, on matplotlib axes.
+
+Results draw themselves with these functions, which therefore know no classes of results but only
+what a curve, a profile or a capacity has.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memcurve.curve import MemoryCurve, NoiseProfile
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from memcurve.data.capacity import Capacity
 
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
@@ -30,19 +30,22 @@ MOST_MARKERS = 60
 SHORT_NAME = 40
 #: Memory below this cannot be seen on a linear axis, which ends there.
 INVISIBLE = 1e-3
+_LAG = "lag τ (time steps)"
 #: Names of the axes, by the kind of curve.
 _AXES = {
-    "memory": ("lag τ (time steps)", "memory $MC_τ$"),
+    "memory": (_LAG, "memory $MC_τ$"),
     "forecasting": ("horizon τ (time steps ahead)", "forecasting capacity $FC_τ$"),
-    "Fisher": ("lag τ (time steps)", "Fisher memory $F_τ$"),
+    "Fisher": (_LAG, "Fisher memory $F_τ$"),
 }
+
+# what tells results apart
+_CURVE = ("lags", "values", "bands", "kind")
+_PROFILE = ("levels", "totals", "marks")
+_CAPACITY = ("by_degree", "total_error", "rank")
 
 
 def curves(
-    *results: MemoryCurve,
-    labels: Sequence[str] | None = None,
-    ax: Axes | None = None,
-    log: bool = False,
+    *results: Any, labels: Sequence[str] | None = None, ax: Axes | None = None, log: bool = False
 ) -> Axes:
     """Draw memory curves with their errors.
 
@@ -71,19 +74,15 @@ def curves(
     if not results:
         raise ValueError("`results` must hold at least one MemoryCurve, got none.")
     for result in results:
-        if not isinstance(result, MemoryCurve):
+        if not _has(result, _CURVE):
             raise TypeError(
                 f"`results` must be MemoryCurves, got {type(result).__name__}; pass those of a "
                 f"list or a family as curves(*family)."
             )
         if len(result) == 0:
             raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
-    if labels is not None and len(labels) != len(results):
-        raise ValueError(
-            f"`labels` must name each of the {len(results)} curves, got {len(labels)} names."
-        )
-    if ax is None:
-        ax = _new_axes()
+    _require_labels(labels, len(results), "curves")
+    ax = _new_axes() if ax is None else ax
     names = [_plain(name) for name in labels or map(_label, results)]
     longest = max(len(result) for result in results)
     marker = "o" if longest <= MOST_MARKERS else ""
@@ -106,9 +105,7 @@ def curves(
         )  # fmt: skip
         named.add(band)
     kinds = {result.kind for result in results}
-    across, up = _AXES[kinds.pop()] if len(kinds) == 1 else ("lag τ (time steps)", "capacity")
-    ax.set_xlabel(across)
-    ax.set_ylabel(up)
+    x_label, y_label = _AXES[kinds.pop()] if len(kinds) == 1 else (_LAG, "capacity")
     if log:
         ax.set_yscale("log")
     else:
@@ -118,16 +115,11 @@ def curves(
         # what is left beyond is invisible on a linear axis
         ends = [_last_visible(result) for result in results]
         ax.set_xlim(0, max(1.1 * max(ends), 1))
-    ax.grid(alpha=0.25)
-    # above the axes, where it cannot cover a curve
     columns = 2 if len(names) > 4 and max(map(len, names)) < SHORT_NAME else 1
-    ax.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3, ncols=columns
-    )
-    return ax
+    return _labelled(ax, x_label, y_label, columns)
 
 
-def profile(family: NoiseProfile, *, ax: Axes | None = None) -> Axes:
+def profile(family: Any, *, ax: Axes | None = None) -> Axes:
     """Draw total usable memory against the noise level, with number formats marked.
 
     Parameters
@@ -149,7 +141,7 @@ def profile(family: NoiseProfile, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'standard deviation of the observation noise (input of unit variance)'
     """
-    if not isinstance(family, NoiseProfile):
+    if not _has(family, _PROFILE):
         raise TypeError(
             f"`family` must be a NoiseProfile, got {type(family).__name__}; memcurve.noise_profile "
             f"gives one."
@@ -161,15 +153,9 @@ def profile(family: NoiseProfile, *, ax: Axes | None = None) -> Axes:
     order = np.argsort(family.levels[shown])
     levels, totals = family.levels[shown][order], family.totals[shown][order]
     errors = family.total_errors[shown][order]
-    marker = "o" if len(levels) <= MOST_MARKERS else ""
-    name = _plain(f"{family.curves[0].network}: usable memory")
-    ax.plot(levels, totals, color=COLOURS[0], marker=marker, ms=3.5, lw=1.8, label=name)
+    name = f"{family.curves[0].network}: usable memory"
+    _totals(ax, levels, totals, name, "without noise, white input", family.rank)
     ax.fill_between(levels, totals - errors, totals + errors, color=COLOURS[0], alpha=0.2, lw=0)
-    if family.rank is not None:
-        label = f"without noise, white input: {family.rank}"
-        ax.axhline(family.rank, color=COLOURS[6], lw=1, ls="--", label=label)
-    ax.set_xscale("log")
-    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(family.rank or 0)))
     for k, (name, level) in enumerate(family.marks.items()):
         if levels[0] <= level <= levels[-1]:
             ax.axvline(level, color=COLOURS[1 + k % 4], lw=1, ls=":")
@@ -178,14 +164,11 @@ def profile(family: NoiseProfile, *, ax: Axes | None = None) -> Axes:
                 f"{name}: {usable:.3g}", (level, usable), xytext=(5, 5),
                 textcoords="offset points", color=COLOURS[1 + k % 4], fontsize=9,
             )  # fmt: skip
-    ax.set_xlabel(f"standard deviation of the {family.noise} (input of unit variance)")
-    ax.set_ylabel("total usable memory")
-    ax.grid(alpha=0.25)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
-    return ax
+    x_label = f"standard deviation of the {family.noise} (input of unit variance)"
+    return _labelled(ax, x_label, "total usable memory")
 
 
-def floor_profile(curve: MemoryCurve, *, ax: Axes | None = None) -> Axes:
+def floor_profile(curve: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the total memory of a recording against the noise floor of its states.
 
     Parameters
@@ -210,7 +193,7 @@ def floor_profile(curve: MemoryCurve, *, ax: Axes | None = None) -> Axes:
     >>> memcurve.plot.floor_profile(curve).get_ylabel()
     'total memory'
     """
-    if not isinstance(curve, MemoryCurve):
+    if not _has(curve, _CURVE):
         raise TypeError(f"`curve` must be a MemoryCurve, got {type(curve).__name__}.")
     if "profile" not in curve.diagnostics:
         raise ValueError(
@@ -220,82 +203,15 @@ def floor_profile(curve: MemoryCurve, *, ax: Axes | None = None) -> Axes:
     ax = _new_axes() if ax is None else ax
     floors = np.array([float(floor) for floor in curve.diagnostics["profile"]])
     totals = np.array([float(total) for total in curve.diagnostics["profile"].values()])
-    name = _plain(f"{curve.network}: memory above the noise floor")
-    ax.plot(floors, totals, color=COLOURS[0], marker="o", ms=3.5, lw=1.8, label=name)
-    states = int(curve.diagnostics["states"])
-    ax.axhline(states, color=COLOURS[6], lw=1, ls="--", label=f"number of states: {states}")
+    name = f"{curve.network}: memory above the noise floor"
+    _totals(ax, floors, totals, name, "number of states", int(curve.diagnostics["states"]))
     floor = float(curve.options["noise_floor"])
     if floors[0] <= floor <= floors[-1]:
         ax.axvline(floor, color=COLOURS[1], lw=1, ls=":", label=f"floor of the curve: {floor:.3g}")
-    ax.set_xscale("log")
-    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(states)))
-    ax.set_xlabel("noise floor (in standard deviations of each state)")
-    ax.set_ylabel("total memory")
-    ax.grid(alpha=0.25)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
-    return ax
+    return _labelled(ax, "noise floor (in standard deviations of each state)", "total memory")
 
 
-def save(ax: Axes, path: str | os.PathLike[str]) -> None:
-    """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
-    figure: Any = ax.figure
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise ValueError(
-            f"`path` must end in one of {', '.join(ENDINGS)}, got {os.fspath(path)!r}."
-        )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # names in scripts the font lacks
-        figure.savefig(path, dpi=150)
-
-
-def _new_axes() -> Axes:
-    """Axes of a new figure, which notebooks show; elsewhere it needs no display."""
-    from matplotlib.figure import Figure
-
-    if _in_notebook():
-        import matplotlib.pyplot as plt
-
-        return plt.figure(figsize=SIZE, layout="constrained").add_subplot()
-    return Figure(figsize=SIZE, layout="constrained").add_subplot()
-
-
-def _in_notebook() -> bool:
-    """Whether figures made by pyplot are shown when a cell ends, and closed."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return shell is not None and hasattr(shell, "kernel")
-
-
-def _interval(result: MemoryCurve) -> str | None:
-    """What the bands of an estimate are; None for others."""
-    if result.bands is None or "level" not in result.options:
-        return None
-    return f"{100 * result.options['level']:g} % interval"
-
-
-def _last_visible(result: MemoryCurve) -> int:
-    last = result.diagnostics.get("last_lag", -1)
-    if last >= 0:  # of an estimate there is but noise beyond
-        return max(1, min(int(last) + 1, int(result.lags[-1])))
-    seen = np.flatnonzero(result.values >= INVISIBLE * max(float(np.nanmax(result.values)), 1e-300))
-    return int(result.lags[min(seen[-1] + 1, len(result) - 1)]) if len(seen) else 1
-
-
-def _plain(name: str) -> str:
-    """Guard a label: matplotlib hides those that begin with _ and reads formulas between $."""
-    return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")
-
-
-def _label(result: MemoryCurve) -> str:
-    what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
-    total = f"{result.total:.6g}"
-    if _interval(result) is not None:
-        total = f"{result.total:.4g} ± {result.total_error:.2g}"
-    return f"{result.network}: total {what} {total} ({result.method})"
-
-
-def capacity(
-    *results: Capacity, labels: Sequence[str] | None = None, ax: Axes | None = None
-) -> Axes:
+def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw information processing capacities: one bar a result, stacked by degree.
 
     Parameters
@@ -323,17 +239,12 @@ def capacity(
     >>> memcurve.plot.capacity(result).get_ylabel()
     'capacity'
     """
-    from memcurve.data.capacity import Capacity
-
     if not results:
         raise ValueError("`results` must hold at least one Capacity, got none.")
     for result in results:
-        if not isinstance(result, Capacity):
+        if not _has(result, _CAPACITY):
             raise TypeError(f"`results` must be Capacities, got {type(result).__name__}.")
-    if labels is not None and len(labels) != len(results):
-        raise ValueError(
-            f"`labels` must name each of the {len(results)} results, got {len(labels)} names."
-        )
+    _require_labels(labels, len(results), "results")
     ax = _new_axes() if ax is None else ax
     places = np.arange(len(results))
     bottom = np.zeros(len(results))
@@ -353,8 +264,91 @@ def capacity(
     ax.set_xticks(places, [_plain(name) for name in names])
     ax.set_xlim(-0.6, len(results) - 0.4)
     ax.set_ylim(0, 1.08 * max(bounds))
-    ax.set_ylabel("capacity")
-    ax.grid(alpha=0.25, axis="y")
     ax.set_axisbelow(True)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3, ncols=4)
+    return _labelled(ax, "", "capacity", 4, grid="y")
+
+
+def save(ax: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
+    figure: Any = ax.figure
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise ValueError(
+            f"`path` must end in one of {', '.join(ENDINGS)}, got {os.fspath(path)!r}."
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # names in scripts the font lacks
+        figure.savefig(path, dpi=150)
+
+
+def _has(result: Any, attributes: Sequence[str]) -> bool:
+    return all(hasattr(result, name) for name in attributes)
+
+
+def _require_labels(labels: Sequence[str] | None, count: int, what: str) -> None:
+    if labels is not None and len(labels) != count:
+        raise ValueError(f"`labels` must name each of the {count} {what}, got {len(labels)} names.")
+
+
+def _totals(ax: Axes, x: Any, totals: Any, name: str, bound_name: str, bound: int | None) -> None:
+    """Draw totals over a logarithmic axis, and what they cannot exceed."""
+    marker = "o" if len(x) <= MOST_MARKERS else ""
+    ax.plot(x, totals, color=COLOURS[0], marker=marker, ms=3.5, lw=1.8, label=_plain(name))
+    if bound is not None:
+        ax.axhline(bound, color=COLOURS[6], lw=1, ls="--", label=f"{bound_name}: {bound}")
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.08 * max(float(totals.max()), float(bound or 0)))
+
+
+def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any = "both") -> Axes:
+    """Axes with names, a grid, and the legend above them, where it cannot cover a curve."""
+    ax.set_xlabel(x_label)
+    ax.set_ylabel(y_label)
+    ax.grid(alpha=0.25, axis=grid)
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
+    ax.legend(frameon=False, ncols=columns, **place)
     return ax
+
+
+def _new_axes() -> Axes:
+    """Axes of a new figure, which notebooks show; elsewhere it needs no display."""
+    from matplotlib.figure import Figure
+
+    if _in_notebook():
+        import matplotlib.pyplot as plt
+
+        return plt.figure(figsize=SIZE, layout="constrained").add_subplot()
+    return Figure(figsize=SIZE, layout="constrained").add_subplot()
+
+
+def _in_notebook() -> bool:
+    """Whether figures made by pyplot are shown when a cell ends, and closed."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _interval(result: Any) -> str | None:
+    """What the bands of an estimate are; None for others."""
+    if result.bands is None or "level" not in result.options:
+        return None
+    return f"{100 * result.options['level']:g} % interval"
+
+
+def _last_visible(result: Any) -> int:
+    last = result.diagnostics.get("last_lag", -1)
+    if last >= 0:  # of an estimate there is but noise beyond
+        return max(1, min(int(last) + 1, int(result.lags[-1])))
+    seen = np.flatnonzero(result.values >= INVISIBLE * max(float(np.nanmax(result.values)), 1e-300))
+    return int(result.lags[min(seen[-1] + 1, len(result) - 1)]) if len(seen) else 1
+
+
+def _plain(name: str) -> str:
+    """Guard a label: matplotlib hides those that begin with _ and reads formulas between $."""
+    return f" {name}".replace("$", r"\$") if name.startswith("_") else name.replace("$", r"\$")
+
+
+def _label(result: Any) -> str:
+    what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
+    total = f"{result.total:.6g}"
+    if _interval(result) is not None:
+        total = f"{result.total:.4g} ± {result.total_error:.2g}"
+    return f"{result.network}: total {what} {total} ({result.method})"

@@ -26,7 +26,7 @@ def listening(progress: Progress) -> Iterator[Listener]:
         from rich.console import Console
         from rich.progress import Progress as Bars
 
-        with Bars(console=Console(stderr=True), transient=True) as bars:
+        with Bars(console=Console(stderr=True)) as bars:
             tasks: dict[str, Any] = {}
 
             def show(label: str, done: int, total: int | None) -> None:

@@ -72,8 +72,9 @@ class Result(ABC):
         """Read back what :meth:`to_json` wrote."""
         try:
             content = json.loads(text)
-            if content.pop("format") not in (cls.FORMAT, *cls.EARLIER_FORMATS):
-                raise ValueError(f"the `format` entry is not {cls.FORMAT!r}")
+            found = content.pop("format", None) if isinstance(content, dict) else None
+            if found not in (cls.FORMAT, *cls.EARLIER_FORMATS):
+                raise ValueError(f"its `format` is not {cls.FORMAT!r}")
             fields = {name: v for name, v in content.items() if name not in cls.DERIVED}
             result: Self = _adapter(cls).validate_python(cls._upgraded(fields))
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Models of other libraries → LinearNetwork. One small file an adapter, one table, `as_network`.
+"""Models of other libraries → LinearNetwork. One small file a library, one table, `as_network`.
 
 A library is never imported here: an object is recognised by the module its class comes from, and
 an object can only exist where its library is installed.
@@ -11,15 +11,13 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from memcurve.adapters.arrays import diagonal, from_mapping, from_tuple, leaky, lru, s4d, s5
 from memcurve.adapters.conn2res_networks import conn2res, from_conn2res
-from memcurve.adapters.diagonal_layers import diagonal, lru, s4d, s5
 from memcurve.adapters.graphs import from_graph
 from memcurve.adapters.linear_systems import from_control, from_scipy
-from memcurve.adapters.matrices import from_tuple, leaky
 from memcurve.adapters.reservoirpy_nodes import from_reservoirpy
-from memcurve.adapters.state_dicts import from_mapping
 from memcurve.adapters.torch_modules import from_torch
-from memcurve.files import load_network
+from memcurve.io import load_network
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 
@@ -27,7 +25,7 @@ __all__ = ["as_network", "conn2res", "diagonal", "leaky", "lru", "s4d", "s5"]
 
 
 def as_network(
-    obj: Any, *, readout: Any = None, name: str | None = None, **options: Any
+    network: Any, *, readout: Any = None, name: str | None = None, **options: Any
 ) -> LinearNetwork:
     """Make a :class:`memcurve.LinearNetwork` from a model of another library.
 
@@ -37,7 +35,7 @@ def as_network(
 
     Parameters
     ----------
-    obj
+    network
         One of these, with the options it takes:
 
         - a ``LinearNetwork``, a ``NonlinearNetwork`` (linearised), or the path of a file
@@ -72,23 +70,25 @@ def as_network(
     >>> memcurve.memory_curve(network).total
     2.0
     """
-    adapter = _adapter(obj)
+    if isinstance(network, LinearNetwork) and readout is None and name is None and not options:
+        return network
+    adapter = _adapter(network)
     taken = inspect.signature(adapter).parameters
     known = [n for n, p in taken.items() if p.kind is p.KEYWORD_ONLY and n not in _COMMON]
     unknown = [f"`{option}`" for option in options if option not in known]
     if unknown:
         listed = ", ".join(f"`{option}`" for option in known) or "no options"
         raise TypeError(
-            f"as_network does not take {', '.join(unknown)} for {_described(obj)}; it takes "
+            f"as_network does not take {', '.join(unknown)} for {_described(network)}; it takes "
             f"{listed} besides `readout` and `name`."
         )
     if readout is not None and "readout" in taken:
         options["readout"] = readout
         readout = None
-    network = adapter(obj, **options)
+    found = adapter(network, **options)
     given = {"readout": readout, "name": name}
     changes = {part: value for part, value in given.items() if value is not None}
-    return network.replace(**changes) if changes else network
+    return found.replace(**changes) if changes else found
 
 
 def _from_linear(network: LinearNetwork) -> LinearNetwork:
@@ -135,11 +135,11 @@ def _adapter(obj: Any) -> Adapter:
             if f"{parent.__module__}.".startswith(f"{package}."):
                 return adapter
     raise TypeError(
-        f"`obj` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple (A, C), "
-        f"(W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy Reservoir "
+        f"`network` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple "
+        f"(A, C), (W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy Reservoir "
         f"or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or control, a "
         f"torch nn.RNN or nn.RNNCell, or a networkx graph; got {_described(obj)}. Give its weights "
-        f"as as_network((A, C))."
+        f"as a pair (A, C)."
     )
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.adapters.recurrent import recurrent_network
+from memcurve.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.arguments import exact_array
+from memcurve.io.networks import as_mask
 from memcurve.network import LinearNetwork
 
 _BY_NAME = {"tanh": "tanh", "relu": "relu"}
@@ -41,7 +42,7 @@ def conn2res(
     name : str, optional
         A label for tables and plots.
     """
-    weights = w if hasattr(w, "tocsr") else exact_array(w, "w")
+    weights = exact_or_sparse(w, "w")
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"`w` must be a square matrix, got shape {tuple(weights.shape)}.")
     size = int(weights.shape[0])
@@ -52,10 +53,8 @@ def conn2res(
         )
     inward = _unit_rows(input_nodes, size) if w_in is None else _input_rows(w_in, size)
     gain = 1.0 if input_gain is None else exact_array(input_gain, "input_gain")
-    C = (gain * inward).T
-    return LinearNetwork(
-        weights.T, C[:, 0] if C.shape[1] == 1 else C, readout=output_nodes, name=name
-    )
+    C = as_mask((gain * inward).T)
+    return LinearNetwork(weights.T, C, readout=output_nodes, name=name)
 
 
 def from_conn2res(
@@ -68,8 +67,7 @@ def from_conn2res(
     if own is None or function is None:
         raise TypeError(
             f"`obj` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
-            f"memcurve.adapters.conn2res(w, w_in), or record its states and use "
-            f"memcurve.memory_from_data(states, z)."
+            f"memcurve.adapters.conn2res(w, w_in), or {RECORD}."
         )
     # releases before 0.1 keep the input weights in the network, their gain applied
     inward = getattr(esn, "w_ih", None) if w_in is None else w_in
@@ -82,8 +80,7 @@ def from_conn2res(
     activation = getattr(function, "__name__", "")
     if activation == "step":
         raise ValueError(
-            "`obj` has the activation step, which has no slope to linearise with; record its "
-            "states and use memcurve.memory_from_data(states, z)."
+            f"`obj` has the activation step, which has no slope to linearise with; {RECORD}."
         )
     slope = 1.0
     if activation == "linear":

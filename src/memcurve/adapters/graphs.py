@@ -45,19 +45,16 @@ def from_graph(
 def _matrix(graph: Any, places: dict[Any, int], weight: str | None) -> Any:
     from scipy.sparse import csr_array
 
-    rows, columns, values = [], [], []
-    mirrored = not graph.is_directed()
+    edges = []
     for source, target, data in graph.edges(data=True):
         value = 1.0 if weight is None else data.get(weight, 1.0)
-        i, j = places[target], places[source]
-        rows.append(i)
-        columns.append(j)
-        values.append(value)
-        if mirrored and i != j:
-            rows.append(j)
-            columns.append(i)
-            values.append(value)
-    numbers = exact_array(values, f"edge attribute {weight}") if values else np.zeros(0)
+        edges.append((value, places[target], places[source]))
+        if not graph.is_directed() and places[source] != places[target]:
+            edges.append((value, places[source], places[target]))
+    if not edges:
+        return csr_array((len(places), len(places)))
+    values, rows, columns = zip(*edges, strict=True)
+    numbers = exact_array(values, f"edge attribute {weight}")
     return csr_array((numbers, (rows, columns)), shape=(len(places), len(places)))
 
 

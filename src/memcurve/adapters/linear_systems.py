@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from memcurve.arguments import exact_array, require_number
+from memcurve.io.networks import as_mask
 from memcurve.network import LinearNetwork
+from memcurve.notes import Note
 
 _METHODS = ("zoh", "foh", "bilinear", "euler", "backward_diff", "impulse")
-_LAG_NOTE = (
+_LAG_NOTE = Note(
+    "network",
     "a system's state x[t] has not seen its input u[t] yet: the network's state at t is x[t+1], so "
-    "that lag τ here is lag τ + 1 there"
+    "that lag τ here is lag τ + 1 there",
 )
 
 
@@ -56,7 +59,7 @@ def _network(
     step: float | None,
     method: str | None,
 ) -> LinearNetwork:
-    notes: list[str] = []
+    notes: list[Note] = []
     if is_discrete and (step is not None or method is not None):
         raise ValueError(
             "`step` and `method` are for continuous-time systems, got a discrete-time one; leave "
@@ -70,19 +73,20 @@ def _network(
     if size == 0:
         raise ValueError("`obj` must have at least one state, got a static gain; it has no memory.")
     if not outputs:
-        return LinearNetwork(A, _vector(B), notes=(*notes, _LAG_NOTE))
+        return LinearNetwork(A, as_mask(B), notes=(*notes, _LAG_NOTE))
     # y[t] = C x[t] + D u[t] is a state driven by x[t] = x'_{t−1} and u[t]: no product is rounded
     joined = np.zeros((size + count, size + count), dtype=np.result_type(A, C))
     joined[:size, :size], joined[size:, :size] = A, C
-    notes.append(f"read through its {count} output(s) y[t] = C x[t] + D u[t], the last node(s)")
+    read = f"read through its {count} output(s) y[t] = C x[t] + D u[t], the last node(s)"
+    notes.append(Note("network", read))
     return LinearNetwork(
-        joined, _vector(np.vstack([B, D])), readout=range(size, size + count), notes=notes
+        joined, as_mask(np.vstack([B, D])), readout=range(size, size + count), notes=notes
     )
 
 
 def _discretised(
     matrices: tuple[Any, ...], step: float | None, method: str | None
-) -> tuple[tuple[Any, ...], str]:
+) -> tuple[tuple[Any, ...], Note]:
     if step is None:
         raise ValueError(
             "`obj` is a continuous-time system, and memory is counted in steps; give the `step` to "
@@ -96,11 +100,8 @@ def _discretised(
 
     discretise: Any = cont2discrete  # its many signatures do not fit a tuple of any arrays
     discrete = discretise(matrices, length, method=rule)
-    return discrete[:4], f"continuous-time system, discretised with step {length:g} ({rule})"
-
-
-def _vector(B: Any) -> Any:
-    return B[:, 0] if B.shape[1] == 1 else B
+    note = f"continuous-time system, discretised with step {length:g} ({rule})"
+    return discrete[:4], Note("network", note)
 
 
 def _refused(system: Any) -> TypeError:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.adapters.recurrent import recurrent_network
+from memcurve.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.arguments import exact_array, require_size
 from memcurve.network import LinearNetwork
+from memcurve.notes import Note
 
 #: Nodes with states of their own, and whether they are a network that can be linearised.
 _RESERVOIRS = {
@@ -31,8 +32,7 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     if not _RESERVOIRS.get(kind, False):
         raise TypeError(
             f"`obj` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, or a "
-            f"Model with one, got {_label(node)}; record its states and use "
-            f"memcurve.memory_from_data(states, z)."
+            f"Model with one, got {_label(node)}; {RECORD}."
         )
     node, notes = _initialised(node, input_dim)
     network = _network(node, kind)
@@ -42,7 +42,7 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
 
 def _network(node: Any, kind: str) -> LinearNetwork:
     source = _label(node)
-    W, Win, activation = _weights(node.W), node.Win, _activation(node, source)
+    W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
     bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
     if kind == "Reservoir":  # x ← (1 − lr)·x + lr·f(W x + Win u + bias)
         return recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
@@ -85,9 +85,9 @@ def _only_reservoir(model: Any) -> Any:
     return reservoir
 
 
-def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[str]]:
+def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     """The node itself, or a copy with weights where it has not drawn its own yet."""
-    known = node.input_dim if node.input_dim is not None else None
+    known = node.input_dim
     if input_dim is not None:
         input_dim = require_size(input_dim, "input_dim")
         if known is not None and known != input_dim:
@@ -104,7 +104,7 @@ def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[str]]:
         f"the reservoir had not seen data: its weights were drawn in a copy, for {count} input(s); "
         f"reservoir.initialize(x) fixes them"
     )
-    return drawn, [note]
+    return drawn, [Note("network", note)]
 
 
 def _activation(node: Any, source: str) -> Any:
@@ -113,8 +113,8 @@ def _activation(node: Any, source: str) -> Any:
     own = getattr(function, "__module__", "").startswith("reservoirpy.")
     if own and name == "softmax":
         raise ValueError(
-            f"{source}: softmax joins the nodes, so that no slope of each node replaces it; record "
-            f"its states and use memcurve.memory_from_data(states, z)."
+            f"{source}: softmax joins the nodes, so that no slope of each node replaces it; "
+            f"{RECORD}."
         )
     return _BY_NAME.get(name, function) if own or function is np.tanh else function
 
@@ -130,10 +130,6 @@ def _kind(node: Any) -> str:
 def _label(node: Any) -> str:
     named = f" {node.name!r}" if getattr(node, "name", None) else ""
     return f"{type(node).__name__}{named}"
-
-
-def _weights(W: Any) -> Any:
-    return W if hasattr(W, "tocsr") else exact_array(W, "W")
 
 
 def _dense(value: Any, argument: str) -> Any:

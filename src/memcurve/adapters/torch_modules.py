@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.adapters.recurrent import recurrent_network
-from memcurve.arguments import exact_array
+from memcurve.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.ensembles import stacked
-from memcurve.files.checkpoints import tensor_values
 from memcurve.network import LinearNetwork
+from memcurve.notes import notes_of
 
 _GATED = ("LSTM", "GRU", "LSTMCell", "GRUCell")
 
@@ -22,8 +21,7 @@ def from_torch(module: Any) -> LinearNetwork:
     if kinds & set(_GATED):
         raise TypeError(
             f"`obj` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
-            f"multiply states with each other, so that no linear network stands for it; record its "
-            f"states and use memcurve.memory_from_data(states, z)."
+            f"multiply states with each other, so that no linear network stands for it; {RECORD}."
         )
     if not kinds & {"RNN", "RNNCell"}:
         raise TypeError(
@@ -33,8 +31,8 @@ def from_torch(module: Any) -> LinearNetwork:
         )
     if getattr(module, "bidirectional", False):
         raise ValueError(
-            "`obj` must run in one direction, got bidirectional=True: half of its states are "
-            "driven by the future; record its states and use memcurve.memory_from_data(states, z)."
+            f"`obj` must run in one direction, got bidirectional=True: half of its states are "
+            f"driven by the future; {RECORD}."
         )
     count = getattr(module, "num_layers", 1)
     cell = "RNNCell" in kinds
@@ -48,21 +46,22 @@ def from_torch(module: Any) -> LinearNetwork:
         return layers[0].replace(name=name)
     joined = stacked(layers)
     top = joined.size - layers[-1].size
-    notes: list[str] = [*layers[0].notes]
-    notes.append(
-        f"{count} layers, all read; the module's output is nodes {top} … {joined.size - 1}"
-    )
+    notes = [f"{count} layers, all read; the module's output is nodes {top} … {joined.size - 1}"]
     if module.dropout:
         notes.append("dropout between the layers is left out, as in eval()")
-    return joined.replace(name=name, notes=notes)
+    return joined.replace(name=name, notes=(*layers[0].notes, *notes_of(notes, "network")))
 
 
 def _layer(module: Any, suffix: str, below: Any) -> tuple[LinearNetwork, Any]:
     """One layer about its fixed point, and that point; ``below`` is the point of the one below."""
-    hidden, inward = (_weights(module, f"weight_{part}{suffix}") for part in ("hh", "ih"))
+
+    def weights(name: str) -> Any:
+        return exact_or_sparse(getattr(module, f"{name}{suffix}"), f"{name}{suffix}")
+
+    hidden, inward = (weights(f"weight_{part}") for part in ("hh", "ih"))
     bias = np.zeros(len(hidden))
     if module.bias:
-        bias = bias + sum(_weights(module, f"bias_{part}{suffix}") for part in ("ih", "hh"))
+        bias = bias + sum(weights(f"bias_{part}") for part in ("ih", "hh"))
     if below is not None:
         bias = bias + inward @ below
     network = recurrent_network(
@@ -77,10 +76,6 @@ def _layer(module: Any, suffix: str, below: Any) -> tuple[LinearNetwork, Any]:
     if below is not None:  # the layer below brings its own part of the constant
         constant = constant - network.C.reshape(network.size, -1) @ below
     return network.replace(shift=constant if constant.any() else None), rest
-
-
-def _weights(module: Any, name: str) -> Any:
-    return exact_array(tensor_values(getattr(module, name)), name)
 
 
 def _inside(module: Any) -> str:

@@ -10,14 +10,13 @@ from memcurve.auditing.facts import Facts
 from memcurve.auditing.structure import (
     HOPELESS,
     WORST_CONDITION,
-    Complexes,
     Eigenvalues,
-    Floats,
     Squeezing,
 )
 from memcurve.auditing.usable import UsableMemory
 from memcurve.auditing.verdict import counted, number, verdict
 from memcurve.report import Chart, Document, Section, Series, Table
+from memcurve.result import Complexes, Floats
 
 #: Estimates drawn at first; the others can be switched on.
 SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")

@@ -188,9 +188,10 @@ def _simulated(
 # --- How other libraries measure memory: simulate, train a ridge readout, correlate on a test part.
 #
 # A readout W = (XᵀX + αI)⁻¹XᵀY is trained on the first part of a simulation to recall the input τ
-# steps ago, for every lag at once; the score of a lag is the squared (or the absolute) correlation of
-# what it recalls with what was, on the rest. What is lost, and what is invented, follows from the
-# ridge α, which is a noise of variance α/T, from the number T of samples and from the largest lag.
+# steps ago, for every lag at once; the score of a lag is the squared (or the absolute) correlation
+# of what it recalls with what was, on the rest. What is lost, and what is invented, follows from
+# the ridge α, which is a noise of variance α/T, from the number T of samples and from the largest
+# lag.
 #
 
 

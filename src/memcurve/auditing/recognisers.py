@@ -7,7 +7,6 @@ number cannot prove how it was made: explanations are ranked by how likely they 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from memcurve.auditing.claims import SCATTER, Case, Claim, Explanation, Floats
 from memcurve.auditing.estimates import Estimate
 from memcurve.auditing.structure import HOPELESS
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.inputs import ARMA
 from memcurve.memory import ask, fisher_curve, noise_profile
 from memcurve.solve.question import Question
@@ -435,8 +434,7 @@ def _ridge_total(case: Case, level: float) -> float | None:
 
 def _totals_under(case: Case, levels: list[float]) -> Floats | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
+        with rank_among_notes():
             return noise_profile(case.network, levels, lags=1, input=case.input).totals
     except UncertainResultError:
         return None

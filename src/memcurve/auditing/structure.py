@@ -9,17 +9,21 @@ import numpy as np
 
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.inputs import processes_for
 from memcurve.krylov import arnoldi_basis, krylov_matrix
 from memcurve.memory import ask
 from memcurve.network import LinearNetwork
 from memcurve.result import Complexes, Floats
 from memcurve.solve.analysis import Analysis
+from memcurve.solve.direct import krylov_reduction, responses
 from memcurve.solve.question import Question
 
 #: Beyond this condition number floating point sees noise.
 WORST_CONDITION = 1e15
 #: Correlations of states with a larger condition number cannot be inverted to any purpose.
 HOPELESS = 1e12
+#: Directions are looked at down to this share of the mask, far below rounding.
+INVISIBLE = 1e-18
 #: States up to which squeezing is measured, and the weights are rounded.
 MOST_STATES = 1000
 
@@ -59,7 +63,8 @@ class Squeezing:
     Attributes
     ----------
     components : (n,) array
-        ‖θ_j‖/‖C‖: the part of A^{j−1}C orthogonal to the columns before it.
+        ‖θ_j‖/‖C‖: the part of A^{j−1}C orthogonal to the columns before it, down to where nothing
+        would ever be seen of it.
     below_rounding : int or None
         The first j from which it is below eps: what comes later is invisible to formulas that
         form the Gramian of the states or the Krylov matrix.
@@ -82,22 +87,21 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     ``rank`` is the exact rank of its Krylov matrix: beyond it Arnoldi's steps are rounding noise.
     It is the rank of a network that is read everywhere; of another one it is found here.
     """
-    A, C = network.real_pair()
-    if C.shape[1] != 1 or len(C) > MOST_STATES:
+    analysis = Analysis.of(network)
+    if network.inputs != 1 or network.states > MOST_STATES:
         return None
     if network.readout is not None:  # what is read of the states does not change how they move
-        rank = Analysis.of(network).rank
+        rank = analysis.rank
     if rank == 0:
         return None
-    mask = C[:, 0] / np.abs(C).max()
-    with np.errstate(under="ignore"):
-        _, lengths = arnoldi_basis(A, mask, rank)
-        components = np.cumprod(lengths) / np.linalg.norm(mask)
-        singular = np.linalg.svd(krylov_matrix(A, mask, 5 * len(mask)), compute_uv=False)
-    # where Arnoldi's steps end before the rank, the rest of them underflowed
-    components = np.pad(components, (0, rank - len(components)))
+    columns = 5 * network.states
+    try:
+        steps, singular = _reduced_krylov(analysis, columns)
+    except UncertainResultError:  # no decay to speak of: all directions are needed
+        steps, singular = _whole_krylov(analysis, rank, columns)
+    components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
     below = np.flatnonzero(components < np.finfo(float).eps)
-    cut = singular[0] * 5 * len(mask) * np.finfo(float).eps
+    cut = singular[0] * columns * np.finfo(float).eps
     return Squeezing(
         components=components,
         below_rounding=int(below[0]) + 1 if len(below) else None,
@@ -106,10 +110,33 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     )
 
 
+def _reduced_krylov(analysis: Analysis, columns: int) -> tuple[Floats, Floats]:
+    """Lengths of Arnoldi's steps, and the singular values of so many columns of K, of those seen.
+
+    From the small network that stands for this one under very little noise.
+    """
+    found, length = krylov_reduction(analysis, INVISIBLE)
+    R = responses(found.H, found.c, INVISIBLE * length)
+    if R is None:
+        raise UncertainResultError("the reduced network does not decay.")
+    singular = np.asarray(np.linalg.svd(R[:, :columns], compute_uv=False), dtype=float)
+    return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
+
+
+def _whole_krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats]:
+    """The same from the Krylov matrix itself."""
+    A, mask = analysis.reached.stored, analysis.reached.mask[:, 0]
+    mask = mask / np.linalg.norm(mask / np.abs(mask).max()) / np.abs(mask).max()
+    with np.errstate(under="ignore"):
+        _, steps = arnoldi_basis(A, mask, rank)
+        singular = np.linalg.svd(krylov_matrix(A, mask, columns), compute_uv=False)
+    return steps, np.asarray(singular, dtype=float)
+
+
 def _condition(network: LinearNetwork, rank: int) -> float:
     """Condition number of the states' correlations; scales of states are no one's difficulty."""
     analysis = Analysis.of(network)
-    white = Question.of(network).processes
+    white = processes_for(None, network.inputs)
     G = analysis.direct_covariance(analysis.reached, white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):

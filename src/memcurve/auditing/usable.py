@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from memcurve.curve import MemoryCurve
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import UncertainResultError, rank_among_notes
+from memcurve.inputs import processes_for
 from memcurve.memory import ask, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.noise import (
@@ -20,11 +20,11 @@ from memcurve.noise import (
     number_formats,
 )
 from memcurve.result import Floats
-from memcurve.solve.analysis import Task
+from memcurve.solve.analysis import Analysis
 from memcurve.solve.question import Question
 
 #: Noise levels of the picture, two a decade.
-LEVELS = np.logspace(-20, 0, 41)
+LEVELS = np.logspace(-18, 0, 37)
 #: States up to which the picture is drawn: about a minute there.
 MOST_STATES = 1500
 
@@ -84,7 +84,8 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
 
 
 def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> UsableMemory:
-    deviations = Task(Question.of(network, input=input)).state_deviations
+    processes = processes_for(input, network.inputs)
+    deviations = Analysis.of(network).state_deviations(processes)
     formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
     relative: dict[str, Noise] = {"float64": Float64(), "float32": Float32()}
     asked = [(name, relative[name], False) for name in relative if name in formats]
@@ -97,8 +98,7 @@ def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> Usable
         known[name] = _row(name, level, curve, by_caller)
     equal = [name for name in formats if name not in relative]
     levels = np.concatenate([LEVELS, [formats[name] for name in equal]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)
+    with rank_among_notes():
         family = noise_profile(network, levels, input=input)
     for name, curve in zip(equal, family.curves[len(LEVELS) :], strict=True):
         known[name] = _row(name, formats[name], curve, False)

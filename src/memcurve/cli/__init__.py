@@ -3,52 +3,96 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Literal
 
 from cyclopts import App
 
 from memcurve.cli.audit import audit
 from memcurve.cli.compare import compare
-from memcurve.cli.completion import install_completion
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
-from memcurve.cli.ending import run_to_end
-from memcurve.cli.errors import EXIT_CODES, UsageError
 from memcurve.cli.explore import explore
-from memcurve.cli.options import Ensemble, Method, NetworkOptions, ProblemOptions
+from memcurve.cli.options import Flag
 from memcurve.cli.paper import paper
+from memcurve.cli.process import EXIT_CODES, UsageError, exit_code
 from memcurve.cli.sweep import sweep
+from memcurve.version import __version__
 
-__all__ = [
-    "Ensemble",
-    "Method",
-    "NetworkOptions",
-    "ProblemOptions",
-    "UsageError",
-    "app",
-    "main",
-]
+__all__ = ["app", "main"]
 
 app = App(
     name="memcurve",
     help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
     help_format="plaintext",
-    version=lambda: _version(),
+    version=__version__,
 )
 for _command in (audit, curve, compare, data, explore, paper, sweep):
     app.command(_command)
-app.command(install_completion, name="--install-completion")
 
 
 def main() -> None:
     """Entry point: ends with an exit code, and with one line on stderr where something is wrong."""
-    sys.exit(run_to_end(_call))
+    sys.exit(exit_code(_call))
 
 
 def _call() -> object:
     return app(result_action="return_value", print_error=False, exit_on_error=False)
 
 
-def _version() -> str:
-    from memcurve import __version__
+Shell = Literal["bash", "zsh", "fish"]
 
-    return __version__
+# the line that loads the script is put into these files; fish finds it by itself
+_STARTUP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
+
+
+@app.command(name="--install-completion")
+def install_completion(
+    *, shell: Shell | None = None, output: Path | None = None, verbose: Flag = False
+) -> int:
+    """Let the tab key complete commands and options in bash, zsh or fish.
+
+    For example:
+
+      memcurve --install-completion
+      memcurve --install-completion --shell zsh
+      memcurve --install-completion --shell bash --output memcurve.bash
+
+    Parameters
+    ----------
+    shell
+        Shell to complete in. Default: the one in use.
+    output
+        Write the script here, and leave it to you to load it. Default: where the shell looks, with
+        a line in ~/.bashrc or ~/.zshrc that loads it.
+    verbose
+        Show the full traceback of an error.
+    """
+    chosen = shell or _shell_in_use()
+    try:
+        script = app.install_completion(shell=chosen, output=output, add_to_startup=output is None)
+    except OSError as error:
+        raise OSError(
+            f"the completion script cannot be written ({error}); name another file with --output."
+        ) from error
+    print(f"completion for {chosen} written to {script}")
+    if output is None:
+        loaded = f"{_STARTUP_FILES[chosen]} loads it; " if chosen in _STARTUP_FILES else ""
+        print(f"{loaded}start a new shell.")
+    return 0
+
+
+def _shell_in_use() -> Shell:
+    from cyclopts.completion import detect_shell
+    from cyclopts.completion.detect import ShellDetectionError
+
+    try:
+        found = detect_shell()
+    except ShellDetectionError:
+        found = None
+    for shell in ("bash", "zsh", "fish"):
+        if shell == found:
+            return shell
+    raise UsageError(
+        f"the shell in use is {found or 'not known'}; name one with --shell bash, zsh or fish."
+    )

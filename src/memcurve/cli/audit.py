@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from memcurve.cli.ending import discard_output
-from memcurve.cli.errors import FINE, MISMATCH, UsageError
+from memcurve.cli.console import say_written
+from memcurve.cli.document import print_document
 from memcurve.cli.options import (
     NETWORK,
     PROBLEM,
+    Flag,
     NetworkOptions,
     ProblemOptions,
     Whole,
     require_other_files,
-    say_written,
 )
+from memcurve.cli.process import FINE, MISMATCH, UsageError, discard_output
+from memcurve.progress import Progress
 
 
 def audit(
@@ -36,9 +35,9 @@ def audit(
     html: Path | None = None,
     markdown: Path | None = None,
     save: Path | None = None,
-    fail_on_mismatch: Annotated[bool, Parameter(negative="")] = False,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    fail_on_mismatch: Flag = False,
+    json: Flag = False,
+    verbose: Flag = False,
 ) -> int:
     """What a network's memory really is, and what a number claimed for it means.
 
@@ -80,7 +79,7 @@ def audit(
     fail_on_mismatch
         End with exit code 3 if the claimed number is not the network's memory.
     json
-        Print the audit as JSON instead of tables; its schema is memcurve.auditing.schema().
+        Print the audit as JSON instead of tables; its schema is memcurve.Audit.json_schema().
     verbose
         Show the full traceback of an error.
     """
@@ -96,10 +95,9 @@ def audit(
         raise UsageError(f"--noise must be a single level for an audit, got {problem.noise}.")
     require_other_files(file, html, markdown, save)
     from memcurve.auditing import audit as run
-    from memcurve.terminal import print_document
-    from memcurve.writing import replacing
+    from memcurve.result import replacing
 
-    with _steps() as say:
+    with _status() as progress:
         result = run(
             options.network(file, "sparse_normal"),
             claimed=claimed,
@@ -108,7 +106,7 @@ def audit(
             ridge=ridge,
             input_variance=input_variance,
             seed=options.seed,
-            say=say,
+            progress=progress,
             **problem.arguments(),
         )
     for path, text in ((html, result.to_html), (markdown, result.to_markdown)):
@@ -123,14 +121,23 @@ def audit(
         else:
             print_document(result.document())
         sys.stdout.flush()
-    except (
-        BrokenPipeError,
-        SystemExit,
-    ):  # whoever reads has seen enough; the exit code still tells
+    except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code still tells
         discard_output()
     say_written(page=html, report=markdown, result=save)
     wrong = result.claim is not None and not result.claim.holds
     return MISMATCH if wrong and fail_on_mismatch else FINE
+
+
+@contextmanager
+def _status() -> Iterator[Progress]:
+    """Show on a terminal what is being done, one step in the place of another."""
+    if not sys.stderr.isatty():
+        yield False
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading the network") as status:
+        yield lambda label, done, total: status.update(label)
 
 
 def _require_claim(claimed: str | None, given: set[str]) -> None:
@@ -147,15 +154,3 @@ def _require_claim(claimed: str | None, given: set[str]) -> None:
         claimed_number(claimed)
     except ValueError as error:
         raise UsageError(str(error).replace("`claimed`", "--claimed")) from error
-
-
-@contextmanager
-def _steps() -> Iterator[Callable[[str], None] | None]:
-    """Show on a terminal what is being done."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("reading the network") as status:
-        yield lambda step: status.update(step)

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-
+from memcurve.cli.console import (
+    json_text,
+    print_line,
+    print_table,
+    save_plot,
+    say_written,
+    stdout_console,
+)
 from memcurve.cli.options import (
     NETWORK,
     PROBLEM,
+    SEVERAL,
+    Flag,
     Method,
     NetworkOptions,
     ProblemOptions,
     Whole,
+    options_by_method,
     require_other_files,
-    say_written,
 )
-from memcurve.terminal import (
-    comparison_content,
-    print_comparison,
-    print_comparison_as_json,
-    strict_json,
-)
+
+if TYPE_CHECKING:
+    from memcurve.comparison import Comparison
 
 
 def compare(
     file: Path | None = None,
     *,
-    methods: Annotated[list[Method] | None, Parameter(consume_multiple=True, negative="")] = None,
+    methods: Annotated[list[Method] | None, SEVERAL] = None,
     options: NetworkOptions = NETWORK,
     problem: ProblemOptions = PROBLEM,
     lags: Whole | None = None,
@@ -36,8 +41,8 @@ def compare(
     samples: Whole = 10_000,
     plot: Path | None = None,
     save: Path | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
+    verbose: Flag = False,
 ) -> int:
     """Several methods on one network, measured against the exact curve.
 
@@ -78,24 +83,41 @@ def compare(
     from memcurve.comparison import compare as run
 
     require_other_files(file, plot, save)
-    network = options.network(file, "sparse_normal")
-    by_method = {"osm_plus": {"masks": masks}, "montecarlo": {"samples": samples}}
     comparison = run(
-        network, methods, lags=lags, seed=options.seed, options=by_method, **problem.arguments()
+        options.network(file, "sparse_normal"),
+        methods,
+        lags=lags,
+        seed=options.seed,
+        options=options_by_method(masks=masks, samples=samples),
+        **problem.arguments(),
     )
     if save is not None:
-        from memcurve.writing import replacing
-
-        with replacing(save) as stream:
-            stream.write(strict_json(comparison_content(comparison, curves=True)).encode())
+        comparison.save(save)
     if plot is not None:
-        from memcurve import plot as pictures
-
-        labels = [f"{row.method}: total {row.total:.4g}" for row in comparison.rows if row.curve]
-        pictures.save(pictures.curves(*comparison.curves, labels=labels), plot)
+        save_plot(comparison, plot)
     if json:
-        print_comparison_as_json(comparison)
+        print(json_text(_content(comparison)))
     else:
-        print_comparison(comparison)
+        _print(comparison)
     say_written(picture=plot, result=save)
     return 0
+
+
+def _print(comparison: Comparison) -> None:
+    """One row a method."""
+    console = stdout_console()
+    setting = "".join(f"; {part}" for part in comparison.setting)
+    exact = comparison.exact
+    about = f"  {exact.network}{setting}; totals over lags 0 … {len(exact) - 1}"
+    print_line(console, ("network", "bold"), about)
+    print_table(console, comparison.HEADER, comparison.table(), right=range(1, 4))
+
+
+def _content(comparison: Comparison) -> dict[str, Any]:
+    """The rows without their curves."""
+    rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in comparison.rows]
+    return {
+        "network": comparison.exact.network,
+        "setting": list(comparison.setting),
+        "rows": rows,
+    }

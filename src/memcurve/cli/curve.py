@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from memcurve.cli.errors import UsageError
+from memcurve.cli.console import (
+    SHOWN_LAGS,
+    print_line,
+    print_named,
+    print_notes,
+    print_table,
+    save_plot,
+    say_written,
+    stdout_console,
+)
 from memcurve.cli.options import (
     NETWORK,
     PROBLEM,
+    Flag,
     Method,
     NetworkOptions,
     ProblemOptions,
     Whole,
     require_other_files,
-    say_written,
 )
-from memcurve.terminal import print_curve, print_profile
+from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcurve.curve import MemoryCurve, NoiseProfile
     from memcurve.network import LinearNetwork
+
+# inputs whose own curves are shown
+_SHOWN_INPUTS = 6
 
 
 def curve(
@@ -31,13 +45,13 @@ def curve(
     problem: ProblemOptions = PROBLEM,
     method: Method = "exact",
     lags: Whole | None = None,
-    forecast: Annotated[bool, Parameter(negative="")] = False,
-    fisher: Annotated[bool, Parameter(negative="")] = False,
-    profile: Annotated[bool, Parameter(negative="")] = False,
+    forecast: Flag = False,
+    fisher: Flag = False,
+    profile: Flag = False,
     plot: Path | None = None,
     save: Path | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
+    verbose: Flag = False,
 ) -> int:
     """Memory curve of a network from a file or of a built-in ensemble.
 
@@ -94,13 +108,18 @@ def curve(
         raise UsageError("--forecast, --fisher and --profile exclude each other; give one of them.")
     network = options.network(file, "normal")
     arguments = problem.arguments()
+    result: Any
     with rank_among_notes():
         if forecast:
-            result = _forecast(network, lags, method, arguments)
+            result = _forecast(network, lags, method=method, **arguments)
         elif fisher:
-            result = _fisher(network, lags, method, arguments)
+            result = _fisher(network, lags, method=method, **arguments)
         elif profile:
-            result = _profile(network, lags, method, arguments)
+            if lags is not None:
+                raise UsageError("--profile is about totals over all lags; leave out --lags.")
+            result = _profile(network, method=method, seed=options.seed, **arguments)
+        elif problem.noise is not None and len(problem.noise) > 1:
+            result = _profile(network, lags=lags, method=method, seed=options.seed, **arguments)
         else:
             from memcurve import memory_curve
 
@@ -108,42 +127,40 @@ def curve(
     if save is not None:
         result.save(save)
     if plot is not None:
-        from memcurve import plot as pictures
-
-        draw = pictures.curves if isinstance(result, MemoryCurve) else pictures.profile
-        pictures.save(draw(result), plot)
+        save_plot(result, plot)
     if json:
         print(result.to_json())
     elif isinstance(result, MemoryCurve):
-        print_curve(result)
+        _print_curve(result)
     else:
-        print_profile(result)
+        _print_profile(result)
     say_written(picture=plot, result=save)
     return 0
 
 
-def _forecast(
-    network: LinearNetwork, lags: int | None, method: str, arguments: dict[str, Any]
-) -> Any:
+def _forecast(network: LinearNetwork, lags: int | None, **arguments: Any) -> MemoryCurve:
     from memcurve import forecasting_curve
 
     if "input" not in arguments:
         raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
-    horizons = 10 if lags is None else lags
-    return forecasting_curve(network, horizons=horizons, method=method, **arguments)
+    return forecasting_curve(network, horizons=10 if lags is None else lags, **arguments)
 
 
 def _fisher(
-    network: LinearNetwork, lags: int | None, method: str, arguments: dict[str, Any]
-) -> Any:
+    network: LinearNetwork,
+    lags: int | None,
+    *,
+    method: str,
+    input: Any = None,
+    noise: float | Sequence[float] = 1.0,
+) -> MemoryCurve:
     from memcurve import fisher_curve
 
-    if method != "exact" or "input" in arguments:
+    if method != "exact" or input is not None:
         raise UsageError(
             "--fisher takes neither --method nor --input: Fisher memory is a property of the "
             "network and the noise alone."
         )
-    noise = arguments.get("noise", 1.0)
     if not isinstance(noise, float):
         raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
     if network.readout is not None:
@@ -153,12 +170,57 @@ def _fisher(
     return fisher_curve(network, noise, lags)
 
 
-def _profile(
-    network: LinearNetwork, lags: int | None, method: str, arguments: dict[str, Any]
-) -> Any:
-    from memcurve import noise_profile
+def _profile(network: LinearNetwork, *, noise: Any = None, **arguments: Any) -> NoiseProfile:
+    from memcurve import ObservationNoise, StateNoise, noise_profile
 
-    if lags is not None:
-        raise UsageError("--profile is about totals over all lags; leave out --lags.")
-    levels = arguments.pop("noise", None)
-    return noise_profile(network, levels, method=method, **arguments)
+    if isinstance(noise, ObservationNoise | StateNoise):
+        state_noise = isinstance(noise, StateNoise)
+        return noise_profile(network, noise.deviation, state_noise=state_noise, **arguments)
+    return noise_profile(network, noise, **arguments)
+
+
+def _print_curve(result: MemoryCurve) -> None:
+    """The main figures, the memory at some lags, and the notes."""
+    console = stdout_console()
+    print_named(console, result.summary())
+    inputs = result.channels.shape[1]
+    channels = [f"input {k}" for k in range(min(inputs, _SHOWN_INPUTS))] if inputs > 1 else []
+    levels = (0.5, 0.1) if result.kind == "memory" and inputs == 1 else ()
+    horizons = {level: result.horizon(level) for level in levels}
+    shown = sorted({*SHOWN_LAGS, *(h for h in horizons.values() if h is not None)})
+    first, last = int(result.lags[0]), int(result.lags[-1])
+    rows = []
+    for lag in [s for s in shown if first <= s < last] + [last]:
+        k = lag - first
+        firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
+        rows.append(
+            (
+                str(lag),
+                f"{result.values[k]:.{15 if inputs == 1 else 9}f}",
+                "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}",
+                *(f"{result.channels[k, j]:.6f}" for j in range(len(channels))),
+                f"below {firsts} from here on" if firsts else "",
+            )
+        )
+    steps = "horizon" if result.kind == "forecasting" else "lag"
+    heads = [steps, result.kind, "± error", *channels, ""]
+    print_table(console, heads, rows, right=range(len(heads) - 1))
+    print_notes(console, result.notes)
+
+
+def _print_profile(profile: NoiseProfile) -> None:
+    """One row a noise level, and the number formats."""
+    console = stdout_console()
+    about = f"  {profile.curves[0].network}; {profile.noise}"
+    print_line(console, ("network", "bold"), about)
+    formats = sorted(profile.marks.items(), key=lambda mark: mark[1])
+    rows = []
+    for level, total, error in sorted(
+        zip(profile.levels, profile.totals, profile.total_errors, strict=True)
+    ):
+        passed = [f"{mark}: {value:.1e}" for mark, value in formats if value <= level]
+        formats = formats[len(passed) :]
+        above = f"above {', '.join(passed)}" if passed else ""
+        rows.append((f"{level:.2e}", f"{total:.6f}", f"{error:.1e}", above))
+    print_table(console, ("noise", "usable memory", "± error", ""), rows, right=range(3))
+    print_notes(console, profile.notes)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +12,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from memcurve.cli.errors import UsageError
-from memcurve.cli.options import Whole, require_other_files, say_written
-from memcurve.terminal import print_capacity, print_estimators, print_recorded, strict_json
+from memcurve.cli.console import (
+    SHOWN_LAGS,
+    json_text,
+    print_line,
+    print_named,
+    print_notes,
+    print_table,
+    say_written,
+    stdout_console,
+)
+from memcurve.cli.options import SEVERAL, Flag, Whole, require_other_files
+from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from memcurve.curve import MemoryCurve
     from memcurve.data.capacity import Capacity
+    from memcurve.notes import Note
 
 Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "thresholded"]
 
+_COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 # what errors name by its argument, as it is called here
 _WORDS = {
     "checks=False": "--no-checks",
@@ -65,7 +79,7 @@ class RecordingOptions:
     """
 
     input: Path | None = None
-    state_names: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None
+    state_names: Annotated[list[str] | None, SEVERAL] = None
     input_name: str | None = None
     lags: Whole | None = None
     washout: Whole = 0
@@ -81,25 +95,15 @@ class RecordingOptions:
 
         from memcurve import RecordingWarning, memory_from_data
 
-        asked: dict[str, Any] = {
-            "washout": self.washout,
-            "noise_floor": self.noise_floor,
-            "level": self.level,
-            "estimator": self.estimator,
-            "innovations": self.innovations,
-            "checks": self.checks,
-            "progress": sys.stderr.isatty(),
-        }
+        arguments = {**vars(self), **self._names(), "progress": sys.stderr.isatty(), **changes}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordingWarning)  # among the findings
-            return memory_from_data(
-                states, self.input, self.lags, **self._names(), **asked | changes
-            )
+            return memory_from_data(states, arguments.pop("input"), **arguments)
 
     def all_curves(self, states: Path) -> list[MemoryCurve]:
         """The curves of all estimators; the recording is checked once, unless columns go."""
         from memcurve.data.estimators import ESTIMATORS
-        from memcurve.data.sources import open_recording
+        from memcurve.io import open_recording
 
         first = self.curve(states)
         columns = open_recording(states, self.input, **self._names()).columns
@@ -114,7 +118,7 @@ class RecordingOptions:
     def capacity(self, states: Path) -> Capacity:
         """The capacity by degree; the recording is loaded whole."""
         from memcurve import capacity_from_data
-        from memcurve.data.sources import open_recording
+        from memcurve.io import open_recording
 
         source = open_recording(states, self.input, **self._names())
         X, z = next(iter(source.chunks(source.length)))
@@ -135,12 +139,12 @@ def data(
     states: Path,
     *,
     recording: RecordingOptions = RECORDING,
-    capacity: Annotated[bool, Parameter(negative="")] = False,
-    compare: Annotated[bool, Parameter(negative="")] = False,
+    capacity: Flag = False,
+    compare: Flag = False,
     plot: Path | None = None,
     save: Path | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
+    verbose: Flag = False,
 ) -> int:
     """Memory of a network known by its recorded states.
 
@@ -194,11 +198,11 @@ def data(
     if json:
         print(_json(curves, processing))
     elif compare:
-        print_estimators(curves)
+        _print_estimators(curves)
     else:
-        print_recorded(curves[0])
+        _print_curve(curves[0])
         if processing is not None:
-            print_capacity(processing)
+            _print_capacity(processing)
     say_written(picture=plot, result=save)
     return 0
 
@@ -209,12 +213,12 @@ def _own_words() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        text = str(error)
-        for argument, option in _WORDS.items():
-            text = text.replace(argument, option)
-        if text == str(error):
-            raise
-        raise type(error)(text) from error
+        if len(error.args) == 1:
+            text = str(error)
+            for argument, option in _WORDS.items():
+                text = text.replace(argument, option)
+            error.args = (text,)
+        raise
 
 
 def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
@@ -228,7 +232,7 @@ def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
         content = {"recording": curves[0].network, "estimators": [_row(one) for one in curves]}
     else:
         return curves[0].to_json()
-    return strict_json(content)
+    return json_text(content)
 
 
 def _row(curve: MemoryCurve) -> dict[str, Any]:
@@ -239,3 +243,91 @@ def _row(curve: MemoryCurve) -> dict[str, Any]:
         "values": curve.values.tolist(),
         "notes": list(curve.notes),
     }
+
+
+def _print_curve(result: MemoryCurve) -> None:
+    """What the checks found, totals, the memory at some lags, and the notes."""
+    console = stdout_console()
+    _print_findings(console, result)
+    print_named(console, _summary(result))
+    first, last = int(result.lags[0]), int(result.lags[-1])
+    end = result.diagnostics.get("last_lag", -1)
+    rows = []
+    for lag in [s for s in sorted({*SHOWN_LAGS, end, last}) if first <= s <= last]:
+        k = lag - first
+        interval = "unknown"
+        if result.bands is not None:
+            interval = "{:.5f} … {:.5f}".format(*result.bands[k])
+        significant = "last significant lag" if lag == end else ""
+        rows.append((str(lag), f"{result.values[k]:.5f}", interval, significant))
+    level = "" if result.bands is None else f"{100 * result.options['level']:g} % "
+    print_table(console, ("lag", "memory", f"{level}interval", ""), rows, right=range(3))
+    print_notes(console, _other_notes(result))
+
+
+def _print_estimators(curves: Sequence[MemoryCurve]) -> None:
+    """Estimators of one recording side by side, each with its first note; the rest of the first."""
+    console = stdout_console()
+    first = curves[0]
+    _print_findings(console, first)
+    print_named(console, _summary(first)[:1])
+    rows = []
+    for curve in curves:
+        error = "unknown" if math.isnan(curve.total_error) else f"{curve.total_error:.2g}"
+        rows.append((curve.options["estimator"], f"{curve.total:.4f}", error, curve.notes[0]))
+    print_table(console, ("estimator", "total", "± error", "note"), rows, right=(1, 2))
+    print_notes(console, _other_notes(first)[1:])
+
+
+def _print_findings(console: Console, result: MemoryCurve) -> None:
+    findings = result.diagnostics.get("findings")
+    if not findings:
+        text = "left out" if findings is None else "nothing to report"
+        print_named(console, [("checks", text)])
+        return
+    for k, one in enumerate(findings):
+        head, colour = ("" if k else "checks"), _COLOURS[one["level"]]
+        said = f" {one['message']}; {one['remedy']}"
+        print_line(console, (f"{head:>14}", "bold"), "  ", (f"{one['level']}:", colour), said)
+
+
+def _other_notes(result: MemoryCurve) -> list[Note]:
+    """The notes besides the findings."""
+    return [note for note in result.notes if note.kind != "finding"]
+
+
+def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
+    known = result.diagnostics
+    error = "" if math.isnan(result.total_error) else f" ± {result.total_error:.2g}"
+    span = f"over lags {result.lags[0]} … {known.get('end_lag', result.lags[-1])}"
+    rows = [
+        ("recording", f"{result.network}: {known['rows']} rows of {known['states']} states"),
+        ("estimator", str(result.options["estimator"])),
+        ("total memory", f"{result.total:.4f}{error} {span}"),
+    ]
+    if "total_cut" in known:
+        cut = f"{known['total_cut']:.4f} ± {known['total_cut_error']:.2g}"
+        rows.append(("total cut", f"{cut} up to the last significant lag, {known['last_lag']}"))
+    if "raw_total" in known:
+        text = f"{known['raw_total']:.4f} of the coloured input itself, lags not being independent"
+        rows.append(("raw total", text))
+    return rows
+
+
+def _print_capacity(result: Capacity) -> None:
+    """One row a degree, the total, and the notes."""
+    console = stdout_console()
+    rows = [
+        (
+            str(degree),
+            f"{value:.4f}",
+            f"{result.errors[degree]:.2g}",
+            f"{len(result.significant(degree))} of {result.count[degree]} targets",
+        )
+        for degree, value in result.by_degree.items()
+    ]
+    counts = f"{len(result.targets)} of {sum(result.count.values())} targets"
+    rows.append(("total", f"{result.total:.4f}", f"{result.total_error:.2g}", counts))
+    print_table(console, ("degree", "capacity", "± error", "significant"), rows, right=range(4))
+    print_line(console, f"at most {result.rank}, the number of linearly independent states")
+    print_notes(console, result.notes)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from memcurve.cli.errors import UsageError
-from memcurve.cli.options import Whole
+from memcurve.cli.options import Flag, Whole
+from memcurve.cli.process import UsageError
 
 
 def explore(
@@ -19,7 +16,7 @@ def explore(
     port: Whole | None = None,
     host: str = "127.0.0.1",
     browser: bool = True,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    verbose: Flag = False,
 ) -> None:
     """A page to play with, in the browser: move the controls, and watch the memory change.
 
@@ -46,19 +43,17 @@ def explore(
     """
     if port is not None and not 1 <= port <= 65535:
         raise UsageError(f"--port must be from 1 to 65535, got {port}.")
-    from memcurve.exploring.opening import OPENING
-    from memcurve.exploring.serving import is_loopback, serve
+    from memcurve.exploring.files import START_FILE, contents_of
+    from memcurve.exploring.server import is_loopback, serve
 
-    def say(address: str) -> None:
+    def announce(address: str) -> None:
         print(f"{address}  (Ctrl-C ends it)", flush=True)
         if not is_loopback(host):
             print(f"memcurve: warning: whoever can reach {host} can use this page", file=sys.stderr)
 
     if file is not None:
-        from memcurve.exploring.uploads import contents_of
-
-        OPENING.name, OPENING.contents = file.name, contents_of(file)
-    serve(host=host, port=port, open_browser=browser, say=say)
+        START_FILE.name, START_FILE.contents = file.name, contents_of(file)
+    serve(host=host, port=port, open_browser=browser, on_ready=announce)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # threads of pages that were open would keep the process alive

@@ -1,17 +1,16 @@
-"""Options that commands share: where the network comes from, what drives and disturbs it."""
+"""Options that commands share: the network, what drives and disturbs it, the method."""
 
 from __future__ import annotations
 
-import sys
+import contextlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from cyclopts import Parameter
 
-from memcurve.cli.errors import UsageError
+from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
@@ -20,7 +19,8 @@ Ensemble = Literal[
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
     "permutation", "cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt", "lru_ring",
 ]  # fmt: skip
-Method = Literal[
+# the methods that come with memcurve, which help and completion list without importing numpy
+_Method = Literal[
     "exact", "certified", "naive", "neutral", "osm", "osm_plus", "arnoldi", "montecarlo",
 ]  # fmt: skip
 
@@ -34,7 +34,30 @@ def _whole_number(kind: Any, tokens: Any) -> int:
         raise ValueError(f"it must be a whole number, e.g. 100; got {text!r}.") from None
 
 
+def _require_method(kind: Any, name: str) -> None:
+    """Raise unless it is a method that comes with memcurve, or one that was added."""
+    if name not in get_args(_Method):
+        from memcurve.methods import METHODS
+
+        if name not in METHODS:
+            raise ValueError(f"It must be one of {', '.join(METHODS)}.")
+
+
+def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
+    """The options under the name of each method that takes them."""
+    from memcurve.methods import METHODS
+
+    return {
+        name: {o: v for o, v in options.items() if o in method.options}
+        for name, method in METHODS.items()
+    }
+
+
 Whole = Annotated[int, Parameter(converter=_whole_number)]
+Method = Annotated[_Method | str, Parameter(validator=_require_method)]
+Flag = Annotated[bool, Parameter(negative="")]
+#: Of a list: several values after one name.
+SEVERAL = Parameter(consume_multiple=True, negative="")
 
 
 @Parameter(name="*")
@@ -80,7 +103,7 @@ class NetworkOptions:
         network = self._whole_network(file, usual_ensemble)
         if self.readout is None:
             return network
-        return network.replace(readout=node_list(self.readout))
+        return network.replace(readout=_node_list(self.readout))
 
     def _whole_network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
         names = ("ensemble", "size", "spectral_radius", "density", "inputs")
@@ -92,7 +115,7 @@ class NetworkOptions:
                     f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
                     f"is taken as it is. Leave it out, or leave out the file."
                 )
-            from memcurve.files import load_masked
+            from memcurve.io import load_masked
 
             return load_masked(file, self.mask, seed=self.seed, matrix=self.matrix)
         if self.matrix is not None:
@@ -125,8 +148,8 @@ class ProblemOptions:
         Several standard deviations give a family of curves.
     """
 
-    input: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None
-    noise: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None
+    input: Annotated[list[str] | None, SEVERAL] = None
+    noise: Annotated[list[str] | None, SEVERAL] = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.memory_curve`."""
@@ -136,13 +159,15 @@ class ProblemOptions:
 
             processes = []
             for text in self.input:
-                with _reading_text(named_file=text.lower().startswith("series:")):
+                # what is wrong with a recording is no error of usage
+                form, _, _ = text.lower().partition(":")
+                with contextlib.nullcontext() if form == "series" else _usage():
                     processes.append(parse(text))
             arguments["input"] = processes[0] if len(processes) == 1 else processes
         if self.noise is not None:
             from memcurve.noise import parse_noise
 
-            with _reading_text():
+            with _usage():
                 arguments["noise"] = parse_noise(self.noise)
         return arguments
 
@@ -151,18 +176,16 @@ NETWORK = NetworkOptions()
 PROBLEM = ProblemOptions()
 
 
-@contextmanager
-def _reading_text(*, named_file: bool = False) -> Iterator[None]:
-    """Make what a text of the command line gets wrong an error of usage, but not that of a file."""
+@contextlib.contextmanager
+def _usage() -> Iterator[None]:
+    """Make what is wrong with a text of the command line an error of usage."""
     try:
         yield
     except ValueError as error:
-        if named_file:
-            raise
         raise UsageError(str(error)) from error
 
 
-def node_list(text: str) -> list[int]:
+def _node_list(text: str) -> list[int]:
     """The nodes that a text like 0,3,5-9 lists."""
     nodes: list[int] = []
     for part in text.split(","):
@@ -185,13 +208,6 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
     for output in outputs:
         if file is not None and output is not None and output.resolve() == file.resolve():
             raise UsageError(f"{output} is the {what} itself; write to another file.")
-
-
-def say_written(**files: Path | None) -> None:
-    """Name the files written, on stderr: stdout is for the result alone."""
-    for kind, path in files.items():
-        if path is not None:
-            print(f"{kind} written to {path}", file=sys.stderr)
 
 
 def _with_inputs(network: LinearNetwork, count: int, mask: str | None, seed: int) -> LinearNetwork:

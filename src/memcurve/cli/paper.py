@@ -6,22 +6,20 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
-from memcurve.cli.options import Whole
-from memcurve.terminal import paper_content, print_outcomes, strict_json
+from memcurve.cli.console import json_text, print_table, stdout_console
+from memcurve.cli.options import SEVERAL, Flag, Whole
 
 
 def paper(
     *,
     output: Path = Path("paper-figures"),
-    figure: Annotated[list[Whole] | None, Parameter(consume_multiple=True, negative="")] = None,
-    quick: Annotated[bool, Parameter(negative="")] = False,
-    claims: Annotated[bool, Parameter(negative="")] = False,
-    fresh: Annotated[bool, Parameter(negative="")] = False,
+    figure: Annotated[list[Whole] | None, SEVERAL] = None,
+    quick: Flag = False,
+    claims: Flag = False,
+    fresh: Flag = False,
     seed: Whole = 1,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
+    verbose: Flag = False,
 ) -> int:
     """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
 
@@ -53,21 +51,29 @@ def paper(
     """
     from memcurve.paper import FIGURES, Settings, reproduce
 
-    progress = sys.stderr.isatty()
-    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed, progress=progress)
+    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed)
+    progress = True if sys.stderr.isatty() else _say
     page, outcomes = reproduce(
-        output, figures=figure, settings=settings, claims=claims, fresh=fresh, say=_say
+        output, figures=figure, settings=settings, claims=claims, fresh=fresh, progress=progress
     )
     if json:
         chosen = FIGURES if figure is None else figure
-        drawn = [page.parent / f"figure{number}.png" for number in dict.fromkeys(chosen)]
-        print(strict_json(paper_content(page, drawn, outcomes)))
+        content = {
+            "page": str(page),
+            "figures": [str(page.parent / f"figure{k}.png") for k in dict.fromkeys(chosen)],
+            "claims": [dict(vars(outcome)) for outcome in outcomes],
+        }
+        print(json_text(content))
         return 0
     if outcomes:
-        print_outcomes(outcomes)
+        heads = ("where", "claim", "verdict", "figure")
+        rows = [(one.where, one.statement, one.verdict, one.figure) for one in outcomes]
+        print_table(stdout_console(), heads, rows, indent=0)
     print(f"page: {page}")
     return 0
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _say(label: str, done: int, total: int | None) -> None:
+    """Lines in place of bars, where nobody watches."""
+    if done in (0, total):
+        print(f"{label}: done" if done else f"{label} …", file=sys.stderr, flush=True)

@@ -5,46 +5,48 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from memcurve.cli.errors import FAILED, FINE, UsageError
-from memcurve.cli.options import Whole, require_other_files, say_written
-from memcurve.terminal import (
-    estimate_content,
-    print_estimate,
-    print_studies,
-    print_sweep,
-    strict_json,
-    sweep_content,
+from memcurve.cli.console import (
+    json_text,
+    print_line,
+    print_notes,
+    print_table,
+    print_wrapped,
+    say_written,
+    stdout_console,
+    styled,
 )
+from memcurve.cli.options import Flag, Whole, require_other_files
+from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError
 
 if TYPE_CHECKING:
     from memcurve.sweeping import Study, Sweep
+    from memcurve.sweeping.run import Estimate
 
-
-#: As a shell says of a process that SIGTERM ended.
-TERMINATED = 143
+# a terminal shows so many groups, a file or pipe all of them
+_MOST_ROWS = 60
+# columns of words, aligned to the left
+_WORD_COLUMNS = ("ensemble", "mask", "input", "method")
 
 
 def sweep(
     study: str | None = None,
     *,
     store: Path | None = None,
-    quick: Annotated[bool, Parameter(negative="")] = False,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    status: Annotated[bool, Parameter(negative="")] = False,
+    quick: Flag = False,
+    dry_run: Flag = False,
+    status: Flag = False,
     workers: Whole | None = None,
-    serial: Annotated[bool, Parameter(negative="")] = False,
+    serial: Flag = False,
     dask: str | None = None,
-    mpi: Annotated[bool, Parameter(negative="")] = False,
-    retry_failed: Annotated[bool, Parameter(negative="")] = False,
+    mpi: Flag = False,
+    retry_failed: Flag = False,
     export: Path | None = None,
     plot: Path | None = None,
-    yes: Annotated[bool, Parameter(negative="")] = False,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
+    yes: Flag = False,
+    json: Flag = False,
+    verbose: Flag = False,
 ) -> int:
     """Many networks, one question: the cases of a study, a picture and a sentence at the end.
 
@@ -115,7 +117,7 @@ def sweep(
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
     if export or plot:
-        from memcurve.sweeping.foresight import require_outputs
+        from memcurve.sweeping.run import require_outputs
 
         require_outputs(chosen, {"--export": export, "--plot": plot})
     if status:
@@ -132,9 +134,16 @@ def _computed(
     study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, yes: bool
 ) -> Sweep:
     import signal
+    from concurrent.futures import BrokenExecutor
 
+    from memcurve.sweeping.run import sweep as run
+    from memcurve.sweeping.workers import UnusableWorkerError
+
+    asked: dict[str, Any] = {"retry_failed": retry_failed, "allow_many": yes, "progress": True}
     try:
-        return _run(study, store, executor, retry_failed, yes)
+        return run(study, store, **executor, **asked)
+    except (UnusableWorkerError, BrokenExecutor) as error:
+        raise OSError(str(error)) from error
     except KeyboardInterrupt as stopped:
         # by itself it says what is kept and how to go on, unless it came before the first case
         early = (
@@ -147,40 +156,28 @@ def _computed(
         raise
 
 
-def _run(
-    study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, yes: bool
-) -> Sweep:
-    from concurrent.futures import BrokenExecutor
-
-    from memcurve.sweeping.run import sweep as run
-    from memcurve.sweeping.workers import UnusableWorkerError
-
-    try:
-        return run(
-            study, store, **executor, retry_failed=retry_failed, allow_many=yes, progress=True
-        )
-    except (UnusableWorkerError, BrokenExecutor) as error:
-        raise OSError(str(error)) from error
-
-
 def _shown(
     result: Sweep, store: Path, export: Path | None, plot: Path | None, as_json: bool
 ) -> int:
     # first what cannot fail: a picture that cannot be drawn must not cost the numbers
     if as_json:
-        print(strict_json(sweep_content(result, store)))
+        content = {
+            "study": result.name,
+            "store": str(store),
+            "counts": result.counts,
+            "sentence": result.sentence,
+            "summary": result.summary(),
+            "failed": [{"case": row.case, "error": row.error} for row in result.failed],
+        }
+        print(json_text(content))
     else:
-        print_sweep(result)
+        _print(result)
     problems: list[Exception] = []
-    outputs = {
-        "picture": (_draw, plot if result.counts["done"] else None),
-        "table": (_write, export),
-    }
-    for kind, (write, path) in outputs.items():
+    for kind, path in {"picture": plot if result.counts["done"] else None, "table": export}.items():
         if path is None:
             continue
         try:
-            write(result, path)
+            _write(result, kind, path)
         except (OSError, ValueError, TypeError, ImportError) as error:
             problems.append(error)
         else:
@@ -200,16 +197,25 @@ def _shown(
     return FAILED if failed else FINE
 
 
-def _draw(result: Sweep, path: Path) -> None:
-    from memcurve import plot as pictures
+def _print(result: Sweep) -> None:
+    """The summary over seeds, what failed, and the sentence."""
+    console = stdout_console()
+    if result.study and result.study.title:
+        print_line(console, (result.study.title, "bold"))
+    head, *body = result.cells(most=_MOST_ROWS if sys.stdout.isatty() else None)
+    numbers = [k for k, name in enumerate(head) if name not in _WORD_COLUMNS]
+    print_table(console, head, body, right=numbers)
+    print_notes(console, result.notes)
+    print_wrapped(console, styled(result.sentence))
 
-    pictures.save(result.plot(), path)
 
+def _write(result: Sweep, kind: str, path: Path) -> None:
+    if kind == "picture":
+        from memcurve import plot
 
-def _write(result: Sweep, path: Path) -> None:
-    from memcurve.sweeping.exports import export
-
-    export(result, path)
+        plot.save(result.plot(), path)
+    else:
+        result.save(path)
 
 
 def _estimated(
@@ -221,7 +227,7 @@ def _estimated(
     time_it: bool,
     as_json: bool,
 ) -> int:
-    from memcurve.sweeping.estimates import estimate
+    from memcurve.sweeping.run import estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
@@ -229,10 +235,41 @@ def _estimated(
         study, store, workers=_count(executor), retry_failed=retry_failed, time_it=time_it
     )
     if as_json:
-        print(strict_json(estimate_content(study, guess, store)))
+        content = {
+            "study": study.name,
+            "store": str(store),
+            "count": guess.count,
+            "done": guess.done,
+            "failed": guess.failed,
+            "pending": guess.pending,
+            "workers": guess.workers,
+            "estimated_seconds": guess.seconds,
+            "timed_cases": guess.timed,
+            "error": guess.error,
+        }
+        print(json_text(content))
     else:
-        print_estimate(study, guess)
+        _print_estimate(study, guess)
     return FINE
+
+
+def _print_estimate(study: Study, guess: Estimate) -> None:
+    """How many cases there are, are done and are left, and about how long those take."""
+    from memcurve.sweeping.run import duration
+
+    print(f"{study.name}: {guess.count:,} cases ({study.design})")
+    if guess.done is None:
+        print("too many to look up which of them are done")
+    else:
+        print(f"{guess.done:,} done, {guess.failed or 0:,} failed, {guess.pending:,} to compute")
+    if guess.seconds is not None:
+        several = "1 worker" if guess.workers == 1 else f"{guess.workers} workers"
+        print(
+            f"about {duration(guess.seconds)} with {several}: an estimate, from {guess.timed} of "
+            f"these cases timed here"
+        )
+    if guess.error is not None:
+        print(f"note: not all of those timed succeeded: {guess.error}")
 
 
 def _list(as_json: bool) -> int:
@@ -240,9 +277,11 @@ def _list(as_json: bool) -> int:
 
     studies = [Study.load(name) for name in shipped()]
     if as_json:
-        print(strict_json({study.name: study.title for study in studies}))
+        print(json_text({study.name: study.title for study in studies}))
     else:
-        print_studies(studies)
+        rows = [(study.name, f"{study.count:,}", study.title) for study in studies]
+        heads = ("study", "cases", "question")
+        print_table(stdout_console(), heads, rows, right=(1,), indent=0)
     return FINE
 
 

@@ -18,8 +18,8 @@ from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
 from memcurve.data.recording import Recording, View, first_rows, lagged, within_range
 from memcurve.data.regression import SECOND_PASS, regression_curve
-from memcurve.data.sources import open_recording
 from memcurve.errors import RecordingWarning
+from memcurve.io import open_recording
 from memcurve.notes import Note
 from memcurve.progress import Progress
 
@@ -77,7 +77,7 @@ def memory_from_data(
         Whether to look for what is wrong with the recording first. What makes any number
         meaningless raises a ValueError; the rest is among the notes, and warned of.
     state_names, input_name
-        Which arrays or columns of a file, see :func:`memcurve.data.sources.open_recording`.
+        Which arrays or columns of a file, see :func:`memcurve.io.open_recording`.
     progress : bool or callable
         Show a bar on stderr, or call ``progress(label, done, total)``.
 

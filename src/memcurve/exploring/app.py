@@ -12,20 +12,24 @@ with app.setup:
 
     from memcurve import ensembles, masks
     from memcurve.errors import UncertainResultError
-    from memcurve.exploring import figures, live, remarks, showing
-    from memcurve.exploring.disc import disc_of, moved_of
-    from memcurve.exploring.opening import OPENING
-    from memcurve.exploring.scene import look, look_moved
-    from memcurve.exploring.script import python_lines
-    from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, Settings, read_link
-    from memcurve.exploring.uploads import ENDINGS, MOST_BYTES, network_of
+    from memcurve.exploring import figures, widgets
+    from memcurve.exploring.files import (
+        ENDINGS,
+        MOST_BYTES,
+        START_FILE,
+        network_of,
+        python_lines,
+    )
+    from memcurve.exploring.scene import moved_scene, scene_of
+    from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, PageSettings, read_link
 
 
 @app.cell
 def title():
+    page = widgets.page_now()
     first, _wrong = read_link(mo.query_params().to_dict())
-    mo.Html(remarks.TITLE + remarks.about_address(_wrong))
-    return (first,)
+    mo.Html(figures.TITLE + figures.about_address(_wrong))
+    return first, page
 
 
 @app.cell
@@ -58,7 +62,7 @@ def controls(first):
 
 @app.cell
 def switch(upload):
-    name, contents = OPENING.name, OPENING.contents
+    name, contents = START_FILE.name, START_FILE.contents
     if upload.value:
         name, contents = upload.value[0].name, upload.value[0].contents
     use_file = mo.ui.switch(value=name is not None, label="use the file")
@@ -72,62 +76,62 @@ def network_now(contents, name, draft, use_file):
     base, _trouble = None, ""
     try:
         if file is None:
-            base = look(draft.network())
+            base = scene_of(draft.network())
         else:
-            base = look(network_of(file, contents, draft.mask, draft.seed))
+            base = scene_of(network_of(file, contents, draft.mask, draft.seed))
     except (ValueError, UncertainResultError, MemoryError) as _error:
         _trouble = str(_error)
-    mo.Html(remarks.about_settings(draft, file, _trouble))
+    mo.Html(figures.about_settings(draft, file, _trouble))
     return base, file
 
 
 @app.cell
 def summary(scene, settings):
-    mo.Html(remarks.about_result(scene, figures.summary(scene, settings)))
+    mo.Html(figures.about_result(scene, figures.summary(scene, settings)))
     return
 
 
 @app.cell
-def memory(scene, settings):
-    shown = live.memory(scene, settings)
+def memory(page, scene, settings):
+    shown = widgets.memory(page, scene, settings)
     return (shown,)
 
 
 @app.cell
 def spectrum(base):
     mo.stop(base is None)
-    disc = mo.ui.anywidget(disc_of(base.eigenvalues, movable=figures.is_movable(base)))
-    mo.vstack([mo.Html(showing.heading(figures.disc_section(base))), disc])
+    disc = mo.ui.anywidget(widgets.disc_of(base.eigenvalues, movable=figures.is_movable(base)))
+    mo.vstack([mo.Html(figures.heading(figures.disc_section(base))), disc])
     return (disc,)
 
 
 @app.cell
-def usable(scene, settings):
-    live.usable(scene, settings)
+def usable(page, scene, settings):
+    widgets.usable(page, scene, settings)
     return
 
 
 @app.cell
 def theorem(lag, scene):
-    live.theorem(scene, lag)
+    widgets.theorem(scene, lag)
     return
 
 
 @app.cell
-def usual(draft, scene):
-    live.usual(scene, draft)
+def usual(draft, page, scene):
+    widgets.usual(page, scene, draft)
     return
 
 
 @app.cell
-def squeezing(scene):
-    live.squeezing(scene)
+def squeezing(page, scene):
+    widgets.squeezing(page, scene)
     return
 
 
 @app.cell
 def home(file, moved, scene, settings, shown):
-    live.home(
+    widgets.home(
         shown,
         python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved),
         link=file is None and moved is None,
@@ -138,7 +142,7 @@ def home(file, moved, scene, settings, shown):
 @app.cell
 def draft_now(density, ensemble, first, mask, radius, seed, size):
     # what the network is made of: input and noise leave it, and a moved eigenvalue, alone
-    draft = Settings(
+    draft = PageSettings(
         ensemble=ensemble.value,
         size=round(size.value),
         spectral_radius=round(float(radius.value), 6),
@@ -157,13 +161,13 @@ def settings_now(colour, draft, noise):
 
 @app.cell
 def moving(base, disc):
-    moved, scene, _trouble = moved_of(disc.value), base, ""
+    moved, scene, _trouble = widgets.moved_of(disc.value), base, ""
     if moved is not None:
         try:
-            scene = look_moved(base, *moved)
+            scene = moved_scene(base, *moved)
         except (ValueError, UncertainResultError) as _error:
             moved, _trouble = None, str(_error)
-    mo.Html(remarks.about_move(_trouble))
+    mo.Html(figures.about_move(_trouble))
     return moved, scene
 
 

@@ -1,22 +1,29 @@
-"""The figures of the page, each with a sentence that says what to see."""
+"""What the page shows: sections made of what was computed, and their charts and HTML.
+
+Each figure has a sentence that says what to see.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memcurve.auditing.charts import spectrum_section, squeezing_section, usable_chart
+from memcurve.auditing.document import spectrum_section, squeezing_section, usable_chart
 from memcurve.auditing.structure import Squeezing
 from memcurve.auditing.verdict import counted, number
 from memcurve.comparison import Row
 from memcurve.curve import MemoryCurve
-from memcurve.exploring.later import USUAL
+from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import Scene
-from memcurve.exploring.settings import Settings
-from memcurve.report import Chart, Section, Series, Table
+from memcurve.exploring.settings import PageSettings
+from memcurve.report import Chart, Section, Series, Table, vega, web
+from memcurve.report.decimation import decimated
+from memcurve.report.palette import LIGHT, vega_config
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
@@ -25,10 +32,18 @@ SAME = 5e-3
 #: Where the lags drawn hold less than this share of the memory, it is said.
 NEARLY_ALL = 0.998
 
-SQUEEZING_SOON = Section("Squeezing", "How fast the powers of A run out of new directions …")
+#: Vega-Lite, drawn by the page itself.
+MIME = "application/vnd.vegalite.v5+json"
+TITLE = (
+    "<h1>How much does it remember?</h1>\n"
+    "<p>A recurrent network x<sub>t</sub> = A x<sub>t−1</sub> + C z<sub>t</sub> holds past inputs "
+    "z in its states x. Move the controls: its exact memory follows at once, computed on this "
+    "machine; what takes longer arrives later.</p>"
+)
+_ACTIONS = {"export": True, "source": False, "compiled": False, "editor": False}
 
 
-def summary(scene: Scene, settings: Settings) -> str:
+def summary(scene: Scene, settings: PageSettings) -> str:
     """What the total says, to stand after it, and the main numbers beside it."""
     said = _remembered(scene)
     if settings.is_plain or not scene.curve.total:
@@ -84,7 +99,7 @@ def at_most(error: float) -> str:
     return f"{digit}e{power:+03d}" if digit < 10 else f"1e{power + 1:+03d}"
 
 
-def memory_section(scene: Scene, settings: Settings, asked: Any = None) -> Section:
+def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> Section:
     """The exact curve, and the one under the input and the noise that are set, once it is there."""
     lags = _lags(scene)
     name = "exact" if settings.is_plain or asked is None else "white input, no noise"
@@ -121,14 +136,14 @@ def _held(scene: Scene) -> str:
     )
 
 
-def asked_name(settings: Settings) -> str:
+def asked_name(settings: PageSettings) -> str:
     """Input and noise in words."""
     parts = [f"AR({settings.colour:g}) input"] if settings.colour else []
     parts += [f"noise {settings.noise:g}"] if settings.noise else []
     return ", ".join(parts)
 
 
-def _what_changed(settings: Settings, without: float, asked: MemoryCurve) -> str:
+def _what_changed(settings: PageSettings, without: float, asked: MemoryCurve) -> str:
     total = asked.total
     said = f"With {asked_name(settings)} the total is {_known(total, asked.total_error)}"
     change = f"{said} in place of {without:g}"
@@ -156,14 +171,12 @@ def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
     rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
     errors = []
-    for way in USUAL:
+    for way, shown in shown_methods().items():
         outcome = found.get(way)
         if isinstance(outcome, Row) and outcome.curve is not None:
             values = outcome.curve.values[: len(lags)]
-            drawn = np.clip(values, LOWEST, HIGHEST)
-            # of a colour that is close to that of the exact curve
-            dashed = USUAL[way][0] == "osm_plus"
-            series.append(Series(way, lags[: len(values)], drawn, dashed=dashed))
+            cut = np.clip(values, LOWEST, HIGHEST)
+            series.append(Series(way, lags[: len(values)], cut, dashed=shown.dashed))
             rows.append((way, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
             errors.append(outcome.largest_error)
         elif outcome is None:
@@ -189,7 +202,7 @@ def compared_lags(scene: Scene) -> int:
     return max(2 * scene.network.states, scene.end + 1)
 
 
-def usable_section(settings: Settings, found: Any) -> Section:
+def usable_section(settings: PageSettings, found: Any) -> Section:
     """Usable memory against noise, and without any; once it is there."""
     title = "How much of it can be used"
     if isinstance(found, Exception):
@@ -234,8 +247,11 @@ def is_movable(scene: Scene) -> bool:
     return scene.eigenvalues.all_count and not scene.network.is_complex and scene.curve.total > 0
 
 
-def squeezed_section(found: Any) -> Section:
-    """Krylov squeezing, once it is there."""
+def squeezed_section(arrived: Mapping[str, Any]) -> Section:
+    """Krylov squeezing, once it is among what has arrived; None where there is none."""
+    if not arrived:
+        return Section("Squeezing", "How fast the powers of A run out of new directions …")
+    [found] = arrived.values()
     if isinstance(found, Squeezing):
         return squeezing_section(found)
     if isinstance(found, Exception):
@@ -286,3 +302,127 @@ def telling_lag(scene: Scene) -> int:
 
 def _lags(scene: Scene) -> Any:
     return scene.curve.lags[: scene.end + 1].astype(float)
+
+
+def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
+    """An impulse response b_j over j in Vega-Lite: pale up to ``lag``, strong after it."""
+    steps = np.arange(len(response), dtype=float)
+    title = "An all-pass impulse response …"
+    chart = Chart(title, "step j", "response b_j", (Series("b_j", steps, response),))
+    line = decimated(chart, chart.series[0])
+    x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
+    y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
+    rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
+    names = "['gone by lag τ', 'still inside: the memory']"
+    legend = {"labelExpr": f"{names}[datum.value]"}
+    colour = {"field": "left", "type": "nominal", "scale": {"domain": [1, 0]}, "legend": legend}
+    return {
+        "description": f"{title} {len(response)} steps; what comes after step {lag} is memory.",
+        "title": title,
+        "data": {"values": rows},
+        "transform": [{"calculate": f"datum.x > {lag} ? 1 : 0", "as": "left"}],
+        "width": "container",
+        "height": vega.HEIGHT,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 2, "clip": True},
+                "encoding": {"x": x, "y": y, "y2": {"datum": 0}, "color": colour},
+            },
+        ],
+    }  # fmt: skip
+
+
+class VegaChart:
+    """A Vega-Lite specification that marimo draws.
+
+    Charts are plain dictionaries from the start: building the same ones as altair objects takes
+    0.2 s each, which is as long as everything else together.
+    """
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        config = vega_config(LIGHT)
+        config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
+        shown = {"embedOptions": {"actions": _ACTIONS}}
+        self.spec = spec | {"config": config, "usermeta": shown}
+
+    def _mime_(self) -> tuple[str, str]:
+        return MIME, json.dumps(self.spec)
+
+
+def pictured(chart: Chart, *, titled: bool = False) -> VegaChart:
+    """A chart; as a rule the heading above it is title enough."""
+    spec = vega.specification(chart)
+    return VegaChart(spec if titled else {k: v for k, v in spec.items() if k != "title"})
+
+
+def heading(section: Section, *, busy: bool = False) -> str:
+    """Title and sentence of a section as HTML; ``busy`` says that more is on its way."""
+    spinner = "<span class='spinner' role='status'>computing …</span>" if busy else ""
+    return (
+        f"<h2>{web.text(section.title)}{spinner}</h2>\n"
+        f"<div class='says'>{web.paragraphs(section.text)}</div>"
+    )
+
+
+def tabled(table: Table) -> str:
+    """A table as HTML, in a frame of its own that scrolls."""
+    content = web.table(table, number="class='number'")
+    return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{content}</div>"
+
+
+def explained(title: str, text: str) -> str:
+    """Why there is nothing to see, as HTML."""
+    return (
+        f"<div class='explains' role='alert'><strong>{web.text(title)}</strong>"
+        f"{web.paragraphs(text)}</div>"
+    )
+
+
+def about_address(wrong: Sequence[str]) -> str:
+    """What could not be read from the address of the page."""
+    return explained("Not all of the address can be used.", " ".join(wrong)) if wrong else ""
+
+
+def about_settings(settings: PageSettings, file: str | None, trouble: str) -> str:
+    """Why there is no curve, or which controls have no effect."""
+    if trouble and file is not None:
+        return explained(f"{file} cannot be shown.", trouble)
+    if trouble:
+        return explained("These settings have no memory curve.", trouble)
+    if file is not None:
+        return _remark(
+            f"This is {file}: size, ensemble, radius and density have no effect, and the seed only "
+            f"on a random mask."
+        )
+    ignored = [name.replace("_", " ") for name in settings.ignored()]
+    if ignored:
+        have = "has" if len(ignored) == 1 else "have"
+        return _remark(f"{' and '.join(ignored).capitalize()} {have} no effect on this ensemble.")
+    return ""
+
+
+def about_move(trouble: str) -> str:
+    """Why an eigenvalue could not be moved there."""
+    said = f"{trouble} What is shown is the network without the move."
+    return explained("The eigenvalue cannot be moved there.", said) if trouble else ""
+
+
+def about_result(scene: Scene, summary: str) -> str:
+    """The main numbers, how long they took, and the notes."""
+    notes = web.bullets(scene.curve.notes)
+    return (
+        f"<div class='summary' aria-live='polite'><p><strong>{scene.curve.total:.6g}</strong> "
+        f"{web.text(summary)}</p><p class='remark'>{web.text(scene.network.name or '')}, "
+        f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
+    )
+
+
+def about_lines(lines: str, link: str | None) -> str:
+    """The Python lines, to be read and copied, and the address of what is shown."""
+    address = f"<p><a href='{web.text(link)}'>Link to these settings</a></p>" if link else ""
+    return f"<pre class='lines' tabindex='0'>{web.text(lines)}</pre>{address}"
+
+
+def _remark(text: str) -> str:
+    return f"<p class='remark'>{web.text(text)}</p>"

@@ -23,7 +23,7 @@ NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit i
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class PageSettings:
     """Where the controls stand; the defaults are the paper's network.
 
     ``spectral_radius``, ``density`` and ``seed`` go to the ensembles that take them; for a chain
@@ -98,7 +98,7 @@ class Settings:
         return "?" + urlencode(changed)
 
 
-def read_link(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
+def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
     """Settings from the query of an address, and what is wrong with it.
 
     What is wrong keeps its default, so that a page always opens.
@@ -110,7 +110,7 @@ def read_link(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
     >>> settings.size, wrong
     (50, ['density=two: must be a number from 0.01 to 1.'])
     """
-    known = {field.name: field for field in fields(Settings)}
+    known = {field.name: field for field in fields(PageSettings)}
     given: dict[str, Any] = {}
     wrong = []
     for name, text in query.items():
@@ -127,23 +127,15 @@ def read_link(query: Mapping[str, str]) -> tuple[Settings, list[str]]:
             wrong.append(f"{name}={text[:40]}: {rule}.")
         else:
             given[name] = value
-    return Settings(**given), wrong
+    return PageSettings(**given), wrong
 
 
-def _radius(settings: Settings) -> float:
-    return settings.spectral_radius
-
-
-def _inner_radius(settings: Settings) -> float:
-    return round(0.9 * settings.spectral_radius, 6)
-
-
-_Options = dict[str, Callable[[Settings], Any]]
+_Options = dict[str, Callable[[PageSettings], Any]]
 _GETTERS: _Options = {
-    "spectral_radius": _radius,
-    "loop": _radius,
-    "radius_max": _radius,
-    "radius_min": _inner_radius,
+    "spectral_radius": lambda settings: settings.spectral_radius,
+    "loop": lambda settings: settings.spectral_radius,
+    "radius_max": lambda settings: settings.spectral_radius,
+    "radius_min": lambda settings: round(0.9 * settings.spectral_radius, 6),
     "density": lambda settings: settings.density,
 }
 _RADII = {"spectral_radius", "loop", "radius_max"}

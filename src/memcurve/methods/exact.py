@@ -4,8 +4,8 @@
 :mod:`memcurve.solve.allpass`. Which eigenvalues count is decided by :mod:`memcurve.solve.spectrum`;
 rounding in them moves the curve by at most the reported error. Coloured input, noise, several
 inputs and readout subsets are answered in coordinates where the states are white
-(:mod:`memcurve.solve.white`). Where an error is not small, or eigenvalues come out at modulus one or
-beyond, the method goes on in ball arithmetic by itself (:mod:`memcurve.solve.solvers`).
+(:mod:`memcurve.solve.white`). Where an error is not small, or eigenvalues come out at modulus one
+or beyond, the method goes on in ball arithmetic by itself (:mod:`memcurve.solve.solvers`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _assumed(task: Task) -> Answer | None:
     return Answer(
         outcome,
         spectrum.rank,
-        [*reach_notes(task), Note("rank", text)],
+        [*reach_notes(task), Note("method", text)],
         diagnostics={
             "reachable": len(task.states),
             "rank_robust": None,

@@ -28,6 +28,9 @@ EVERYTHING: tuple[Feature, ...] = (
     "a readout of some nodes",
 )
 
+#: Options that only make sense in a running program.
+_LIVE = ("mapper", "progress")
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -111,6 +114,11 @@ class Method:
         """Its options, by name."""
         taken = inspect.signature(self.run).parameters.values()
         return {p.name: p for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The options that can be written down: in a study file, on a command line."""
+        return tuple(name for name in self.options if name not in _LIVE)
 
     @functools.cached_property
     def draws(self) -> bool:

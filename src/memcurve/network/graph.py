@@ -123,13 +123,13 @@ def submatrix(A: Any, nodes: Indices) -> NDArray[Any]:
     return np.asarray(block.toarray())
 
 
-def eigenvalues(A: Any) -> NDArray[np.complex128]:
+def eigenvalues(A: Any, components: list[Indices] | None = None) -> NDArray[np.complex128]:
     """Eigenvalues of A, one strongly connected component at a time.
 
     Nodes on no cycle give their diagonal entry exactly; symmetric blocks use the symmetric solver.
     """
     parts = []
-    for nodes in strong_components(A):
+    for nodes in strong_components(A) if components is None else components:
         block = submatrix(A, nodes)
         if len(nodes) == 1:
             values = block.ravel()

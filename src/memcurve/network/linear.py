@@ -235,6 +235,10 @@ class LinearNetwork(Connected):
             states = states[:, self.readout]
         return np.hstack([states.real, states.imag]) if self.is_complex else states
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what was found out about the network and can be found again."""
+        return {k: v for k, v in self.__dict__.items() if k != "_analysis"}
+
     def replace(self, **changes: Any) -> LinearNetwork:
         """Return a new network with some of its parts exchanged, e.g. ``replace(C=other_mask)``."""
         parts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}

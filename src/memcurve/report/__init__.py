@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memcurve.report.document import Chart, Document, Section, Series, Table
-from memcurve.report.notebook import fragment
-from memcurve.report.page import html
-from memcurve.report.prose import markdown
+from memcurve.report.gfm import markdown
+from memcurve.report.web import fragment, html
 
 __all__ = ["Chart", "Document", "Section", "Series", "Table", "fragment", "html", "markdown"]

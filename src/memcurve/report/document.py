@@ -7,6 +7,7 @@ in the terminal; none of them knows what the numbers mean.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,8 +74,8 @@ class Chart:
     """
 
     title: str
-    across: str
-    up: str
+    x_label: str
+    y_label: str
     series: tuple[Series, ...]
     kind: str = "lines"
     log_x: bool = False
@@ -133,3 +134,26 @@ class Document:
     notes: Sequence[str] = ()
     footer: str = ""
     word: str = "Summary"
+
+
+#: The heading of the notes.
+NOTES = "Before quoting the numbers"
+
+# control characters, and surrogates, which cannot be written as UTF-8
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Text without control characters: terminals act on escape sequences, browsers refuse them."""
+    return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Text in one line."""
+    return re.sub(r"[ \t\n]+", " ", clean(text)).strip()
+
+
+def split_paragraphs(text: str) -> list[str]:
+    """The parts of a text between blank lines."""
+    parts = (one_line(part) for part in re.split(r"\n\s*\n", clean(text)))
+    return [part for part in parts if part]

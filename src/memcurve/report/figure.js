@@ -190,7 +190,7 @@ class Figure {
       return [k, this.chart.names[k], written(row.y), band];
     });
     this.point(rows, across);
-    this.show(`${this.chart.across}: ${written(x)}`, lines, across);
+    this.show(`${this.chart.x_label}: ${written(x)}`, lines, across);
   }
 
   closest(across, down) {

@@ -18,7 +18,7 @@ from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
 from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork
-from memcurve.network.graph import Indices, Walk, eigenvalues, reachable_nodes, single_walk
+from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import kernel_of
@@ -33,7 +33,7 @@ from memcurve.solve.realization import (
 )
 from memcurve.solve.spectrum import assumed, block_rank, decided
 from memcurve.solve.states import States
-from memcurve.solve.stein import stein
+from memcurve.solve.stein import gramian, stein
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -127,8 +127,6 @@ class Analysis:
 
     def assumed_spectrum(self) -> Spectrum:
         """The spectrum with all reached modes taken to count, where closed forms do not tell."""
-        if self._spectrum is not None:
-            return self._spectrum
         self._require_single()
         found = None if self.walk is None else walk_spectrum(self.walk, self._pair[1][:, 0])
         return assumed(self.reached) if found is None else found
@@ -148,10 +146,10 @@ class Analysis:
     @cached_property
     def eigenvalues(self) -> Complexes:
         """All eigenvalues of A, as far as LAPACK knows them."""
-        if self._spectrum is not None and self._spectrum.poles is not None:
-            if len(self._spectrum.poles) == self.network.states:
-                return self._spectrum.poles
-        return eigenvalues(self._pair[0])
+        poles = None if self._spectrum is None else self._spectrum.poles
+        if poles is not None and len(poles) == self.network.states:
+            return poles
+        return self.everything.eigenvalues
 
     # --- coordinates in which the states are white
 
@@ -207,12 +205,20 @@ class Analysis:
 
         Good for the size of the states; no more to be inverted than any other such matrix.
         """
+        if all(process.is_white for process in processes):
+            made = self._once("Gramian", states, lambda: gramian(states.A, states.C))
+            return states.C, made
         present = np.empty_like(states.C)
         for j, process in enumerate(processes):
             column = states.C[:, [j]]
             present[:, [j]] = column + kernel_of(process).half_sum(states.A, column)
         drive = present @ states.C.T
         return present, stein(states.A, drive + drive.T - states.C @ states.C.T)
+
+    def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of the states that inputs reach, without noise."""
+        sizes = self.deviations(self.reached, processes)
+        return np.ldexp(sizes, self.reached.exponents)
 
     def deviations(self, states: States, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states without noise, in their measure."""
@@ -331,9 +337,3 @@ class Task:
         if noise is not None and noise.is_relative:  # to a power of two the same anywhere
             return deviations(self.analysis.deviations(self.states, self.question.processes))
         return np.ldexp(deviations(np.ones(len(self.states))), -self.states.exponents)
-
-    @property
-    def state_deviations(self) -> Floats:
-        """Standard deviations of the network's states themselves, without noise."""
-        sizes = self.analysis.deviations(self.states, self.question.processes)
-        return np.ldexp(sizes, self.states.exponents)

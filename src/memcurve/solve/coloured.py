@@ -216,8 +216,8 @@ def _cholesky(gamma: Floats) -> tuple[Floats, float]:
 
 # --- Autocovariances as kernels: sums Σ_k γ(k) A^k over all lags at once, for a contraction A.
 #
-# Two forms cover every input process. A *rational* one (ARMA, with a(z) = 1 − Σ ar_i z^i): for every
-# shift k the series a(z)·Σ_{j≥0} γ(j + k) z^j is a polynomial q_k, so that::
+# Two forms cover every input process. A *rational* one (ARMA, with a(z) = 1 − Σ ar_i z^i): for
+# every shift k the series a(z)·Σ_{j≥0} γ(j + k) z^j is a polynomial q_k, so that::
 #
 #     p_{−k} = Σ_{j≥0} γ(j + k) A^j C = a(A)⁻¹ q_k(A) C,    M = Σ_{j≥1} γ(j) A^j = a(A)⁻¹ A q_1(A)
 #

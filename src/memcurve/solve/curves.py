@@ -78,9 +78,9 @@ def _curve(
             notes += more
             diagnostics |= bounds
         missing = total - float(summed.sum())
-        if not ahead and question.lags is None and len(summed) == MOST_DEFAULT_LAGS:
-            if missing > NEGLIGIBLE_MEMORY:
-                notes.append(_capped_note(len(summed), missing, total))
+        capped = not ahead and question.lags is None and len(summed) == MOST_DEFAULT_LAGS
+        if capped and missing > NEGLIGIBLE_MEMORY:
+            notes.append(_capped_note(len(summed), missing, total))
     return MemoryCurve(
         lags=np.arange(len(summed)) + (1 if ahead else 0),
         values=summed,
@@ -94,7 +94,7 @@ def _curve(
         method=method,
         bands=found.bands,
         notes=(*network.notes, *notes),
-        options=question.record() | found.options,
+        options=question.record(level) | found.options,
         seed=seed if isinstance(seed, int) else None,
         diagnostics=diagnostics,
         network=network.name or f"N = {network.size}",

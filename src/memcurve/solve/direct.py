@@ -7,8 +7,8 @@ K = [C, AC, A²C, …] and z the past inputs, so that with K = UΣVᵀ::
 
 Columns of K hardly differ ("Krylov squeezing"): memory above the noise lies in few directions. An
 orthonormal basis Q of the Krylov space (Arnoldi's method, each step orthogonalised twice) reduces
-the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The basis ends where what leaves it,
-passed on by the powers of A, is far below the noise; the lags end where nothing is left.
+the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The basis ends where what leaves
+it, passed on by the powers of A, is far below the noise; the lags end where nothing is left.
 
 Errors: what is left out of K, of norm e relative to the noise, moves MC_τ by at most about e, and
 is kept below :data:`SMALL`. Rounding makes the basis that of a network A + δA with ‖δA‖ of about
@@ -25,22 +25,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.solve.analysis import Task
+from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS
+from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
 
 #: What is left out of the Krylov matrix, relative to the noise.
-SMALL = 1e-11
+SMALL = 1e-13
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0
-#: Changes at random that are tried.
-TRIALS = 2
+#: Changes at random that are tried, where there are few directions: in a large problem, a single
+#: change cannot leave some number alone by accident.
+TRIALS, FEW_DIRECTIONS = 3, 30
 #: A look at whether the basis is large enough is taken where the next power of A has less than this
-#: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their number.
+#: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
+#: number.
 PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
@@ -90,17 +93,40 @@ def is_direct(task: Task) -> bool:
 
 def _reduction(task: Task, shape: Floats, level: float) -> Reduction:
     """The reduction for noise of this shape, kept for further levels."""
-    kept = task.analysis.reductions
-    key = (id(task.states), shape.tobytes(), task.rows.tobytes())
-    found: Reduction | None = kept.get(key)
+    rows = None if task.reads_all else task.rows
+    return _kept(task.analysis, task.states, shape, level, rows)
+
+
+def krylov_reduction(analysis: Analysis, level: float) -> tuple[Reduction, float]:
+    """The reduction of the network as it is, down to a share ``level`` of its mask.
+
+    And the length of the mask in its units.
+    """
+    states = analysis.reached
+    shape = np.ldexp(1.0, -states.exponents)
+    unit = float(shape.max())
+    length = float(np.sqrt(((states.C / (shape / unit)[:, None]) ** 2).sum()))
+    return _kept(analysis, states, shape / unit, level * length, None), length
+
+
+def _kept(
+    analysis: Analysis,
+    states: States,
+    shape: Floats,
+    level: float,
+    rows: NDArray[np.intp] | None,
+) -> Reduction:
+    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes())
+    found: Reduction | None = analysis.reductions.get(key)
     if found is None or level < found.level:
-        scale = np.full(len(task.states), float(np.exp(np.log(shape).mean())))
-        scale[task.rows] = shape
+        scale = shape
+        if rows is not None:
+            scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
+            scale[rows] = shape
         found = reduced(
-            task.A * (scale / scale[:, None]), task.C / scale[:, None], level,
-            rows=None if task.reads_all else task.rows,
-        )  # fmt: skip
-        kept[key] = found
+            states.A * (scale / scale[:, None]), states.C / scale[:, None], level, rows=rows
+        )
+        analysis.reductions[key] = found
     return found
 
 
@@ -132,7 +158,7 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
                 rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt(
                     (H[:, :k] ** 2).sum(axis=0)
                 )
-                reader = None if rows is None else np.linalg.qr(Q[rows], mode="r")
+                reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
                 return Reduction(H[:k, :k].copy(), c[:k], reader, level, left_out, rounding)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
@@ -186,15 +212,15 @@ def _left_out(H: Floats, c: Floats, powers: Floats) -> float:
     unit circle though those of A do not.
     """
     k = H.shape[1]
-    responses = _responses(H[:k], c, SMALL * float(np.sqrt((c**2).sum())) * 1e-6)
-    if responses is None:
+    inside = responses(H[:k], c, SMALL * float(np.sqrt((c**2).sum())) * 1e-6)
+    if inside is None:
         return np.inf
-    leaving = np.sqrt(((H[k:] @ responses) ** 2).sum())
+    leaving = np.sqrt(((H[k:] @ inside) ** 2).sum())
     # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
     return float(leaving * powers[:-1].sum() / (1 - powers[-1]))
 
 
-def _responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
+def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
     """[c, Hc, H²c, …] (r, lags·d) until what follows is negligible; None where it is not soon."""
     R, power, width = c, H, c.shape[1]
     with np.errstate(all="ignore"):
@@ -249,7 +275,7 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
 
 def _projected(reduction: Reduction, H: Floats, negligible: float) -> Projection | None:
     """Singular values and vectors of what is read of the Krylov matrix."""
-    R = _responses(H, reduction.c, negligible)
+    R = responses(H, reduction.c, negligible)
     if R is None:
         return None
     return project(R if reduction.reader is None else reduction.reader @ R)
@@ -266,7 +292,7 @@ def _changes(
     """Largest changes of values (levels, 1, 1) and totals that rounding of H amounts to."""
     rng = np.random.default_rng(_SEED)
     changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
-    for _ in range(TRIALS):
+    for _ in range(TRIALS if len(reduction.H) <= FEW_DIRECTIONS else 1):
         change = rng.standard_normal(reduction.H.shape)
         change *= reduction.rounding / np.sqrt((change**2).sum(axis=0))
         found = _projected(reduction, reduction.H + change, negligible)

@@ -104,7 +104,8 @@ def _curve(
     listed = Lags(lags, 1.0 - total_error / max(total, tiny))
     x, largest = C, 0.0
     while True:
-        block = np.empty((min(lags or np.inf, 4 * len(A) + 16), C.shape[1]))
+        usual = 4 * len(A) + 16
+        block = np.empty((min(lags or usual, usual), C.shape[1]))
         for k in range(len(block)):
             half = solve_triangular(L, x, lower=True)
             block[k] = np.einsum("ij,ij->j", half, half)

@@ -292,8 +292,8 @@ def unit_norm(C: Floats) -> Floats:
 #
 #     q_k² = Π_j (λ_k − μ_j) / Π_{j≠k} (λ_k − λ_j)
 #
-# The μ lie between the λ, so that in order of size all factors (λ_k − μ_j)/(λ_k − λ_j') are between 0
-# and 1: the product is as accurate as the differences are.
+# The μ lie between the λ, so that in order of size all factors (λ_k − μ_j)/(λ_k − λ_j') are between
+# 0 and 1: the product is as accurate as the differences are.
 
 #: Squared excitations from differences are trusted up to this relative error.
 INTERLACING_ERROR = 0.01
@@ -341,16 +341,16 @@ def _by_interlacing(A: Floats, C: Floats) -> tuple[Floats, Floats] | None:
 # --- Condition numbers and excitations of all modes without eigenvectors of A itself.
 #
 # The Schur factor T = ZᵀAZ alone takes hardly longer than the eigenvalues: it is the orthogonal Z
-# that is expensive. All that is needed of Z is ZᵀC, and that comes for free as the last column of the
-# Schur factor of [A C; 0 0], whose last row is left alone.
+# that is expensive. All that is needed of Z is ZᵀC, and that comes for free as the last column of
+# the Schur factor of [A C; 0 0], whose last row is left alone.
 #
 # The eigenvectors of T = [T₁ T₁₂; 0 T₂] follow from those of its parts, T_iX_i = X_iD_i::
 #
 #     X = [X₁ X₁Y; 0 X₂],    X⁻¹ = [X₁⁻¹ −YX₂⁻¹; 0 X₂⁻¹],    D₁Y − YD₂ = −X₁⁻¹T₁₂X₂
 #
 # which is a few matrix products and a division entry by entry, as the D are diagonal. Row k of X⁻¹
-# is the left eigenvector, so that ‖X e_k‖ and ‖e_kᵀX⁻¹‖ give the condition of mode k, and X⁻¹ZᵀC how
-# far it is excited.
+# is the left eigenvector, so that ‖X e_k‖ and ‖e_kᵀX⁻¹‖ give the condition of mode k, and X⁻¹ZᵀC
+# how far it is excited.
 
 #: Blocks of T up to this size are left to LAPACK.
 LEAF = 64

@@ -104,14 +104,17 @@ class Question:
             parts.append(f"{self.noise.label}{scaled}")
         return tuple(parts)
 
-    def record(self) -> dict[str, Any]:
-        """The inputs and the noise as text, for the options of a result."""
+    def record(self, level: float) -> dict[str, Any]:
+        """The inputs and the noise at one level as text, for the options of a result."""
         options: dict[str, Any] = {}
         if not self.is_white:
             names = [process.name for process in self.processes]
             options["input"] = names[0] if len(set(names)) == 1 else names
         if self.noise is not None:
-            options["noise"] = repr(self.noise)
+            scaled = self.noise.is_scaled
+            options["noise"] = (
+                f"{type(self.noise).__name__}({level!r})" if scaled else repr(self.noise)
+            )
         return options
 
 

@@ -131,9 +131,10 @@ def _real_product(V: NDArray[Any], X: NDArray[Any]) -> Floats:
 #
 #     C₂ ← B + (β̄s·a − (1 + β̄λ)·B u*)·u,      a = T₂₂x + t₂₁ − λx,      B = C₂ − x(su)
 #
-# and so on. The phase β lets constant signals pass unchanged, so that the two sections of a conjugate
-# pair have real coefficients together. No Gramian is formed; rows are kept near unit size by powers
-# of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at the end.
+# and so on. The phase β lets constant signals pass unchanged, so that the two sections of a
+# conjugate pair have real coefficients together. No Gramian is formed; rows are kept near unit size
+# by powers of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at
+# the end.
 
 #: A number for which X + GENERIC·Y has no double eigenvalue by accident.
 GENERIC = 0.7390851332151607

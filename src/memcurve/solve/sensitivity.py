@@ -15,12 +15,13 @@ the true and the computed poles span: the sine of the largest angle between them
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.network.graph import balanced, strong_components, submatrix
+from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +65,7 @@ class PowerNorms(NamedTuple):
     sum: float
 
 
-def pole_sensitivity(A: Any) -> Sensitivity:
+def pole_sensitivity(A: Any, components: Sequence[Indices] | None = None) -> Sensitivity:
     """What computing the eigenvalues of A in float64 can do to the curve and the space behind it.
 
     Summed over strongly connected components, as the eigenvalues are computed one component at a
@@ -73,7 +74,7 @@ def pole_sensitivity(A: Any) -> Sensitivity:
     is at most Σ_k ‖Aᵏ‖_F.
     """
     curve = gap = 0.0
-    for nodes in strong_components(A):
+    for nodes in strong_components(A) if components is None else components:
         if len(nodes) > 1:
             block = np.asfortranarray(balanced(submatrix(A, nodes))[0])
             rounding = backward_error(block)

@@ -86,12 +86,17 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
 
 
+def is_general(task: Task) -> bool:
+    """Whether it takes white coordinates to answer."""
+    return not task.question.is_plain and task.question.kind != "Fisher"
+
+
 SOLVERS = (
     Solver("nothing", lambda task: not task.is_driven, solve_nothing),
     Solver("lattice", lambda task: task.question.is_plain, solve_lattice),
     Solver("Fisher", lambda task: task.question.kind == "Fisher", solve_fisher),
     Solver("direct", is_direct, solve_direct),
-    Solver("white", lambda task: not task.question.is_plain, solve_white),
+    Solver("white", is_general, solve_white),
 )
 
 
@@ -108,7 +113,7 @@ def answered(task: Task, certify_up_to: int) -> Answer:
         arithmetic = "ball"
     assert outcome is not None
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached)}
-    if task.analysis.inputs == 1 and rank is not None and task.is_driven:
+    if task.analysis.inputs == 1 and rank is not None:
         spectrum = task.analysis.spectrum()
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin

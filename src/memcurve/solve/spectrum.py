@@ -4,7 +4,8 @@
 the float64 numbers in A and C, a question with one answer. A mode that a change in the last digit
 would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs on such modes.
 
-0. Where each reachable node drives one other at most, all is known in closed form (``closed_forms``).
+0. Where each reachable node drives one other at most, all is known in closed form
+   (``closed_forms``).
 1. Nodes the mask does not reach drop out (graph search, exact).
    Circulant networks whose modes stand apart are known from there on (``closed_forms``).
 2. If every mode is isolated and excited far above rounding, all count: the generic case.
@@ -18,8 +19,6 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,10 +26,8 @@ from memcurve.errors import unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import (
     balanced,
-    eigenvalues,
     is_symmetric,
     separate_parts,
-    strong_components,
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
@@ -76,7 +73,7 @@ def assumed(states: States) -> Spectrum:
         found = _circulant(states)
         if found is not None:
             return found
-        poles = eigenvalues(A)
+        poles = states.eigenvalues
         sensitivity = symmetric_sensitivity(poles) if is_symmetric(A) else states.sensitivity
     return Spectrum(poles, full, full, states.nodes, np.nan, *sensitivity, assumed=True)
 
@@ -112,8 +109,8 @@ def _decided(states: States, keep_basis: bool) -> Spectrum:
     if first_look.unstable_radius is not None:
         raise unstable(first_look.unstable_radius)
     if first_look.sure or (first_look.likely and states.degree.degree == full):
-        blocks_are_whole = len(strong_components(A)) == len(separate_parts(A))
-        poles = first_look.poles if blocks_are_whole else eigenvalues(A)
+        blocks_are_whole = len(states.strong_components) == len(separate_parts(A))
+        poles = first_look.poles if blocks_are_whole else states.eigenvalues
         margin = float(first_look.excitation.min())
         sensitivity = symmetric_sensitivity(poles) if first_look.symmetric else states.sensitivity
         return Spectrum(
@@ -135,7 +132,7 @@ def _closer_look(states: States) -> Spectrum:
     rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
     poles: Complexes | None
     if exact.degree == len(states):
-        poles, sensitivity = eigenvalues(states.stored), states.sensitivity
+        poles, sensitivity = states.eigenvalues, states.sensitivity
     elif states.nonzero_eigenvalues == exact.degree - exact.zeros:
         poles, sensitivity = _all_nonzero(states)
     else:
@@ -146,7 +143,7 @@ def _closer_look(states: States) -> Spectrum:
 def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
     """Poles where all non-zero eigenvalues count, and zero with its own exact multiplicity."""
     exact = states.degree
-    non_zero, dropped = _nonzero_eigenvalues(states.stored)
+    non_zero, dropped = _nonzero_eigenvalues(states)
     if len(non_zero) != exact.degree - exact.zeros:
         return None, UNKNOWN
     # backward stable: the spectrum is that of A + δA with the same number of zeros
@@ -187,14 +184,14 @@ def _annihilates(A: Floats, C: Floats, poles: Complexes) -> bool:
     return bool(np.all(np.abs(v) <= VANISHES))
 
 
-def _nonzero_eigenvalues(A: Any) -> tuple[Complexes, float]:
+def _nonzero_eigenvalues(states: States) -> tuple[Complexes, float]:
     """Eigenvalues left when the zero ones are deflated, B ← B restricted to its range, repeated.
 
     Also the largest singular value taken for zero, relative to the norm of its block.
     """
     parts, dropped = [], 0.0
-    for nodes in strong_components(A):
-        B = balanced(submatrix(A, nodes))[0]
+    for nodes in states.strong_components:
+        B = balanced(submatrix(states.stored, nodes))[0]
         norm = float(np.sqrt((B**2).sum()))
         while len(B) > 1:
             U, singular, Vh = np.linalg.svd(B)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.network.graph import Indices, balanced, submatrix
+from memcurve.network.graph import Indices, balanced, eigenvalues, strong_components, submatrix
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
     MinimalDegree,
@@ -84,6 +84,16 @@ class States:
         return self._scaled[2]
 
     @cached_property
+    def strong_components(self) -> list[Indices]:
+        """Sets of states that can all reach each other."""
+        return strong_components(self.stored)
+
+    @cached_property
+    def eigenvalues(self) -> NDArray[np.complex128]:
+        """All eigenvalues, one strongly connected component at a time."""
+        return eigenvalues(self.stored, self.strong_components)
+
+    @cached_property
     def power_norms(self) -> PowerNorms:
         """Σ‖A^k‖² and Σ‖A^k‖ in this measure."""
         return power_norms(np.asfortranarray(self.A))
@@ -91,7 +101,7 @@ class States:
     @cached_property
     def sensitivity(self) -> Sensitivity:
         """What rounding in the eigenvalues can do."""
-        return pole_sensitivity(self.stored)
+        return pole_sensitivity(self.stored, self.strong_components)
 
     @cached_property
     def degree(self) -> MinimalDegree:

@@ -55,6 +55,22 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
     return np.asarray((X + X.T) / 2 if A is B else X)
 
 
+def gramian(A: Floats, C: Floats) -> Floats:
+    """Σ_k A^k C Cᵀ (A^k)ᵀ: as long as they are few, the columns A^k C are doubled, not the sum."""
+    columns: Floats | None = np.array(C)
+    X: Floats = np.zeros_like(A)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for power, _ in squarings(A, A):
+            if columns is not None and 2 * columns.shape[1] <= len(A):
+                columns = np.hstack([columns, power @ columns])
+                continue
+            if columns is not None:
+                X, columns = columns @ columns.T, None
+            X = X + power @ X @ power.T
+    X = X if columns is None else columns @ columns.T
+    return np.asarray((X + X.T) / 2)
+
+
 def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
     """Bound r on the spectral norm of X − A X Aᵀ − Q, rounding in it included.
 

@@ -1,10 +1,11 @@
 """The general problem in floating point, with an error for every number.
 
 Without noise, and with every state read, the map from white states to the network's own drops out:
-a realization and the covariances of the input are all (:mod:`memcurve.solve.coloured`). Otherwise that
-map is found in one or two ways, and for each noise level the better one is kept:
+a realization and the covariances of the input are all (:mod:`memcurve.solve.coloured`). Otherwise
+that map is found in one or two ways, and for each noise level the better one is kept:
 
-* from eigenvectors (:func:`memcurve.solve.realization.eigen_state_map`), with relative accuracy at any
+* from eigenvectors (:func:`memcurve.solve.realization.eigen_state_map`), with relative accuracy at
+  any
   level. Its error is measured: the whole computation is repeated for a network changed at random by
   as much as rounding may change it, and ten times the difference is the error;
 * from a Stein equation, T = A T A'ᵀ + C C'ᵀ. The size e of what x − Tξ has left is bounded, and a

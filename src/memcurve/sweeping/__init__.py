@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memcurve.sweeping.cases import Case
     from memcurve.sweeping.evaluation import evaluate
-    from memcurve.sweeping.results import Sweep
+    from memcurve.sweeping.result import Sweep
     from memcurve.sweeping.run import sweep
     from memcurve.sweeping.studies import Study, shipped
 
@@ -23,7 +23,7 @@ __all__ = ["Case", "Study", "Sweep", "evaluate", "shipped", "sweep"]
 _HOMES = {
     "Case": "cases",
     "Study": "studies",
-    "Sweep": "results",
+    "Sweep": "result",
     "evaluate": "evaluation",
     "shipped": "studies",
     "sweep": "run",

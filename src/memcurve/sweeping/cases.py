@@ -1,24 +1,241 @@
-"""One network and one question about it: the unit of a sweep."""
+"""Cases: one network and one question about it, the unit of a sweep."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import hashlib
+import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from memcurve.sweeping.fields import (
-    TIDY,
-    USUAL,
-    draws,
-    method_options,
-    require_ensemble_options,
-)
+import numpy as np
 
+from memcurve.arguments import (
+    require_density,
+    require_number,
+    require_options,
+    require_size,
+    table_entry,
+)
+from memcurve.ensembles import ENSEMBLES
+from memcurve.inputs import White, parse
+from memcurve.masks import MASKS, is_random
+from memcurve.methods import METHODS
+from memcurve.noise import StateNoise, noise_of, parse_noise
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that a case can keep."""
+
+    #: What it is, in a line.
+    meaning: str
+    #: What pictures call it, where that is not its name.
+    label: str | None = None
+    #: A memory, for which the number of states is the bound.
+    bounded: bool = False
+    #: Without noise, theory sets it to the number of states, so that it says little of the size.
+    counts_states: bool = False
+    #: The format in which the states are kept, of a usable memory.
+    number_format: str | None = None
+    #: The share of the input that is left, of a horizon: not known where it is beyond the lags.
+    share_left: float | None = None
+
+    @property
+    def missing(self) -> str:
+        """What it means that a finished case does not know it."""
+        return "not known" if self.share_left is None else "beyond the lags"
+
+
+def _usable(number_format: str, states: str, label: str) -> Quantity:
+    # the rounding taken as noise of the same size in all states, as in `noise_profile`
+    meaning = f"total with states {states}"
+    return Quantity(meaning, f"usable {label}", bounded=True, number_format=number_format)
+
+
+#: What a case can keep.
+QUANTITIES = {
+    "total": Quantity(
+        "memory over all lags (or those the method covers), under the case's noise, if any",
+        "total memory", bounded=True, counts_states=True,
+    ),
+    "total_error": Quantity(
+        "the method's own bound on the error of the total", "error bound of the total"
+    ),
+    "rank": Quantity(
+        "rank of the Krylov matrix: the total without noise, for white input",
+        bounded=True, counts_states=True,
+    ),
+    "rank_robust": Quantity(
+        "the rank that a change of the network in its last digits leaves", "robust rank",
+        bounded=True, counts_states=True,
+    ),
+    "usable_float64": _usable("float64", "in double precision", "in float64"),
+    "usable_float32": _usable("float32", "in single precision", "in float32"),
+    "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
+    "usable_12bit": _usable("12 bit", "recorded with 12 bits", "with 12 bits"),
+    "horizon_half": Quantity(
+        "first lag at which less than half of the input is left", "lag where half is left",
+        share_left=0.5,
+    ),
+    "horizon_tenth": Quantity(
+        "first lag at which less than a tenth of the input is left", "lag where a tenth is left",
+        share_left=0.1,
+    ),
+    "largest_error": Quantity(
+        "the method's own bound on the error of the curve, at its worst lag", "error bound"
+    ),
+    "error_against_exact": Quantity(
+        "largest distance from the exact curve at any lag", "error against the exact curve"
+    ),
+    "total_error_against_exact": Quantity(
+        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"
+    ),
+}  # fmt: skip
+#: The largest whole number that the store and all formats of tables hold.
+LARGEST = 2**63 - 1
+#: What a case keeps unless told otherwise.
+USUAL = ("total", "rank")
 FORMAT = "memcurve.Case/1"
+#: The names that some fields take.
+TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
+
+
+@functools.cache
+def ensemble_options(ensemble: str) -> tuple[str, ...]:
+    """Options that a study may give to an ensemble, besides its size and seed."""
+    parameters = inspect.signature(ENSEMBLES[ensemble]).parameters
+    return tuple(name for name in parameters if name not in ("size", "seed"))
+
+
+@functools.cache
+def require_ensemble_options(ensemble: str, names: tuple[str, ...]) -> None:
+    require_options(ENSEMBLES[ensemble], dict.fromkeys(("seed", *names)))
+
+
+@functools.cache
+def draws(ensemble: str, mask: str | None, method: str) -> bool:
+    """Whether something is drawn at random, so that a seed is needed."""
+    parameters = inspect.signature(ENSEMBLES[ensemble]).parameters
+    if parameters["seed"].default is inspect.Parameter.empty:
+        return True
+    # the own mask of rings of any lengths is drawn, although their weights are not
+    by_mask = ensemble == "permutation" if mask is None else is_random(mask)
+    return by_mask or METHODS[method].draws
+
+
+def _tidy_noise(noise: Any) -> float | str | None:
+    """One form for each noise: a number, a word, or None where there is none."""
+    if noise is None:
+        return None
+    if isinstance(noise, str):
+        # a word may stand for no noise, or for a number
+        read = parse_noise([noise])
+        if not isinstance(read, float):
+            if isinstance(read, StateNoise) and read.deviation == 0:
+                return None
+            return noise.strip().lower()
+        noise = read
+    level = noise_of(require_number(noise, "noise", "at least 0", lambda s: s >= 0))
+    return None if level is None else float(noise)
+
+
+@functools.lru_cache(maxsize=1000)
+def _tidy_input(text: Any) -> str | None:
+    """The input process as words without blanks, None for white."""
+    if text is None:
+        return None
+    if isinstance(text, str) and text.strip().lower().startswith("series:"):
+        raise ValueError(
+            f"`input` must say all there is to know, and a file may change between runs; got "
+            f"{text!r}. Give its autocovariance as acov:1,0.5,…, or a process fitted to it."
+        )
+    process = parse(text)
+    return None if isinstance(process, White) else "".join(text.lower().split())
+
+
+def _tidy_seed(seed: Any) -> int | None:
+    if seed is None:
+        return None
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed <= LARGEST:
+        limit = f" and at most {LARGEST} (2^63 - 1)" if whole and seed > 0 else ""
+        raise ValueError(
+            f"`seed` must be a whole number from 0 on{limit}, got {seed!r}; take e.g. 1."
+        )
+    return int(seed)
+
+
+def _tidy_radius(radius: Any) -> float:
+    return require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
+
+
+def tidy_keep(keep: Any) -> tuple[str, ...]:
+    """The quantities, each once and in a fixed order."""
+    names = [keep] if isinstance(keep, str) else list(keep)
+    for name in names:
+        table_entry(QUANTITIES, name, "keep")
+    return tuple(sorted(set(names)))
+
+
+def _tidy_name(field: str) -> Any:
+    def tidy(name: Any) -> str:
+        table_entry(TABLES[field], name, field)
+        return str(name)
+
+    return tidy
+
+
+def number_of_states(case: Mapping[str, Any]) -> int:
+    """The bound on the memory of white input; complex states count twice."""
+    return int(case["size"]) * (2 if case["ensemble"] == "lru_ring" else 1)
+
+
+def label(name: str, options: Mapping[str, Any]) -> str:
+    """An ensemble or a method with its options, as tables show it."""
+    inside = ", ".join(f"{key}={value}" for key, value in options.items())
+    return f"{name}({inside})" if inside else name
+
+
+def _tidy_options(options: Any) -> dict[str, Any]:
+    if not isinstance(options, Mapping):
+        raise TypeError(f"`options` must be a table of names and values, got {options!r}.")
+    try:
+        # as JSON has them; what JSON lacks is refused
+        plain = json.loads(json.dumps(dict(options), allow_nan=False))
+        return dict(sorted(plain.items()))
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"`options` must hold numbers, words and lists of them, so that they can be stored; "
+            f"got {dict(options)!r} ({error})."
+        ) from None
+
+
+def _or_none(tidy: Any) -> Any:
+    return lambda value: None if value is None else tidy(value)
+
+
+#: How each field gets its one form.
+TIDY: dict[str, Any] = {
+    "ensemble": _tidy_name("ensemble"),
+    "size": require_size,
+    "spectral_radius": _or_none(_tidy_radius),
+    "density": _or_none(require_density),
+    "mask": _or_none(_tidy_name("mask")),
+    "ensemble_options": _tidy_options,
+    "inputs": functools.partial(require_size, argument="inputs"),
+    "input": _tidy_input,
+    "noise": _tidy_noise,
+    "method": _tidy_name("method"),
+    "options": _tidy_options,
+    "lags": _or_none(functools.partial(require_size, argument="lags")),
+    "seed": _tidy_seed,
+    "keep": tidy_keep,
+    "curve": bool,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +261,7 @@ class Case:
     seed : int or None
         Of everything drawn: connectivity, mask, and what the method draws.
     keep : tuple of str
-        Names from :data:`memcurve.sweeping.fields.QUANTITIES`.
+        Names from :data:`memcurve.sweeping.cases.QUANTITIES`.
     curve : bool
         Whether to keep the whole curve.
 
@@ -80,9 +297,9 @@ class Case:
         for name, tidy in TIDY.items():
             object.__setattr__(self, name, tidy(getattr(self, name)))
         require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
-        unknown = sorted(set(self.options) - set(method_options(self.method)))
+        unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
         if unknown:
-            taken = ", ".join(method_options(self.method)) or "none"
+            taken = ", ".join(METHODS[self.method].settings) or "none"
             raise TypeError(
                 f"method {self.method!r} takes the options {taken}; got {', '.join(unknown)}."
             )

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import queue
+import signal
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass
-from typing import Any
+from types import FrameType
+from typing import Any, Self
 
-from memcurve.arguments import require_size
-from memcurve.sweeping.encoding import Encoded
 from memcurve.sweeping.executors import Pool
-from memcurve.sweeping.flight import TASK_SECONDS, Flight, Task
-from memcurve.sweeping.sending import cannot_start, error_of, pickled, unusable
-from memcurve.sweeping.stopping import StopSignals
-from memcurve.sweeping.store import Store
-from memcurve.sweeping.workers import Job, run_chunk, versions
+from memcurve.sweeping.store import Outcome, Store, one_line
+from memcurve.sweeping.workers import Job, UnusableWorkerError, run_chunk, versions
 
-#: done, failed, total, and the seconds since the start.
-Progress = Callable[[int, int, int, float], object]
+#: Key and content, as JSON, of a case without a result.
+Pending = tuple[str, str]
 
 _TASKS_PER_WORKER = 4
+#: Seconds of work in a task: enough to make the way there and back cheap, little to lose.
+TASK_SECONDS = 0.2
+_MOST_AT_ONCE = 256
+#: After so many crashes with a case under way, the case is tried alone.
+_CRASHES_ALLOWED = 3
 #: A worker returns what it has when a task took this much longer than planned.
 _BUDGET = 2 * TASK_SECONDS
 _BETWEEN_REPORTS = 0.1
 _BETWEEN_CHECKS = 1.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Seconds within which another signal means the same as the one before.
+_IMPATIENCE = 2.0
 _DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 
 
@@ -39,9 +47,18 @@ class Counts:
     pending: int
 
     @property
+    def finished(self) -> int:
+        """Those that have a result, be it an error."""
+        return self.done + self.failed
+
+    @property
     def total(self) -> int:
         """All cases of the study."""
-        return self.done + self.failed + self.pending
+        return self.finished + self.pending
+
+
+#: Called with the counts and the seconds since the start.
+Listener = Callable[[Counts, float], object]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -51,93 +68,47 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_cases(
-    store: Store,
-    study_id: int,
-    job: Job,
-    pool: Pool,
-    *,
-    window: int | None = None,
-    on_progress: Progress | None = None,
-    stop: Callable[[], bool] | None = None,
+    store: Store, study: int, job: Job, pool: Pool, tell: Listener = lambda counts, seconds: None
 ) -> Counts:
     """Run a job on the pending cases of a study, and keep each result as soon as it is there.
 
-    Results do not depend on the pool or on the order in which they arrive. A job that raises makes
-    its case a failed one, with the error in one line, and so does a job that ends its process; the
-    sweep goes on with the others.
+    Results do not depend on the pool or on the order in which they arrive. A job, a function at the
+    top level of a module, is given the content of a case and returns ``{"values": …, "curve": …}``,
+    each a dict or None. One that raises makes its case a failed one, with the error in one line,
+    and so does one that ends its process; the sweep goes on with the others.
 
-    Parameters
-    ----------
-    store : Store
-        Where the study has been begun.
-    study_id : int
-        Its number.
-    job : callable
-        A function at the top level of a module. It is given the content of a case, and returns
-        ``{"values": …, "curve": …}``, each a dict or None.
-    pool : Pool
-        From :func:`memcurve.sweeping.executors.open_executor`.
-    window : int, optional
-        How many tasks may be under way; four for each worker by default.
-    on_progress : callable, optional
-        Called with the numbers of cases done and failed (those of earlier runs included), that of
-        all cases, and the seconds since the start: at once, at most ten times a second, and at the
-        end.
-    stop : callable, optional
-        Asked now and then; the sweep stops as by Ctrl-C once it returns True.
-
-    Raises
-    ------
-    Interrupted
-        After Ctrl-C, SIGTERM or ``stop``. The workers have been ended, finished cases are kept.
+    ``tell`` is called with the counts (those of earlier runs included) and the seconds since the
+    start: at once, at most ten times a second, and at the end; it may raise KeyboardInterrupt.
+    After that, Ctrl-C or SIGTERM the workers are ended, and :class:`Interrupted` says what is kept.
     """
-    if window is not None:
-        require_size(window, "window")
-    counts = store.counts(study_id)
-    if counts["pending"]:
-        sweep = _Sweep(store, study_id, job, pool, window, on_progress, stop)
-        with sweep.signals:
-            try:
-                sweep.run()
-            except KeyboardInterrupt:
-                sweep.keep_what_has_arrived()
-                pool.stop()
-                stopped = Interrupted(sweep.interruption())
-                stopped.signal = sweep.signals.received
-                raise stopped from None
-            except BaseException:
-                pool.stop()
-                raise
-        counts = store.counts(study_id)
-        if counts["pending"]:
-            raise RuntimeError(f"{counts['pending']} cases of {store.path} have been left out")
-    elif on_progress is not None:
-        on_progress(counts["done"], counts["failed"], sum(counts.values()), 0.0)
-    return Counts(**counts)
+    loop = _Loop(store, study, job, pool, tell)
+    if not loop.counts.pending:
+        tell(loop.counts, 0.0)
+        return loop.counts
+    with loop.signals:
+        try:
+            loop.run()
+        except KeyboardInterrupt:
+            loop.keep_what_has_arrived()
+            pool.stop()
+            raise loop.interruption() from None
+        except BaseException:
+            pool.stop()
+            raise
+    counts = Counts(**store.counts(study))
+    if counts.pending:
+        raise RuntimeError(f"{counts.pending} cases of {store.path} have been left out")
+    return counts
 
 
-class _Sweep:
+class _Loop:
     """One run over the pending cases."""
 
-    def __init__(
-        self,
-        store: Store,
-        study_id: int,
-        job: Job,
-        pool: Pool,
-        window: int | None,
-        on_progress: Progress | None,
-        stop: Callable[[], bool] | None,
-    ) -> None:
-        self._store = store
-        self._pool = pool
-        self._window = window
-        self._on_progress = on_progress
-        self._stop = stop
-        self._counts = store.counts(study_id)
-        self._job = pickled(job)
-        self._versions = versions()
-        self._flight = Flight(store.pending_texts(study_id))
+    def __init__(self, store: Store, study: int, job: Job, pool: Pool, tell: Listener) -> None:
+        self._store, self._pool, self._tell = store, pool, tell
+        self.counts = Counts(**store.counts(study))
+        self._schedule = Schedule(store.pending(study))
+        self._run_chunk = functools.partial(run_chunk, job, versions())
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._start = time.monotonic()
@@ -152,7 +123,7 @@ class _Sweep:
         self._require_workers()
         while True:
             broken = self._send_out()
-            if not broken and not self._flight.tasks:
+            if not broken and not self._schedule.tasks:
                 break
             broken |= self._bring_in()
             if broken:
@@ -160,68 +131,62 @@ class _Sweep:
             self._report()
         self._report(last=True)
 
-    def interruption(self) -> str:
+    def interruption(self) -> Interrupted:
         """What was reached, and how to go on."""
-        finished = self._counts["done"] + self._counts["failed"]
-        reason = f"stopped by {self.signals.received.name}" if self.signals.received else "stopped"
-        return (
-            f"{reason}: {finished} of {sum(self._counts.values())} cases are finished and kept in "
-            f"{self._store.path}; run the same command again to go on."
+        received = self.signals.received
+        stopped = Interrupted(
+            f"stopped{f' by {received.name}' if received else ''}: {self.counts.finished} of "
+            f"{self.counts.total} cases are finished and kept in {self._store.path}; run the same "
+            f"command again to go on."
         )
+        stopped.signal = received
+        return stopped
 
     def keep_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
-        finished: list[Encoded] = []
+        finished: list[Outcome] = []
         for future in self._arrivals(timeout=0):
-            if error_of(future) is None:
+            if _error_of(future) is None:
                 finished += future.result()
         self._keep(finished)
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
-        while not self._stop_asked():
+        while self.signals.received is None:
             workers = self._pool.workers
-            window = 1 if self._pool.inline else self._window or _TASKS_PER_WORKER * workers
-            task = self._flight.next_task(workers, window)
+            window = 1 if self._pool.inline else _TASKS_PER_WORKER * workers
+            task = self._schedule.next_task(workers, window)
             if task is None:
                 return False
-            future = self._submitted(task)
-            if future is None:
-                self._flight.not_sent(task)
+            inline = self.signals.interruptible() if self._pool.inline else contextlib.nullcontext()
+            try:
+                with inline:
+                    future = self._pool.submit(self._run_chunk, task.cases, _BUDGET)
+            except BrokenExecutor:  # a worker died while nothing was under way
+                self._schedule.put_back(task)
                 return True
-            self._flight.tasks[future] = task
+            self._schedule.tasks[future] = task
             future.add_done_callback(self._arrived.put)
         raise KeyboardInterrupt
-
-    def _submitted(self, task: Task) -> Future[Any] | None:
-        arguments = (self._job, self._versions, task.cases, _BUDGET)
-        inline = self.signals.interruptible() if self._pool.inline else contextlib.nullcontext()
-        try:
-            with inline:
-                return self._pool.submit(run_chunk, *arguments)
-        except BrokenExecutor:  # a worker died while nothing was under way
-            return None
 
     def _bring_in(self) -> bool:
         """Wait for results and keep all that have arrived; returns whether the pool is broken."""
         futures = list(self._arrivals(timeout=_BETWEEN_REPORTS))
-        finished: list[Encoded] = []
+        finished: list[Outcome] = []
         broken = False
         for future in futures:
-            error = error_of(future)
+            error = _error_of(future)
             if isinstance(error, BrokenExecutor):
                 broken = True  # the task stays under way until all of them have been looked at
                 continue
-            task = self._flight.tasks.pop(future)
+            task = self._schedule.tasks.pop(future)
             if error is None:
-                outcomes = future.result()
-                self._flight.landed(task, outcomes)
-                finished += outcomes
+                finished += self._schedule.finished(task, future.result())
             elif self._pool.lost(error):
                 finished += self._blamed(task, self._pool.crashes_per_loss)
             else:
                 self._keep(finished)
-                raise unusable(error) from error
+                raise _unusable(error) from error
         self._keep(finished)
         if time.monotonic() - self._checked > _BETWEEN_CHECKS:
             self._checked = time.monotonic()
@@ -232,21 +197,19 @@ class _Sweep:
         with contextlib.suppress(queue.Empty):
             future = self._arrived.get(timeout=timeout)
             while True:
-                if future in self._flight.tasks:
+                if future in self._schedule.tasks:
                     yield future
                 future = self._arrived.get_nowait()
 
     def _recover(self) -> None:
         """Replace the broken pool; what was under way goes again, unless it is to blame."""
         with self.signals.interruptible():  # every task of a broken pool is soon given back
-            wait(self._flight.tasks, timeout=5)
-        finished: list[Encoded] = []
-        for future, task in list(self._flight.tasks.items()):
-            del self._flight.tasks[future]
-            if future.done() and error_of(future) is None:
-                outcomes = future.result()
-                self._flight.landed(task, outcomes)
-                finished += outcomes
+            wait(self._schedule.tasks, timeout=5)
+        finished: list[Outcome] = []
+        for future, task in list(self._schedule.tasks.items()):
+            del self._schedule.tasks[future]
+            if future.done() and _error_of(future) is None:
+                finished += self._schedule.finished(task, future.result())
             else:
                 finished += self._blamed(task, 1)
         self._keep(finished)
@@ -254,44 +217,195 @@ class _Sweep:
             self._pool.renew()
         self._require_workers()
 
-    def _blamed(self, task: Task, crashes: int) -> list[Encoded]:
-        return [
-            Encoded(key, None, None, _DIED, 0.0) for key, _ in self._flight.crashed(task, crashes)
-        ]
+    def _blamed(self, task: Task, crashes: int) -> list[Outcome]:
+        blamed = self._schedule.crashed(task, crashes)
+        return [Outcome(key, None, None, _DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails, it is not for any of the cases."""
         try:
             with self.signals.interruptible():
-                future = self._pool.submit(run_chunk, self._job, self._versions, [], 0.0)
+                future = self._pool.submit(self._run_chunk, [], 0.0)
                 while not future.done():
                     self._pool.check()
                     time.sleep(0.01)
+            problem = _error_of(future)
         except BrokenExecutor as error:
-            raise cannot_start(error) from error
-        problem = error_of(future)
+            problem = error
         if isinstance(problem, BrokenExecutor):
-            raise cannot_start(problem) from problem
+            raise UnusableWorkerError(
+                f"no worker process could be started ({one_line(str(problem))}); a script that "
+                f"starts a sweep has to do so under `if __name__ == '__main__':`. What is finished "
+                f"is kept."
+            ) from problem
         if problem is not None:
             self._pool.lost(problem)  # which may know better what it means
-            raise unusable(problem) from problem
+            raise _unusable(problem) from problem
 
-    def _keep(self, finished: list[Encoded]) -> None:
+    def _keep(self, finished: list[Outcome]) -> None:
         if not finished:
             return
-        self._store.put_encoded(finished)
+        self._store.put(finished)
         failed = sum(outcome.error is not None for outcome in finished)
-        self._counts["failed"] += failed
-        self._counts["done"] += len(finished) - failed
-        self._counts["pending"] -= len(finished)
-
-    def _stop_asked(self) -> bool:
-        return self.signals.received is not None or (self._stop is not None and self._stop())
+        done, pending = len(finished) - failed, -len(finished)
+        before = self.counts
+        self.counts = Counts(before.done + done, before.failed + failed, before.pending + pending)
 
     def _report(self, *, last: bool = False) -> None:
         now = time.monotonic()
-        if self._on_progress is None or (now - self._reported < _BETWEEN_REPORTS and not last):
+        if last or now - self._reported >= _BETWEEN_REPORTS:
+            self._reported = now
+            self._tell(self.counts, now - self._start)
+
+
+@dataclass
+class Task:
+    """Cases under way through one call of a worker."""
+
+    cases: list[Pending]
+    alone: bool = False
+
+
+class Schedule:
+    """The cases of a study that are waiting or under way.
+
+    When a worker process dies, nobody knows which of the cases under way did it. All of them are
+    suspects: they go again one by one, before anything new. A case that was under way at three
+    crashes is tried alone; if that crashes as well, the case is the reason.
+    """
+
+    def __init__(self, fresh: Iterator[Pending]) -> None:
+        self.tasks: dict[Future[Any], Task] = {}
+        self._fresh = fresh
+        self._left_over: deque[Pending] = deque()
+        self._suspects: deque[Pending] = deque()
+        self._alone: deque[Pending] = deque()
+        self._crashes: dict[str, int] = {}
+        self._at_once = 1
+        self._case_seconds: float | None = None
+
+    def next_task(self, workers: int, window: int) -> Task | None:
+        """The task to send out now, or None if there is none or if enough are under way."""
+        under_way = len(self.tasks)
+        if self._suspects:
+            return Task([self._suspects.popleft()]) if under_way < min(workers, window) else None
+        if self._crashes and under_way:  # suspects under way: let nothing else come under suspicion
+            return None
+        if self._alone:
+            return Task([self._alone.popleft()], alone=True)
+        if under_way >= window:
+            return None
+        cases: list[Pending] = []
+        while len(cases) < self._at_once and (case := self._waiting()) is not None:
+            cases.append(case)
+        return Task(cases) if cases else None
+
+    def finished(self, task: Task, finished: list[Outcome]) -> list[Outcome]:
+        """Take note of what a task brought back, and keep for later what it left undone."""
+        self._left_over.extend(task.cases[len(finished) :])
+        for outcome in finished:
+            self._crashes.pop(outcome.key, None)
+        if finished:
+            seconds = sum(outcome.seconds for outcome in finished) / len(finished)
+            known = seconds if self._case_seconds is None else self._case_seconds
+            self._case_seconds = max(1e-9, 0.8 * known + 0.2 * seconds)
+            fitting = round(TASK_SECONDS / max(self._case_seconds, seconds))
+            self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
+        return finished
+
+    def put_back(self, task: Task) -> None:
+        """Take back a task that no worker has seen."""
+        if task.alone:
+            self._alone.extendleft(task.cases)
+        elif task.cases[0][0] in self._crashes:
+            self._suspects.extendleft(task.cases)
+        else:
+            self._left_over.extend(task.cases)
+
+    def crashed(self, task: Task, crashes: int = 1) -> list[Pending]:
+        """Take note of a worker's death; returns the cases that are to blame for it."""
+        if task.alone:
+            self._crashes.pop(task.cases[0][0], None)
+            return task.cases
+        for case in task.cases:
+            count = self._crashes.get(case[0], 0) + (crashes if len(task.cases) == 1 else 1)
+            self._crashes[case[0]] = count
+            (self._alone if count >= _CRASHES_ALLOWED else self._suspects).append(case)
+        return []
+
+    def _waiting(self) -> Pending | None:
+        return self._left_over.popleft() if self._left_over else next(self._fresh, None)
+
+
+class StopSignals:
+    """Signals that ask the sweep to stop, from entering to leaving the context.
+
+    They do not raise where they happen to arrive, which could be in the middle of anything: they
+    set :attr:`received`, which the sweep looks at several times a second. Another one changes
+    nothing, not even shortly after leaving, while the caller says what happened. Only within
+    :meth:`interruptible` do they raise KeyboardInterrupt.
+    """
+
+    def __init__(self) -> None:
+        self.received: signal.Signals | None = None
+        self._interruptible = False
+        self._left = False
+        self._last = 0.0
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        # elsewhere Python allows no handlers, and it is the main thread that is interrupted
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                # ignored, as in the background of a shell, it stays so
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._receive)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.received is None:
+            self._give_back()
+        self._left = True  # else the first signal that comes later gives the handlers back
+
+    @contextlib.contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Within it, a signal raises KeyboardInterrupt at once."""
+        self._interruptible = True
+        try:
+            if self.received:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._interruptible = False
+
+    def _give_back(self) -> None:
+        for number, handler in self._before.items():
+            # None: it was set by other than Python and cannot be given back
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self._left:
+            if time.monotonic() - self._last > _IMPATIENCE:
+                self._give_back()
+                signal.raise_signal(number)
             return
-        self._reported = now
-        done, failed = self._counts["done"], self._counts["failed"]
-        self._on_progress(done, failed, sum(self._counts.values()), now - self._start)
+        self._last = time.monotonic()
+        self.received = signal.Signals(number)
+        if self._interruptible:
+            self._interruptible = False  # a second one must not raise in the midst of the clean-up
+            raise KeyboardInterrupt
+
+
+def _error_of(future: Future[Any]) -> BaseException | None:
+    """What went wrong with a task that is over; to be cancelled is one way."""
+    return CancelledError() if future.cancelled() else future.exception()
+
+
+def _unusable(error: BaseException) -> UnusableWorkerError:
+    """The error for workers that cannot run any case."""
+    if isinstance(error, UnusableWorkerError):
+        return error
+    return UnusableWorkerError(
+        f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "
+        f"need memcurve and the modules of the job, in the versions of the driver."
+    )

@@ -17,21 +17,14 @@ import numpy as np
 from memcurve import ensembles, masks
 from memcurve.curve import MemoryCurve
 from memcurve.errors import RankWarning, UncertainResultError
-from memcurve.general import Problem
+from memcurve.inputs import processes_for
 from memcurve.limits import require_room_for_array
-from memcurve.memory import memory_curve
+from memcurve.memory import memory_curve, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.noise import number_formats, parse_noise
-from memcurve.sweeping.cases import Case
-from memcurve.sweeping.fields import AGAINST_EXACT, USABLE
-
-#: The number formats by the names of the quantities.
-_FORMATS = {
-    "usable_float64": "float64",
-    "usable_float32": "float32",
-    "usable_16bit": "16 bit",
-    "usable_12bit": "12 bit",
-}
+from memcurve.solve.analysis import Analysis
+from memcurve.sweeping.cases import QUANTITIES, Case
+from memcurve.sweeping.workers import blas_libraries
 
 
 def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +44,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
     {'values': {'rank': 10, 'total': 10.0}, 'curve': None}
     """
     asked = Case.from_dict(case)
-    with _blas().limit(limits=1, user_api="blas"), warnings.catch_warnings():
+    with blas_libraries().limit(limits=1, user_api="blas"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # `rank_robust` and the notes have it
         network = network_of(asked)
         curve = _curve(asked, network)
@@ -80,18 +73,21 @@ def network_of(case: Case) -> LinearNetwork:
 
 
 class _Quantities:
-    """The quantities of one curve by name; what several need is computed once."""
+    """The quantities of one curve by name; what several need is computed at most once."""
 
     def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
         self.case, self.network, self.curve = case, network, curve
 
     def __getitem__(self, name: str) -> float | int | None:
-        if name in USABLE:
-            return self._usable[name]
-        if name in AGAINST_EXACT:
-            return getattr(self, f"_{name}")()  # type: ignore[no-any-return]
-        if name.startswith("horizon_"):
-            return self.curve.horizon({"horizon_half": 0.5, "horizon_tenth": 0.1}[name])
+        quantity = QUANTITIES[name]
+        if quantity.number_format is not None:
+            return self._usable[quantity.number_format]
+        if quantity.share_left is not None:
+            return self.curve.horizon(quantity.share_left)
+        if name == "error_against_exact":
+            return float(np.abs(self.curve.channels - self._exact.channels).max(initial=0.0))
+        if name == "total_error_against_exact":
+            return math.fsum(self.curve.values) - math.fsum(self._exact.values)
         if name in ("rank", "rank_robust"):
             # a rank is the network's, whatever the method makes of it
             known = self.curve if self.curve.rank is not None else self._plain
@@ -108,43 +104,27 @@ class _Quantities:
     @functools.cached_property
     def _exact(self) -> MemoryCurve:
         """The exact answer to the same question, at the same lags."""
+        if self.case.method == "exact":
+            return self.curve
         return _curve(self.case, self.network, exact_at=len(self.curve))
-
-    def _error_against_exact(self) -> float:
-        if self.case.method == "exact":
-            return 0.0
-        return float(np.abs(self.curve.channels - self._exact.channels).max(initial=0.0))
-
-    def _total_error_against_exact(self) -> float:
-        if self.case.method == "exact":
-            return 0.0
-        return math.fsum(self.curve.values) - math.fsum(self._exact.values)
 
     @functools.cached_property
     def _usable(self) -> dict[str, float]:
         """Exact totals at the noise that number formats amount to, for this network's states."""
-        problem = Problem.of(self.network, None, input=self.case.input, noise=None)
-        levels = number_formats(problem.state_deviations)
-        wanted = [levels[_FORMATS[name]] for name in USABLE]
-        family = memory_curve(self.network, 1, input=self.case.input, noise=wanted)
-        return dict(zip(USABLE, family.totals.tolist(), strict=True))
+        processes = processes_for(self.case.input, self.network.inputs)
+        levels = number_formats(Analysis.of(self.network).state_deviations(processes))
+        names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
+        wanted = [levels[name] for name in names]
+        family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
+        return dict(zip(names, family.totals.tolist(), strict=True))
 
 
 def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
-    noise = case.noise
-    asked: dict[str, Any] = {
-        "input": case.input,
-        "noise": parse_noise([noise]) if isinstance(noise, str) else noise,
-        "method": case.method,
-        "seed": case.seed,
-        **case.options,
-    }
-    lags = case.lags
-    if exact_at is not None:
-        for name in case.options:
-            del asked[name]
-        asked["method"], lags = "exact", exact_at
-    curve: MemoryCurve = memory_curve(network, lags, **asked)
+    """The curve that is asked for, or the exact one at so many lags."""
+    noise: Any = parse_noise([case.noise]) if isinstance(case.noise, str) else case.noise
+    question = {"input": case.input, "noise": noise, "seed": case.seed}
+    how: dict[str, Any] = {"method": case.method, **case.options} if exact_at is None else {}
+    curve: MemoryCurve = memory_curve(network, exact_at or case.lags, **question, **how)
     return curve
 
 
@@ -162,12 +142,3 @@ def _content(curve: MemoryCurve) -> dict[str, Any]:
         "error": [_known(error) for error in curve.error.tolist()],
         "notes": list(curve.notes),
     }
-
-
-@functools.cache
-def _blas() -> Any:
-    """The libraries that may use several threads; all are loaded by now."""
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

@@ -6,20 +6,27 @@ how they start, how they end, and what the loss of a worker looks like.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import multiprocessing
 import os
 import signal
 import sys
+import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 from memcurve.arguments import require_number, require_size, table_entry
-from memcurve.sweeping.workers import ONE_THREAD, UnusableWorkerError, prepare_process
+from memcurve.optional import optional
+from memcurve.sweeping.workers import ONE_THREAD, UnusableWorkerError, prepare_process, versions
+
+_KEPT = "What is finished is kept: run the same command again to go on."
 
 
 class Pool(ABC):
@@ -30,13 +37,10 @@ class Pool(ABC):
     #: How many crashes the loss of one task stands for.
     crashes_per_loss = 1
 
-    @property
-    @abstractmethod
-    def workers(self) -> int:
-        """How many tasks run at the same time."""
+    #: How many tasks run at the same time.
+    workers = 1
 
-    @abstractmethod
-    def start(self) -> None:
+    def start(self) -> None:  # noqa: B027, most are ready
         """Make the pool ready; a pool that is ready stays as it is."""
 
     @abstractmethod
@@ -52,12 +56,9 @@ class Pool(ABC):
 
     def renew(self) -> None:
         """Replace an executor that is broken."""
-        raise UnusableWorkerError(
-            "the workers have gone. What is finished is kept: run the same command again to go on."
-        )
+        raise UnusableWorkerError(f"the workers have gone. {_KEPT}")
 
-    @abstractmethod
-    def stop(self) -> None:
+    def stop(self) -> None:  # noqa: B027
         """End the workers now, whatever they do; may be called again."""
 
     def finish(self) -> None:
@@ -69,10 +70,6 @@ class SerialPool(Pool):
     """No workers: each task is computed when it is submitted."""
 
     inline = True
-    workers = 1
-
-    def start(self) -> None:
-        """There is nothing to start."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
@@ -82,9 +79,6 @@ class SerialPool(Pool):
         except Exception as error:
             future.set_exception(error)
         return future
-
-    def stop(self) -> None:
-        """There is nothing to stop."""
 
 
 class _Worker(SpawnProcess):
@@ -139,30 +133,22 @@ class ProcessPool(Pool):
     """Processes on this machine, one BLAS thread each."""
 
     def __init__(self, workers: int) -> None:
-        self._workers = workers
+        self.workers = workers
         self._context = _Context()
         self._executor: Executor | None = None
-
-    @property
-    def workers(self) -> int:
-        """The number of processes."""
-        return self._workers
 
     def start(self) -> None:
         """The processes themselves start when there is something to do."""
         if self._executor is None:
             self._executor = ProcessPoolExecutor(
-                self._workers, mp_context=self._context, initializer=prepare_process
+                self.workers, mp_context=self._context, initializer=prepare_process
             )
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run it in a process."""
-        if self._executor is None:
-            raise RuntimeError("the pool has not been started")
+        assert self._executor is not None
         return self._executor.submit(function, *arguments)
 
     def renew(self) -> None:
-        """New processes in place of those of which one has died."""
         self.stop()
         self.start()
 
@@ -175,19 +161,268 @@ class ProcessPool(Pool):
         for process in self._context.started:
             with contextlib.suppress(ValueError):  # it has been closed
                 process.kill()
-        for process in self._context.started:
-            with contextlib.suppress(ValueError):
                 process.join(1)
         self._context.started.clear()
 
     def finish(self) -> None:
-        """Let the processes end by themselves."""
         executor, self._executor = self._executor, None
         if executor is not None:
             executor.shutdown(wait=True)
 
 
-KINDS = ("serial", "processes", "dask", "mpi")
+class MpiPool(Pool):
+    """The other ranks of ``mpiexec -n 4 memcurve sweep …``; these never get past making it.
+
+    MPI ends all ranks of a job when one of them dies, the driver included. The store stays whole,
+    and the same command goes on; a case that always kills its process is found out by running the
+    study in processes, where it becomes a failed row.
+    """
+
+    def __init__(self) -> None:
+        futures = optional("mpi4py.futures", "a sweep under MPI", "mpi")
+        self._world = optional("mpi4py.MPI", "a sweep under MPI", "mpi").COMM_WORLD
+        if self._world.Get_size() < 2:
+            raise ValueError(
+                "kind='mpi' needs at least two ranks, got one: rank 0 drives and the others "
+                "compute; run: mpiexec -n 4 memcurve sweep …"
+            )
+        self._communicator = futures.MPICommExecutor(self._world, root=0)
+        self._executor = self._communicator.__enter__()  # here the other ranks do all their work
+        if self._executor is None:
+            raise SystemExit(0)
+        self.workers = int(self._world.Get_size()) - 1
+        self._stopped = False
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        future: Future[Any] = self._executor.submit(function, *arguments)
+        return future
+
+    def stop(self) -> None:
+        """Drop what is queued and wait a second for what runs; then end the whole job.
+
+        A rank cannot be interrupted, and the driver cannot end before the others.
+        """
+        if self._stopped:
+            return
+        self._stopped = True
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        waiting = threading.Thread(
+            target=self._communicator.__exit__, args=(None,) * 3, daemon=True
+        )
+        waiting.start()
+        waiting.join(1)
+        if waiting.is_alive():
+            problem = sys.exception()
+            print(f"memcurve: {problem or 'stopped'}", file=sys.stderr, flush=True)
+            self._world.Abort(130)
+
+    def finish(self) -> None:
+        if not self._stopped:
+            self._stopped = True
+            self._communicator.__exit__(None, None, None)
+
+
+class DaskPool(Pool):
+    """The workers of a Dask scheduler, or of a cluster of processes started on this machine.
+
+    Dask itself gives the task of a worker that died to another one, up to its
+    ``distributed.scheduler.allowed-failures``; only then is the task lost.
+    """
+
+    crashes_per_loss = 3
+
+    def __init__(self, address: str | None, workers: int, timeout: float) -> None:
+        self._distributed = optional("distributed", "a sweep on a Dask cluster", "dask")
+        self._address, self._asked_for, self._timeout = address, workers, timeout
+        self._client: Any = None
+        self._cluster: Any = None
+        self._last_seen = 0.0
+        self._log_levels: dict[logging.Logger, int] = {}
+        self._closing = threading.Event()
+
+    def start(self) -> None:
+        """Connect, and make sure that there are workers and that they are like the driver."""
+        if self._client is not None:
+            return
+        self._log_levels = _silenced()
+        if self._address is None:
+            self._start_cluster()
+        where = self._address or self._cluster
+        try:
+            self._client = self._distributed.Client(
+                where, timeout=self._timeout, set_as_default=False
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ConnectionError(
+                f"no Dask scheduler answers at {self._address} ({error}); start one with `dask "
+                f"scheduler`, or check the address."
+            ) from error
+        try:
+            self._client.wait_for_workers(1, timeout=self._timeout)
+        except (OSError, TimeoutError):
+            raise self._abandoned() from None
+        self._require_equal_workers()
+        self._last_seen = time.monotonic()
+        threading.Thread(target=self._watch, name="Dask watch", daemon=True).start()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            remote = self._client.submit(function, *arguments, pure=False, retries=5)
+            self._client.loop.add_callback(_hand_over, self._client, remote, future)
+        except (OSError, RuntimeError) as error:  # the client has been closed
+            raise self._disconnected() from error
+        return future
+
+    def check(self) -> None:
+        if time.monotonic() - self._last_seen > self._timeout:
+            raise self._abandoned()
+
+    def lost(self, error: BaseException) -> bool:
+        """Whether Dask gave a task up since every worker that tried it died."""
+        if isinstance(error, CancelledError):  # nobody but a scheduler that ended cancels tasks
+            raise self._disconnected() from error
+        if not isinstance(error, self._distributed.KilledWorker):
+            return False
+        self._last_seen = time.monotonic()  # there were workers, if not for long
+        return True
+
+    def stop(self) -> None:
+        """Drop what is queued; a cluster that was started here ends, others stay."""
+        self._closing.set()
+        client, cluster = self._client, self._cluster
+        self._client = self._cluster = None
+        if client is None and cluster is None:
+            return
+        closing = threading.Thread(target=_close, args=(client, cluster), daemon=True)
+        closing.start()
+        if cluster is not None:
+            cluster.shutdown_on_close = False  # the interpreter would wait for it once more
+            closing.join(0.1)  # so that those that are killed are not replaced
+            for process in multiprocessing.active_children():
+                if process.name.startswith("Dask Worker process"):
+                    process.kill()
+        closing.join(1)  # a scheduler that does not answer must not keep the driver
+
+    def finish(self) -> None:
+        self._closing.set()
+        _close(self._client, self._cluster)
+        self._client = self._cluster = None
+        for logger, level in self._log_levels.items():
+            logger.setLevel(level)
+
+    def _start_cluster(self) -> None:
+        """Start it in a thread to which Ctrl-C means nothing, as do then its processes.
+
+        They inherit what is blocked. Dask's own would end, with a traceback each, and be replaced.
+        """
+        dask = optional("dask", "a sweep on a Dask cluster", "dask")
+        problems: list[BaseException] = []
+
+        def start() -> None:
+            try:
+                # a case that kills its worker is tried again by the sweep itself
+                few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+                with blocked_interrupts(), few:
+                    self._cluster = self._distributed.LocalCluster(
+                        n_workers=self._asked_for,
+                        threads_per_worker=1,
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
+                    )
+            except BaseException as error:
+                problems.append(error)
+
+        starting = threading.Thread(target=start, daemon=True)
+        starting.start()
+        while starting.is_alive():
+            starting.join(0.1)
+        if problems:
+            raise UnusableWorkerError(
+                f"no Dask cluster could be started on this machine ({problems[0]}); a script that "
+                f"starts a sweep has to do so under `if __name__ == '__main__':`."
+            ) from problems[0]
+
+    def _watch(self) -> None:
+        """Ask who is there, aside: a scheduler that hangs must not hang the driver."""
+        client = self._client
+        while not self._closing.wait(min(1.0, self._timeout / 4)):
+            with contextlib.suppress(Exception):  # `check` sees that nobody has been seen
+                if processes := len(client.nthreads()):  # clusters may grow and shrink
+                    self.workers, self._last_seen = processes, time.monotonic()
+
+    def _require_equal_workers(self) -> None:
+        def found() -> dict[str, str | None]:  # pickle sends local functions with their code
+            import importlib
+
+            # not what the distribution says, but what a job would import
+            homes = {"memcurve": "memcurve.version", "numpy": "numpy", "scipy": "scipy"}
+            there: dict[str, str | None] = dict.fromkeys(homes)
+            for package, home in homes.items():
+                with contextlib.suppress(ImportError):
+                    there[package] = importlib.import_module(home).__version__
+            return there
+
+        ours, theirs = versions(), self._client.run(found)
+        self.workers = max(1, len(theirs))
+        problems = [
+            f"{worker} has {package} {there[package]}, not {version}"
+            if there[package]
+            else f"{worker} lacks {package}"
+            for worker, there in theirs.items()
+            for package, version in ours.items()
+            if there[package] != version
+        ]
+        if problems:
+            wanted = " ".join(f"{name}=={version}" for name, version in ours.items())
+            raise UnusableWorkerError(
+                f"Dask workers must have the packages of the driver, so that results do not depend "
+                f"on where they are computed: {'; '.join(problems)}. Run there: pip install "
+                f"{wanted}"
+            )
+
+    def _abandoned(self) -> ConnectionError:
+        where = self._address or "the cluster on this machine"
+        return ConnectionError(
+            f"no Dask worker at {where} for {self._timeout:g} s; start some with `dask worker "
+            f"{self._address or 'ADDRESS'}`. {_KEPT}"
+        )
+
+    def _disconnected(self) -> ConnectionError:
+        where = self._address or "this machine"
+        return ConnectionError(f"the Dask scheduler at {where} has gone; start it again. {_KEPT}")
+
+
+async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
+    """Pass the outcome of a task on.
+
+    Dask's own executor looks at the state of a task after it has fetched the result. If the worker
+    dies in between the result is lost there, and if the fetching fails its future never ends.
+    """
+    try:
+        result = await client.gather(remote, asynchronous=True)
+    except asyncio.CancelledError:
+        future.set_exception(CancelledError())
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def _silenced() -> dict[logging.Logger, int]:
+    """Keep Dask from reporting on stderr what the errors here say; returns the levels before."""
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    before = {logger: logger.level for logger in map(logging.getLogger, names)}
+    for logger in before:
+        logger.setLevel(logging.CRITICAL)
+    return before
+
+
+def _close(client: Any, cluster: Any) -> None:
+    for part in (client, cluster):
+        if part is not None:
+            with contextlib.suppress(Exception):  # what does not answer is closed enough
+                part.close(timeout=1)
 
 
 @contextlib.contextmanager
@@ -203,21 +438,13 @@ def open_executor(
     Enter it before the store: under MPI every rank comes here, and those that work for rank 0 go no
     further. They leave by ``SystemExit(0)`` when it has finished.
 
-    Parameters
-    ----------
-    kind : {"serial", "processes", "dask", "mpi"}
-        Where the cases are computed.
-    workers : int, optional
-        How many processes; one for each core by default. For "processes", and for "dask" without
-        an address. Under MPI it is ``mpiexec -n`` that says so, and one rank drives.
-    address : str, optional
-        A Dask scheduler, e.g. "tcp://10.0.0.1:8786"; without it a cluster on this machine is
-        started. Its workers need memcurve, numpy and scipy in the versions of the driver, and one
-        process each (``dask worker --nworkers 8 --nthreads 1``): threads of one process take turns.
-    dask_timeout : float
-        Seconds to wait for a Dask worker, at the start and when all have died.
+    ``workers`` is the number of processes, one for each core by default, of "processes" and of a
+    Dask cluster that is started here; under MPI it is ``mpiexec -n`` that says so. ``address`` is
+    that of a Dask scheduler, whose workers need memcurve, numpy and scipy in the versions of the
+    driver, and one process each (``dask worker --nworkers 8 --nthreads 1``): threads of one process
+    take turns. ``dask_timeout`` is in seconds: how long to wait for a worker, at the start and when
+    all have died.
     """
-    table_entry(dict.fromkeys(KINDS), kind, "kind")
     if workers is not None:
         require_size(workers, "workers")
         if kind in ("serial", "mpi") or address is not None:
@@ -228,25 +455,20 @@ def open_executor(
     if address is not None and kind != "dask":
         raise ValueError(f"`address` is for kind='dask' alone, got {address!r} with {kind!r}.")
     require_number(dask_timeout, "dask_timeout", "of seconds above 0", lambda s: s > 0)
-    pool = _pool(kind, workers or _cores(), address, dask_timeout)
+    count = workers or _cores()
+    pools: dict[str, Callable[[], Pool]] = {
+        "serial": SerialPool,
+        "processes": lambda: ProcessPool(count),
+        "dask": lambda: DaskPool(address, count, dask_timeout),
+        "mpi": MpiPool,
+    }
+    pool = table_entry(pools, kind, "kind")()
     try:
         yield pool
     except BaseException:
         pool.stop()
         raise
     pool.finish()
-
-
-def _pool(kind: str, workers: int, address: str | None, dask_timeout: float) -> Pool:
-    if kind == "dask":
-        from memcurve.sweeping.dask_cluster import DaskPool
-
-        return DaskPool(address, workers, dask_timeout)
-    if kind == "mpi":
-        from memcurve.sweeping.mpi_ranks import MpiPool
-
-        return MpiPool()
-    return SerialPool() if kind == "serial" else ProcessPool(workers)
 
 
 def _cores() -> int:

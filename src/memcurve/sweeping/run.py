@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import os
 import platform
+import random
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memcurve.curve import installed_versions
+from memcurve.progress import Progress, listening
+from memcurve.result import installed_versions
 from memcurve.sweeping.cases import Case
-from memcurve.sweeping.engine import Progress, run_cases
+from memcurve.sweeping.engine import Counts, Listener, run_cases
 from memcurve.sweeping.evaluation import evaluate
 from memcurve.sweeping.executors import open_executor
-from memcurve.sweeping.reading import LISTED, read_sweep
-from memcurve.sweeping.reporting import Reporter
-from memcurve.sweeping.results import Sweep
-from memcurve.sweeping.store import Store
-from memcurve.sweeping.studies import MANY_CASES, Study
+from memcurve.sweeping.pictures import chosen_picture, require_readable
+from memcurve.sweeping.result import Sweep, read_sweep, require_ending
+from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.studies import Study
+from memcurve.sweeping.tables import Finished, Table
+from memcurve.sweeping.workers import blas_libraries
+
+#: From here on a study is run only where it is said that so many cases are meant.
+MANY_CASES = 1_000_000
+#: So many cases are timed, or fewer where they take longer than this altogether.
+_TIMED_CASES, _TIMED_SECONDS = 12, 10.0
+#: Seconds between lines of progress where there is no terminal.
+_BETWEEN_LINES = 10.0
 
 
 def sweep(
@@ -33,8 +47,7 @@ def sweep(
     address: str | None = None,
     retry_failed: bool = False,
     allow_many: bool = False,
-    progress: bool = False,
-    on_progress: Progress | None = None,
+    progress: Progress = False,
 ) -> Sweep:
     """Compute all cases of a study, wherever there is room, and keep each as soon as it is done.
 
@@ -57,10 +70,9 @@ def sweep(
         Compute failed cases again.
     allow_many : bool
         Required for a study of more than a million cases.
-    progress : bool
-        Show progress on stderr.
-    on_progress : callable, optional
-        Called with the numbers of cases done and failed, that of all, and the seconds so far.
+    progress : bool or callable
+        Show progress on stderr; or a function called with the name of the study, the number of
+        finished cases (those of earlier runs and failed ones included), and that of all.
 
     Returns
     -------
@@ -75,24 +87,23 @@ def sweep(
     >>> result.to_xarray()["total"].values.tolist()
     [[5.0, 10.0], [5.0, 10.0]]
     """
-    chosen, text, cases = _plan(study)
+    chosen, text, cases = _planned(study)
     name = chosen.name if chosen else "cases"
     if chosen is not None:
         require_few(chosen, allow_many)
     with (
-        _place(store) as path,
+        tempfile.TemporaryDirectory() as folder,
         open_executor(executor, workers=workers, address=address) as pool,
         # under MPI only the rank that drives comes here
-        Store.open(path) as opened,
-        Reporter(name, show=progress) as reporter,
+        Store.open(Path(folder) / "sweep.sqlite" if store is None else store) as opened,
+        _told(name, progress) as tell,
     ):
         opened.provenance = {"name": name, **provenance()}
-        number, _, _ = opened.begin_study(text, cases())
+        number = opened.begin_study(text, ((case.key, case.to_dict()) for case in cases))
         if retry_failed:
             opened.retry_failed(number)
-        told = _both(reporter, on_progress) if progress else on_progress
-        run_cases(opened, number, evaluate, pool, on_progress=told)
-        return read_sweep(opened, number)
+        run_cases(opened, number, evaluate, pool, tell)
+        return read_sweep(opened, number, chosen)
 
 
 def require_few(study: Study, allow_many: bool) -> None:
@@ -108,34 +119,27 @@ def require_few(study: Study, allow_many: bool) -> None:
 @functools.cache
 def provenance() -> dict[str, Any]:
     """What the digits of results depend on, besides the study."""
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_info
-
-    blas = sorted(
-        {
-            f"{library['internal_api']} {library['version']} {library.get('architecture', '')}"
-            for library in threadpool_info()
-            if library["user_api"] == "blas"
-        }
-    )
+    blas = {
+        f"{library['internal_api']} {library['version']} {library.get('architecture', '')}"
+        for library in blas_libraries().info()
+        if library["user_api"] == "blas"
+    }
     return {
         "versions": dict(installed_versions()),
-        "blas": blas,
+        "blas": sorted(blas),
         "blas_threads": 1,
         "machine": f"{platform.system()} {platform.machine()}",
     }
 
 
-def _plan(
-    study: Any,
-) -> tuple[Study | None, str, Callable[[], Iterator[tuple[str, dict[str, Any]]]]]:
-    """The study, its text, and its cases with their keys."""
+def _planned(study: Any) -> tuple[Study | None, str, Iterable[Case]]:
+    """The study, its text, and its cases."""
     if isinstance(study, str | os.PathLike):
         study = Study.load(study)
     elif isinstance(study, Mapping):
         study = Study.from_dict(study)
     if isinstance(study, Study):
-        return study, study.text, lambda: ((case.key, case.to_dict()) for case in study.cases())
+        return study, study.text, study.cases()
     try:
         listed = [case if isinstance(case, Case) else Case.from_dict(case) for case in study]
     except TypeError as error:
@@ -146,23 +150,155 @@ def _plan(
     if not listed:
         raise ValueError("`study` must have at least one case, got none.")
     digest = hashlib.sha256("".join(case.key for case in listed).encode()).hexdigest()
-    text = f"{LISTED}: {len(listed)} of them, sha256 of their keys {digest}\n"
-    return None, text, lambda: ((case.key, case.to_dict()) for case in listed)
+    # a comment: without a table it is no study, but tells one list of cases from another
+    text = f"# cases given one by one: {len(listed)} of them, sha256 of their keys {digest}\n"
+    return None, text, listed
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Counts of a study's cases, and what some of those that are left took.
+
+    ``done`` and ``failed`` are None for a study too large to look up; ``seconds`` is the time for
+    all that is left, an estimate from ``timed`` cases, None where none was timed.
+    """
+
+    count: int
+    done: int | None
+    failed: int | None
+    timed: int
+    workers: int
+    seconds: float | None
+    error: str | None = None
+
+    @property
+    def pending(self) -> int:
+        """Cases that would be computed."""
+        return self.count - (self.done or 0) - (self.failed or 0)
+
+
+def estimate(
+    study: Study,
+    store: str | os.PathLike[str],
+    *,
+    workers: int,
+    retry_failed: bool = False,
+    time_it: bool = True,
+) -> Estimate:
+    """Count the cases that are left and, if ``time_it``, time some of them, chosen at random."""
+    known: dict[str, str] = {}
+    if Path(store).is_file():
+        with Store.open(store, read_only=True) as opened:
+            for number in opened.studies():
+                known |= {row.key: row.status for row in opened.rows(number)}
+    done = failed = None
+    places: range | list[int] = range(study.count)
+    if study.count <= MANY_CASES:
+        places, done, failed = [], 0, 0
+        for place, case in enumerate(study.cases()):
+            status = known.get(case.key)
+            done += status == "done"
+            if status == "failed" and not retry_failed:
+                failed += 1
+            elif status != "done":
+                places.append(place)
+    if not places or not time_it:
+        return Estimate(study.count, done, failed, 0, workers, None)
+    # drawn with a fixed seed, so that the same question has the same answer
+    chosen = random.Random(0).sample(places, min(_TIMED_CASES, len(places)))
+    with contextlib.suppress(Exception):  # the libraries, whose loading is not a matter of cases
+        evaluate(dataclasses.replace(study.case_at(chosen[0]), size=4).to_dict())
+    start, timed, error = time.perf_counter(), 0, None
+    for place in chosen:
+        try:
+            evaluate(study.case_at(place).to_dict())
+        except Exception as problem:
+            error = f"{type(problem).__name__}: {problem}"
+        timed += 1
+        if time.perf_counter() - start > _TIMED_SECONDS:
+            break
+    each = (time.perf_counter() - start) / timed
+    seconds = each * len(places) / min(workers, len(places))
+    return Estimate(study.count, done, failed, timed, workers, seconds, error)
+
+
+def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
+    """Raise where what comes after hours of work would fail then.
+
+    ``files`` are those of the options ``--export`` and ``--plot``.
+    """
+    for option, path in files.items():
+        if path is not None:
+            _require_writable(option, path)
+            if option == "--plot":
+                require_drawable(study)
+            else:
+                require_ending(path)
+
+
+def require_drawable(study: Study) -> None:
+    """Raise where the picture of a study could not be drawn."""
+    # finished without values: enough to see how many lines and colours there would be
+    curve: Any = {"lags": [], "values": []} if study.curves else None
+    rows = {
+        case.key: Row(case.key, case.to_dict(), "done", None, curve, None, 0.0)
+        for case in study.outline()
+    }
+    table = Table(tuple(rows.values()), study)
+    try:
+        require_readable(Finished(table), chosen_picture(table))
+    except ValueError as error:
+        raise ValueError(f"{study.file}: {error}") from None
+
+
+def _require_writable(option: str, path: Path) -> None:
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"{option}: {path}: there is no folder {folder}; make it, or name another file."
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"{option}: {path}: is a folder; name a file.")
+    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
 
 
 @contextlib.contextmanager
-def _place(store: str | os.PathLike[str] | None) -> Iterator[Path]:
-    if store is not None:
-        yield Path(store)
+def _told(name: str, progress: Progress) -> Iterator[Listener]:
+    """Whom to tell of the counts: a function, a bar on a terminal, or lines on stderr."""
+    if progress is True and not sys.stderr.isatty():
+        yield _Lines(name)
         return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder) / "sweep.sqlite"
+    with listening(progress) as tell:
+        yield lambda counts, seconds: tell(name, counts.finished, counts.total)
 
 
-def _both(first: Progress, second: Progress | None) -> Progress:
-    def tell(done: int, failed: int, total: int, seconds: float) -> None:
-        first(done, failed, total, seconds)
-        if second is not None:
-            second(done, failed, total, seconds)
+class _Lines:
+    """Progress where there is no terminal: a line at the start and now and then."""
 
-    return tell
+    def __init__(self, name: str) -> None:
+        self._name, self._before, self._said = name, -1, 0.0
+
+    def __call__(self, counts: Counts, seconds: float) -> None:
+        line = f"{self._name}: {counts.finished:,} of {counts.total:,} cases"
+        if self._before < 0:
+            self._before = counts.finished
+            if counts.finished:
+                print(f"{line} were computed before", file=sys.stderr, flush=True)
+        if seconds - self._said < _BETWEEN_LINES:
+            return
+        self._said = seconds
+        rate = (counts.finished - self._before) / seconds
+        speed = f"{rate:,.1f} a second" if rate >= 0.1 else f"{60 * rate:.1f} a minute"
+        left = f", about {duration(counts.pending / rate)} left" if rate else ""
+        bad = f", {counts.failed:,} failed" if counts.failed else ""
+        print(f"{line}{bad}, {speed}{left}", file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    """A time as one says it: 8 s, 3 min, 2.5 h, 4 days."""
+    for unit, length, most in (("s", 1.0, 100), ("min", 60.0, 100), ("h", 3600.0, 50)):
+        if seconds < most * length:
+            value = seconds / length
+            return f"{value:.1f} {unit}" if 0 < value < 9.95 else f"{value:.0f} {unit}"
+    return f"{seconds / 86400:,.0f} days"

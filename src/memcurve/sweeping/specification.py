@@ -1,12 +1,14 @@
-"""The form of a study file, checked field by field with pydantic, and written back as TOML."""
+"""What a study file says: axes and their values, the picture, all checked field by field."""
 
 from __future__ import annotations
 
 import difflib
 import functools
+import math
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
     BaseModel,
@@ -20,57 +22,213 @@ from pydantic import (
     create_model,
 )
 
-from memcurve.sweeping.axes import AXES, axis_values
-from memcurve.sweeping.fields import LARGEST, QUANTITIES, USUAL, tidy_keep
+from memcurve.methods import METHODS
+from memcurve.sweeping.cases import (
+    LARGEST,
+    QUANTITIES,
+    TABLES,
+    TIDY,
+    USUAL,
+    ensemble_options,
+    label,
+    tidy_keep,
+)
 
-DESIGNS = ("grid", "zip", "random")
-KINDS = ("lines", "bars", "heatmap", "curves")
-#: Sentences of :mod:`memcurve.sweeping.conclusions`, with the axes and quantities they speak of.
-CONCLUSIONS = {
-    "sparsity": (("density", "method"), ("total", "rank")),
-    "radius": (("spectral_radius",), ("total", "usable_float32", "usable_12bit")),
-    "architectures": (
-        ("ensemble",),
-        ("total", "usable_float32", "usable_12bit", "horizon_half"),
-    ),
-    "noise": (("noise", "ensemble"), ("total", "rank")),
+#: What can be varied, in the order of tables.
+AXES = (
+    "ensemble", "size", "spectral_radius", "density", "mask", "inputs", "input", "noise",
+    "method", "lags", "seed",
+)  # fmt: skip
+WHOLE = ("size", "inputs", "lags", "seed")
+_NUMBERS = ("spectral_radius", "density", "noise")
+_OPTIONS: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "ensemble": ensemble_options,
+    "method": lambda name: METHODS[name].settings,
 }
+KINDS = ("lines", "bars", "heatmap", "curves")
+DESIGNS = ("grid", "zip", "random")
+
+
+class Named(NamedTuple):
+    """An ensemble or a method, with its options."""
+
+    name: str
+    options: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """As tables show it."""
+        return label(self.name, self.options)
+
+
+class Span(NamedTuple):
+    """Numbers to draw from, of a random search."""
+
+    low: float
+    high: float
+    log: bool
+    whole: bool
+
+    def at(self, share: float) -> float | int:
+        """The quantile of this ``share``."""
+        low, high = float(self.low), float(self.high)
+        if self.whole:  # each whole number has half a step of room on either side
+            low, high = low - 0.5, high + 0.5
+        if self.log:
+            number = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
+        else:
+            number = low + share * (high - low)
+        inside = min(self.high, max(self.low, number))
+        return round(inside) if self.whole else inside
+
+
+def axis_values(
+    name: str, given: Any, *, random: bool = False, repeats: bool = False
+) -> Sequence[Any] | Span:
+    """The values of the axis ``name`` as a study writes them.
+
+    One value, a list, ``{from, to}`` (with ``step`` for whole numbers, ``count`` and ``log`` for
+    others), or in a random search ``{low, high, log}``. Long ranges are not expanded. A list has a
+    value twice only where ``repeats`` is true: in a zip that makes another case, in a random search
+    it is drawn twice as often.
+    """
+    if isinstance(given, Mapping) and not (name in _OPTIONS and "name" in given):
+        if name not in (*WHOLE, *_NUMBERS):
+            form = 'a name or { name = "…", option = … }' if name in _OPTIONS else "a word"
+            raise ValueError(f"must be a value or a list of values, each {form}; got {given!r}.")
+        if random and set(given) & {"low", "high"}:
+            return _span(name, _validated(_Limits, given))
+        return _range(name, given) if name in WHOLE else _spaced(name, given)
+    values = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if not values:
+        raise ValueError("is empty; give at least one value, or leave it out.")
+    tidy = tuple(_value(name, value) for value in values)
+    for k, value in enumerate(() if repeats else tidy):
+        if value in tidy[:k]:
+            raise ValueError(f"has {values[k]!r} twice; leave one out.")
+    return tidy
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in _OPTIONS:
+        return _named(name, value)
+    if name in TABLES:
+        return _one_of(value, TABLES[name])
+    if value is None:
+        raise ValueError("must be a value, got none; leave the axis out for its default.")
+    if name in WHOLE and isinstance(value, int) and value > LARGEST:
+        raise ValueError(f"must be at most {LARGEST} (2^63 - 1), got {value}; take a smaller one.")
+    try:
+        return TIDY[name](value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(str(error).removeprefix(f"`{name}` ")) from None  # it is named already
+
+
+def _named(kind: str, value: Any) -> Named:
+    table = value if isinstance(value, Mapping) else {"name": value}
+    options = {key: option for key, option in table.items() if key != "name"}
+    name = _one_of(table.get("name"), TABLES[kind])
+    taken = _OPTIONS[kind](name)
+    for key in options:
+        if key not in taken:
+            raise ValueError(
+                f"{name!r} has no option {key!r}; it takes {', '.join(taken) or 'none'}."
+            )
+    try:
+        return Named(name, TIDY["options"](options))
+    except TypeError as error:
+        rule = str(error).removeprefix("`options` ")
+        raise ValueError(f"the options of {name!r} {rule}") from None
+
+
+def _one_of(given: Any, names: Collection[str]) -> str:
+    if not isinstance(given, str) or given not in names:
+        raise ValueError(f"{given!r} is none of {', '.join(names)}{_near(given, names)}.")
+    return given
+
+
+def _near(given: Any, names: Collection[str]) -> str:
+    found = difflib.get_close_matches(str(given), names, 1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
+def _range(name: str, given: Mapping[str, Any]) -> range:
+    asked = _validated(_Range, given)
+    first, last = asked.first, asked.last
+    if last < first:
+        raise ValueError(f"`to` must not be below `from`, got {first} to {last}: there is nothing.")
+    for end in (first, last):
+        _value(name, end)
+    if (last - first) // asked.step >= LARGEST:
+        raise ValueError(
+            f"has more than {LARGEST} (2^63 - 1) values, {first} to {last}; take fewer, or a "
+            f"larger `step`."
+        )
+    return range(first, last + 1, asked.step)
+
+
+def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
+    asked = _validated(_Spaced, given)
+    span = _span(name, asked)
+    # to 12 digits: 0.3 and not 0.30000000000000004
+    values = [float(f"{span.at(k / (asked.count - 1)):.12g}") for k in range(asked.count)]
+    return tuple(_value(name, value) for value in values)
+
+
+def _span(name: str, asked: Any) -> Span:
+    """The numbers between two ends."""
+    first, last = (_value(name, end) or 0 for end in (asked.first, asked.last))
+    low, high = (field.alias for field in list(type(asked).model_fields.values())[:2])
+    if isinstance(first, str) or isinstance(last, str) or not first < last:
+        raise ValueError(f"`{low}` must be a number below `{high}`, got {first!r} and {last!r}.")
+    if asked.log and first <= 0:
+        raise ValueError(f"`{low}` must be above 0 with log = true, got {first!r}.")
+    return Span(first, last, asked.log, whole=name in WHOLE)
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class _Range(_Table):
+    first: StrictInt = Field(alias="from")
+    last: StrictInt = Field(alias="to")
+    step: Annotated[StrictInt, Field(ge=1)] = 1
+
+
+class _Spaced(_Table):
+    first: Any = Field(alias="from")
+    last: Any = Field(alias="to")
+    count: Annotated[StrictInt, Field(ge=2, le=100_000)]
+    log: StrictBool = False
+
+
+class _Limits(_Table):
+    first: Any = Field(alias="low")
+    last: Any = Field(alias="high")
+    log: StrictBool = False
+
+
 def _quantities(given: Any) -> tuple[str, ...]:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple) or not names:
         raise ValueError(f"must be a list of quantities, e.g. {list(USUAL)}; got {given!r}.")
-    for name in names:
-        if not isinstance(name, str) or name not in QUANTITIES:
-            raise ValueError(f"{name!r} is none of {', '.join(QUANTITIES)}.")
-    return tuple(names)
+    return tuple(_one_of(name, QUANTITIES) for name in names)
 
 
-def _one_of(names: Collection[str]) -> Any:
-    def check(given: Any) -> str:
-        if not isinstance(given, str) or given not in names:
-            raise ValueError(f"{given!r} is none of {', '.join(names)}.")
-        return given
-
-    return BeforeValidator(check)
-
-
-_AxisName = Annotated[str, _one_of(AXES)]
+_Kind = Annotated[str, BeforeValidator(functools.partial(_one_of, names=KINDS))]
+_Axis = Annotated[str, BeforeValidator(functools.partial(_one_of, names=AXES))]
+_Quantities = Annotated[tuple[str, ...], BeforeValidator(_quantities)]
 
 
 class Picture(_Table):
     """What to draw: a kind, the axes across, up (of a heat map) and by colour, the quantities."""
 
-    kind: Annotated[str, _one_of(KINDS)] | None = None
-    x: _AxisName | None = None
-    y: _AxisName | None = None
-    hue: _AxisName | None = None
-    quantity: Annotated[tuple[str, ...], BeforeValidator(_quantities)] | None = None
+    kind: _Kind | None = None
+    x: _Axis | None = None
+    y: _Axis | None = None
+    hue: _Axis | None = None
+    quantity: _Quantities | None = None
     labels: dict[str, StrictStr] = {}
     log_x: StrictBool | None = None
     log_y: StrictBool | None = None
@@ -92,37 +250,35 @@ def _axes(design: str, *, needed: bool) -> dict[str, Any]:
     return fields
 
 
-_WHOLE_TABLES: dict[str, Any] = {
-    design: create_model(f"_{design}", __base__=_Table, **_axes(design, needed=True))
-    for design in DESIGNS
-}
-_QUICK_TABLES: dict[str, Any] = {
-    design: create_model(f"_quick_{design}", __base__=_Table, **_axes(design, needed=False))
-    for design in DESIGNS
-}
-_Grid: Any = _WHOLE_TABLES["grid"]
-_Zip: Any = _WHOLE_TABLES["zip"]
-_Random: Any = _WHOLE_TABLES["random"]
+_WHOLE, _QUICK = (
+    {
+        design: create_model(f"_{design}", __base__=_Table, **_axes(design, needed=needed))
+        for design in DESIGNS
+    }
+    for needed in (True, False)
+)
 
 
-class _Specification(_Table):
-    """A whole file."""
+class _Beside(_Table):
+    """What stands beside the axes."""
 
     title: StrictStr = ""
-    keep: Annotated[tuple[str, ...], BeforeValidator(_quantities)] = USUAL
+    keep: _Quantities = USUAL
     curves: StrictBool = False
-    conclusion: Annotated[str, _one_of(CONCLUSIONS)] | None = None
-    picture: Picture | None = None
-    grid: _Grid | None = None
-    zip: _Zip | None = None
-    random: _Random | None = None
+    conclusion: StrictStr | None = None
+    picture: Picture = Picture()
     quick: Any = None
 
 
-class Specification(BaseModel):
-    """A study file that was checked; ``axes`` are in the order of the file."""
+_Designs: Any = {design: (model | None, None) for design, model in _WHOLE.items()}
+_File: Any = create_model("_File", __base__=_Beside, **_Designs)
+#: Fields of a file that are no axes.
+BESIDE = tuple(_Beside.model_fields)
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Specification:
+    """A study file that was checked; ``axes`` are in the order of the file."""
 
     title: str
     design: str
@@ -134,133 +290,119 @@ class Specification(BaseModel):
     conclusion: str | None
     picture: Picture
 
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The axes along which cases differ, in the order of tables."""
+        own = ("seed",) if self.design == "random" else ()
+        axes = [axis for axis, values in self.axes.items() if _differs(values)]
+        return tuple(axis for axis in AXES if axis in (*axes, *own))
 
-def read(text: str, name: str) -> dict[str, Any]:
-    """The tables of a study file called ``name``."""
+
+def _differs(values: Sequence[Any] | Span) -> bool:
+    """Whether an axis takes more than one value."""
+    if isinstance(values, range | Span):
+        return isinstance(values, Span) or len(values) > 1
+    return any(value != values[0] for value in values)
+
+
+def read(text: str) -> dict[str, Any]:
+    """The tables of a study file."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(
-            f"{name}: is not TOML: {error}; a study is written like `[grid]`, then "
-            f"`size = [50, 100]`, a line an axis."
+            f"is not TOML: {error}; a study is written like `[grid]`, then `size = [50, 100]`, a "
+            f"line an axis."
         ) from None
 
 
-def checked(content: Mapping[str, Any], name: str) -> Specification:
-    """The specification in these tables, or a ValueError that names file, field and value."""
+def checked(content: Mapping[str, Any]) -> Specification:
+    """The specification in these tables, or a ValueError that names field and value."""
     designs = [design for design in DESIGNS if design in content]
     if len(designs) != 1:
         found = ", ".join(f"[{design}]" for design in designs) or "none"
-        raise ValueError(f"{name}: must have one of [grid], [zip] and [random]; got {found}.")
+        raise ValueError(f"must have one of [grid], [zip] and [random]; got {found}.")
     [design] = designs
     if not isinstance(content[design], Mapping):
-        raise ValueError(f"{name}: {design}: must be a table, got {content[design]!r}.")
-    model = _validated(_Specification, content, name)
+        raise ValueError(f"{design}: must be a table, got {content[design]!r}.")
+    model = _validated(_File, content)
     if model.quick is not None:
-        _validated(_QUICK_TABLES[design], model.quick, name, "quick")
-    _require_drawable(model, list(content[design]), name)
-    _require_conclusive(model, design, list(content[design]), name)
-    table = getattr(model, design)
-    named = [axis for axis in content[design] if axis in AXES]
-    search = design == "random"
+        _validated(_QUICK[design], model.quick, "quick")
+    axes = {axis: getattr(getattr(model, design), axis) for axis in content[design]}
+    _require_drawable(model, list(axes))
+    search = design == "random"  # its seed is no axis
     return Specification(
-        title=model.title,
         design=design,
-        axes={axis: getattr(table, axis) for axis in named if not (search and axis == "seed")},
-        samples=table.samples if search else None,
-        search_seed=table.seed if search else None,
+        samples=axes.pop("samples") if search else None,
+        search_seed=axes.pop("seed") if search else None,
+        axes=axes,
         keep=tidy_keep(model.keep),
-        curves=model.curves,
-        conclusion=model.conclusion,
-        picture=model.picture or Picture(),
+        **{name: getattr(model, name) for name in ("title", "curves", "conclusion", "picture")},
     )
 
 
-def made_quick(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+def made_quick(content: Mapping[str, Any]) -> dict[str, Any]:
     """The tables with those values of ``[quick]`` in place of the whole study's."""
-    checked(content, name)
+    design = checked(content).design
     if "quick" not in content:
         raise ValueError(
-            f"{name}: has no [quick] table, which would say what a quick run takes in place of the "
-            f"whole; add one, e.g. `[quick]`, then `size = 20`, or run it whole."
+            "has no [quick] table, which would say what a quick run takes in place of the whole; "
+            "add one, e.g. `[quick]`, then `size = 20`, or run it whole."
         )
-    [design] = [design for design in DESIGNS if design in content]
     whole = {key: value for key, value in content.items() if key != "quick"}
     return whole | {design: dict(content[design]) | dict(content["quick"])}
 
 
-def _validated(model: Any, content: Any, name: str, table: str = "") -> Any:
+def _validated(model: Any, content: Any, table: str = "") -> Any:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        found = [_message(model, one, name, table) for one in error.errors()]
+        found = [_message(model, one, table) for one in error.errors()]
         raise ValueError(" ".join(dict.fromkeys(found))) from None
 
 
-def _require_drawable(model: Any, axes: Sequence[str], name: str) -> None:
+def _require_drawable(model: Any, axes: Sequence[str]) -> None:
     """Raise unless the picture is of axes and quantities that the study has."""
-    picture = model.picture or Picture()
+    picture, quantities = model.picture, model.picture.quantity or ()
     for field in ("x", "y", "hue"):
         axis = getattr(picture, field)
         if axis is not None and axis not in axes:
             raise ValueError(
-                f"{name}: picture.{field}: {axis!r} is no axis of this study, which has "
-                f"{', '.join(axes)}."
+                f"picture.{field}: {axis!r} is no axis of this study, which has {', '.join(axes)}."
             )
-    for quantity in picture.quantity or ():
+    for quantity in quantities:
         if quantity not in model.keep:
             raise ValueError(
-                f"{name}: picture.quantity: {quantity!r} is not kept; add it to `keep`, which has "
+                f"picture.quantity: {quantity!r} is not kept; add it to `keep`, which has "
                 f"{', '.join(model.keep)}."
             )
     if picture.kind == "curves" and not model.curves:
-        raise ValueError(f"{name}: picture.kind: 'curves' needs `curves = true`, to keep them.")
-    if picture.kind == "heatmap" and (picture.x is None or picture.y is None):
-        raise ValueError(f"{name}: picture.kind: 'heatmap' needs the axes x and y.")
-    if picture.kind == "heatmap" and len(picture.quantity or ()) > 1:
+        raise ValueError("picture.kind: 'curves' needs `curves = true`, to keep them.")
+    if picture.kind == "heatmap" and None in (picture.x, picture.y):
+        raise ValueError("picture.kind: 'heatmap' needs the axes x and y.")
+    if picture.kind == "heatmap" and len(quantities) > 1:
         raise ValueError(
-            f"{name}: picture.quantity: a heat map shows one quantity, got "
-            f"{', '.join(picture.quantity or ())}; leave one of them."
+            f"picture.quantity: a heat map shows one quantity, got {', '.join(quantities)}; leave "
+            f"one of them."
         )
 
 
-def _require_conclusive(model: Any, design: str, axes: Sequence[str], name: str) -> None:
-    """Raise unless the study has all that its sentence speaks of: hours later is too late."""
-    if model.conclusion is None:
-        return
-    if design != "grid":
-        raise ValueError(
-            f"{name}: conclusion: {model.conclusion!r} compares all combinations, so it needs "
-            f"[grid], not [{design}]; leave it out for a general sentence."
-        )
-    needed, kept = CONCLUSIONS[model.conclusion]
-    lacking = [f"the axis {axis!r} in [grid]" for axis in needed if axis not in axes]
-    lacking += [f"{quantity!r} in `keep`" for quantity in kept if quantity not in model.keep]
-    if lacking:
-        raise ValueError(
-            f"{name}: conclusion: {model.conclusion!r} needs {' and '.join(lacking)}; add that, or "
-            f"leave `conclusion` out for a general sentence."
-        )
-
-
-def _message(model: Any, error: Any, name: str, table: str) -> str:
+def _message(model: Any, error: Any, table: str) -> str:
     """One complaint of pydantic's: the field, its value and what is allowed."""
     place = ".".join(str(part) for part in (table, *error["loc"]) if part != "")
-    head = f"{name}: {place}: " if place else f"{name}: "
     given, kind = error["input"], error["type"]
     if kind == "extra_forbidden":
         fields = _fields_at(model, error["loc"][:-1])
-        near = difflib.get_close_matches(str(error["loc"][-1]), fields, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        return f"{head}there is no such field{hint}; there are {', '.join(fields)}."
+        near = _near(error["loc"][-1], fields)
+        return f"{place}: there is no such field{near}; there are {', '.join(fields)}."
     if kind == "missing":
-        return f"{head}is missing; give a value or a list of values."
+        return f"{place}: is missing; give a value or a list of values."
     if kind == "value_error":
-        return f"{head}{error['ctx']['error']}"
+        return f"{place}: {error['ctx']['error']}"
     if kind in ("model_type", "model_attributes_type"):
-        return f"{head}must be a table, got {given!r}."
+        return f"{place}: must be a table, got {given!r}."
     rule = error["msg"].removeprefix("Input should be ")
-    return f"{head}must be {rule}, got {given!r}."
+    return f"{place}: must be {rule}, got {given!r}."
 
 
 def _fields_at(model: Any, place: Sequence[Any]) -> list[str]:
@@ -268,4 +410,4 @@ def _fields_at(model: Any, place: Sequence[Any]) -> list[str]:
         inside = model.model_fields[part].annotation
         alternatives = (inside, *getattr(inside, "__args__", ()))  # a table, or a table or None
         model = next(one for one in alternatives if hasattr(one, "model_fields"))
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,21 +1,47 @@
-"""The working store of sweeps: every case once, every result kept from the moment it arrives."""
+"""The working store of sweeps: every case once, every result kept from the moment it arrives.
+
+A SQLite file (log ahead of writing, one commit a batch of results) beside a lock of the system.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import itertools
 import json
 import os
+import socket
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, NamedTuple, Self
+from urllib.parse import quote
 
-from memcurve.sweeping.database import connect, explained, require_store_or_nothing, transaction
-from memcurve.sweeping.encoding import Encoded, canonical, one_line
-from memcurve.sweeping.lock import WriterLock
-from memcurve.sweeping.registration import Registration
+from filelock import FileLock, SoftFileLock, Timeout
+
+from memcurve.result import plain
+
+#: Marks the file as a store of sweeps ("MCsw"), so that no other database is ever written to.
+APPLICATION_ID = 0x4D437377
+SCHEMA_VERSION = 1
+
+#: A case without a result is pending, one whose result has an error failed, any other is done.
+_SCHEMA = (
+    "CREATE TABLE cases (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, content TEXT NOT NULL)",
+    "CREATE TABLE studies (id INTEGER PRIMARY KEY, text TEXT NOT NULL, created TEXT NOT NULL, "
+    "complete INTEGER NOT NULL DEFAULT 0)",
+    "CREATE TABLE members (study_id INTEGER NOT NULL, position INTEGER NOT NULL, "
+    "case_id INTEGER NOT NULL, PRIMARY KEY (study_id, position)) WITHOUT ROWID",
+    "CREATE UNIQUE INDEX member_of ON members (study_id, case_id)",
+    "CREATE TABLE runs (id INTEGER PRIMARY KEY, study_id INTEGER NOT NULL, begun TEXT NOT NULL, "
+    "provenance TEXT NOT NULL)",
+    'CREATE TABLE results (case_id INTEGER PRIMARY KEY, run_id INTEGER, "values" TEXT, curve TEXT, '
+    "error TEXT, seconds REAL NOT NULL)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+
 
 #: Cases registered in one transaction, and rows read at once: large enough to be quick, small
 #: enough that neither memory nor the time for which readers hold the file grows with the study.
@@ -23,14 +49,33 @@ _REGISTERED_AT_ONCE = 5000
 _READ_AT_ONCE = 200
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one case; ``error`` is None if and only if it succeeded."""
+Status = Literal["pending", "done", "failed"]
 
-    values: dict[str, Any] | None
-    curve: dict[str, Any] | None
+
+class Outcome(NamedTuple):
+    """What became of one case, as it is kept; ``error`` is None if and only if it succeeded."""
+
+    key: str
+    values: str | None
+    curve: str | None
     error: str | None
     seconds: float
+
+    @classmethod
+    def of(cls, key: str, values: Any, curve: Any, error: str | None, seconds: float) -> Self:
+        """Values and curve as canonical JSON, the error as one line."""
+        values, curve = (None if part is None else canonical(part) for part in (values, curve))
+        return cls(key, values, curve, None if error is None else one_line(error), seconds)
+
+
+def canonical(content: Any) -> str:
+    """JSON with sorted keys and every digit; numbers that are not finite become strings."""
+    return json.dumps(plain(content), sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def one_line(text: str) -> str:
+    """The same text without line breaks, and without characters that no file could hold."""
+    return " ".join(text.split()).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 @dataclass(frozen=True)
@@ -39,7 +84,7 @@ class Row:
 
     key: str
     case: dict[str, Any]
-    status: str
+    status: Status
     values: dict[str, Any] | None
     curve: dict[str, Any] | None
     error: str | None
@@ -55,38 +100,33 @@ class Store:
     does not work across a network). Each result is on the disk when :meth:`put` returns.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, lock: _WriterLock | None
+    ) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
         self._run: int | None = None
         #: Versions and the like. The driver sets it, and it is kept with each study begun and with
-        #: the results that follow; in a store opened to read it is that of the latest study.
+        #: the results that follow.
         self.provenance: dict[str, Any] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
         """Open the store at ``path``; one that is to be written to is created if missing.
 
-        Raises
-        ------
-        OSError
-            If another process writes to it, or if the file or its folder cannot be read or written.
-        ValueError
-            If the file is no store, was written by a newer version, or is damaged.
+        Raises OSError if another process writes to it, or if the file or its folder cannot be read
+        or written; ValueError if it is no store, was written by a newer version, or is damaged.
         """
         file = Path(path)
-        require_store_or_nothing(file, read_only=read_only)
-        lock = None if read_only else WriterLock(file)
+        _require_store_or_nothing(file, read_only=read_only)
+        lock = None if read_only else _WriterLock(file)
         try:
-            store = cls(file, connect(file, read_only=read_only), lock)
-            if read_only and store.studies():
-                store.provenance = store.provenances()[-1]
+            return cls(file, _connect(file, read_only=read_only), lock)
         except BaseException:
             if lock is not None:
                 lock.release()
             raise
-        return store
 
     def close(self) -> None:
         """Close the file and let others write to it."""
@@ -100,176 +140,414 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin_study(
-        self, text: str, cases: Iterable[tuple[str, dict[str, Any]]]
-    ) -> tuple[int, int, int]:
-        """Register a study and its cases in their order; one that is there already goes on.
+    def begin_study(self, text: str, cases: Iterable[tuple[str, dict[str, Any]]]) -> int:
+        """Register a study, given as its text and the keys and contents of its cases.
 
-        Parameters
-        ----------
-        text : str
-            The study as the user wrote it.
-        cases : iterable of (str, dict)
-            Key and content of each case. Equal keys must have equal content; a case that is named
-            twice is one. They may be millions: only some thousands are held at a time.
-
-        Returns
-        -------
-        (int, int, int)
-            The study's number, and how many of its cases the store did not know and did know. A
-            study with the same text but other cases gets a number of its own.
+        Returns its number. One that is there already goes on; the same text with other cases gets
+        a number of its own. Equal keys must have equal content, and a case that is named twice is
+        one. There may be millions: only some thousands are held at a time.
         """
         stream = iter(cases)
-        with explained(self.path):
-            study = Registration(self._connection, text)
+        with _explained(self.path):
+            registration = _Registration(self._connection, text)
             while batch := list(itertools.islice(stream, _REGISTERED_AT_ONCE)):
-                with transaction(self._connection):
+                with _transaction(self._connection):
                     for key, case in batch:
-                        study.add(key, canonical(case))
-            with transaction(self._connection):
-                number = study.complete()
-                now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+                        registration.add(key, canonical(case))
+            with _transaction(self._connection):
+                number = registration.complete()
                 self._run = self._connection.execute(
                     "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)",
-                    (number, now, canonical(self.provenance)),
+                    (number, _now(), canonical(self.provenance)),
                 ).lastrowid
-        return number, study.new, study.known
+        return number
 
-    def pending(self, study_id: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Key and content of the cases without a result, in the study's order."""
-        for key, content in self.pending_texts(study_id):
-            yield key, json.loads(content)
-
-    def pending_texts(self, study_id: int) -> Iterator[tuple[str, str]]:
-        """Like :meth:`pending`, with the content as the JSON that is stored."""
+    def pending(self, study: int) -> Iterator[tuple[str, str]]:
+        """Key and content (as JSON) of the cases without a result, in the study's order."""
         query = (
             "SELECT m.position, c.key, c.content FROM members m JOIN cases c ON c.id = m.case_id "
             "WHERE m.study_id = ? AND m.position > ? AND NOT EXISTS "
             "(SELECT 1 FROM results r WHERE r.case_id = m.case_id) ORDER BY m.position LIMIT ?"
         )
-        for _, key, content in self._paged(query, study_id):
+        for _, key, content in self._paged(query, study):
             yield key, content
 
-    def rows(self, study_id: int | None = None) -> Iterator[Row]:
+    def rows(self, study: int | None = None) -> Iterator[Row]:
         """The cases of a study (the latest one by default) in its order, with their results."""
         query = (
             'SELECT m.position, c.key, c.content, r.case_id, r."values", r.curve, r.error, '
-            "r.seconds, r.run_id FROM members m JOIN cases c ON c.id = m.case_id "
-            "LEFT JOIN results r ON r.case_id = m.case_id "
+            "r.seconds, r.run_id, json_extract(n.provenance, '$.versions.memcurve') "
+            "FROM members m JOIN cases c ON c.id = m.case_id "
+            "LEFT JOIN results r ON r.case_id = m.case_id LEFT JOIN runs n ON n.id = r.run_id "
             "WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?"
         )
-        known: dict[int | None, str | None] = {}
-        for _, key, content, result, *found, seconds, run in self._paged(query, study_id):
-            values, curve, error = found
-            if run is not None and run not in known:
-                known[run] = self._run_provenance(run).get("versions", {}).get("memcurve")
-            status = "pending" if result is None else "done" if error is None else "failed"
-            case, values, curve = (t and json.loads(t) for t in (content, values, curve))
-            yield Row(key, case, status, values, curve, error, seconds, run, known.get(run))
+        for _, key, content, result, *found, error, seconds, run, version in self._paged(
+            query, study
+        ):
+            status: Status = "pending" if result is None else "done" if error is None else "failed"
+            case, values, curve = (text and json.loads(text) for text in (content, *found))
+            yield Row(key, case, status, values, curve, error, seconds, run, version)
 
-    def counts(self, study_id: int | None = None) -> dict[str, int]:
+    def counts(self, study: int | None = None) -> dict[str, int]:
         """How many cases of a study are "pending", "done" and "failed"."""
-        with explained(self.path):
-            total, finished, failed = self._connection.execute(
-                "SELECT count(*), count(r.case_id), count(r.error) FROM members m "
-                "LEFT JOIN results r ON r.case_id = m.case_id WHERE m.study_id = ?",
-                (self._known(study_id),),
-            ).fetchone()
+        [(total, finished, failed)] = self._select(
+            "SELECT count(*), count(r.case_id), count(r.error) FROM members m "
+            "LEFT JOIN results r ON r.case_id = m.case_id WHERE m.study_id = ?",
+            self.number(study),
+        )
         return {"pending": total - finished, "done": finished - failed, "failed": failed}
 
-    def retry_failed(self, study_id: int | None = None) -> int:
+    def retry_failed(self, study: int | None = None) -> int:
         """Make the failed cases of a study pending again; returns how many there were."""
-        with explained(self.path), transaction(self._connection):
+        with _explained(self.path), _transaction(self._connection):
             return self._connection.execute(
                 "DELETE FROM results WHERE error IS NOT NULL AND case_id IN "
                 "(SELECT case_id FROM members WHERE study_id = ?)",
-                (self._known(study_id),),
+                (self.number(study),),
             ).rowcount
 
-    def put(self, key: str, outcome: Outcome) -> None:
-        """Keep the outcome of a case; it is on the disk when this returns."""
-        values, curve = (
-            None if c is None else canonical(c) for c in (outcome.values, outcome.curve)
-        )
-        error = None if outcome.error is None else one_line(outcome.error)
-        self.put_encoded([Encoded(key, values, curve, error, outcome.seconds)])
-
-    def put_encoded(self, outcomes: Iterable[Encoded]) -> None:
-        """Keep several outcomes in one transaction; a case that is done stays as it is."""
-        with explained(self.path), transaction(self._connection):
+    def put(self, outcomes: Iterable[Outcome]) -> None:
+        """Keep outcomes; they are on the disk when this returns. What is done stays as it is."""
+        with _explained(self.path), _transaction(self._connection):
             for outcome in outcomes:
-                found = self._connection.execute(
-                    "SELECT id FROM cases WHERE key = ?", (outcome.key,)
-                ).fetchone()
-                if found is None:
+                found = self._select("SELECT id FROM cases WHERE key = ?", outcome.key)
+                if not found:
                     raise ValueError(f"`key` {outcome.key!r} is no case of {self.path}.")
                 self._connection.execute(
                     "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (case_id) DO UPDATE "
                     'SET run_id = excluded.run_id, "values" = excluded."values", '
                     "curve = excluded.curve, error = excluded.error, seconds = excluded.seconds "
                     "WHERE results.error IS NOT NULL",
-                    (found[0], self._run, *outcome[1:]),
+                    (found[0][0], self._run, *outcome[1:]),
                 )
 
-    def studies(self) -> list[tuple[int, str, str]]:
-        """Number, text and time of creation of the studies, the one begun last at the end."""
-        with explained(self.path):
-            return self._connection.execute(
-                "SELECT id, text, created FROM studies WHERE complete "
-                "ORDER BY (SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id)"
-            ).fetchall()
+    def studies(self) -> dict[int, str]:
+        """The texts of the studies by their numbers, the one begun last at the end."""
+        found = self._select(
+            "SELECT id, text FROM studies WHERE complete "
+            "ORDER BY (SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id)"
+        )
+        return dict(found)
 
-    def provenances(self, study_id: int | None = None) -> list[dict[str, Any]]:
+    def number(self, study: int | None = None) -> int:
+        """The number itself, of a study that is there; that of the latest by default."""
+        known = list(self.studies())
+        if not known:
+            raise ValueError(f"{self.path} holds no study; run the sweep first.")
+        if study is not None and study not in known:
+            numbers = ", ".join(map(str, known))
+            raise ValueError(f"`study` must be one of {numbers} in {self.path}; got {study!r}.")
+        return known[-1] if study is None else study
+
+    def provenances(self, study: int | None = None) -> list[dict[str, Any]]:
         """What the runs of a study gave as their provenance, the latest last, each once."""
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT provenance FROM runs WHERE study_id = ? GROUP BY provenance "
-                "ORDER BY max(id)",
-                (self._known(study_id),),
-            ).fetchall()
+        found = self._select(
+            "SELECT provenance FROM runs WHERE study_id = ? GROUP BY provenance ORDER BY max(id)",
+            self.number(study),
+        )
         return [json.loads(text) for (text,) in found]
 
-    def computed_by(self, study_id: int | None = None) -> dict[int, dict[str, Any]]:
+    def computed_by(self, study: int | None = None) -> dict[int, dict[str, Any]]:
         """The runs that computed results of a study's cases, by number, with their provenance."""
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT DISTINCT r.run_id FROM results r JOIN members m ON m.case_id = r.case_id "
-                "WHERE m.study_id = ? AND r.run_id IS NOT NULL ORDER BY r.run_id",
-                (self._known(study_id),),
-            ).fetchall()
-        return {run: self._run_provenance(run) for (run,) in found}
+        found = self._select(
+            "SELECT id, provenance FROM runs WHERE id IN (SELECT r.run_id FROM results r "
+            "JOIN members m ON m.case_id = r.case_id WHERE m.study_id = ?) ORDER BY id",
+            self.number(study),
+        )
+        return {run: json.loads(text) for run, text in found}
 
-    def keys(self, study_id: int) -> set[str]:
+    def keys(self, study: int) -> set[str]:
         """The keys of the cases of a study."""
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT c.key FROM members m JOIN cases c ON c.id = m.case_id WHERE m.study_id = ?",
-                (self._known(study_id),),
-            )
-            return {key for (key,) in found}
+        found = self._select(
+            "SELECT c.key FROM members m JOIN cases c ON c.id = m.case_id WHERE m.study_id = ?",
+            self.number(study),
+        )
+        return {key for (key,) in found}
 
-    def _run_provenance(self, run: int) -> dict[str, Any]:
-        with explained(self.path):
-            found = self._connection.execute(
-                "SELECT provenance FROM runs WHERE id = ?", (run,)
-            ).fetchone()
-        content: dict[str, Any] = {} if found is None else json.loads(found[0])
-        return content
+    def _select(self, query: str, *values: Any) -> list[Any]:
+        with _explained(self.path):
+            return self._connection.execute(query, values).fetchall()
 
-    def _paged(self, query: str, study_id: int | None) -> Iterator[tuple[Any, ...]]:
-        study_id, last = self._known(study_id), -1
-        while True:
-            with explained(self.path):
-                page = self._connection.execute(query, (study_id, last, _READ_AT_ONCE)).fetchall()
-            if not page:
-                return
+    def _paged(self, query: str, study: int | None) -> Iterator[tuple[Any, ...]]:
+        number, last = self.number(study), -1
+        while page := self._select(query, number, last, _READ_AT_ONCE):
             yield from page
             last = page[-1][0]
 
-    def _known(self, study_id: int | None) -> int:
-        known = [number for number, _, _ in self.studies()]
-        if not known:
-            raise ValueError(f"{self.path} holds no study; run the sweep first.")
-        if study_id is not None and study_id not in known:
-            raise ValueError(f"`study_id` must be one of {known} in {self.path}; got {study_id!r}.")
-        return known[-1] if study_id is None else study_id
+
+class _Registration:
+    """The cases of a study, compared with what the store holds under the same text.
+
+    As long as they agree nothing is written, so that a sweep that goes on keeps its number. Where
+    they differ, for instance since another version makes other cases of the same text, the study
+    becomes a new one and the old one stays as it was. A registration that was interrupted is
+    continued.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, text: str) -> None:
+        self._connection, self._text = connection, text
+        self._position = 0
+        found: Any = connection.execute(
+            "SELECT id, complete, (SELECT count(*) FROM members WHERE study_id = studies.id) "
+            "FROM studies WHERE text = ? ORDER BY id DESC LIMIT 1",
+            (text,),
+        ).fetchone()
+        self._study: Any
+        self._complete: bool
+        self._length: int
+        self._study, self._complete, self._length = found or (None, False, 0)
+
+    def add(self, key: str, content: str) -> None:
+        """Take the next case; the caller has opened a transaction."""
+        case = self._registered(key, content)
+        [place] = self._connection.execute(
+            "SELECT position FROM members WHERE study_id = ? AND case_id = ?", (self._study, case)
+        ).fetchone() or [None]
+        if place is not None and place < self._position:
+            return  # the study names it twice
+        if place != self._position:
+            if self._study is None or self._complete or self._position < self._length:
+                self._branch()
+            self._connection.execute(
+                "INSERT INTO members VALUES (?, ?, ?)", (self._study, self._position, case)
+            )
+            self._length += 1
+        self._position += 1
+
+    def complete(self) -> int:
+        """The number of the study, all of whose cases are there now."""
+        if self._study is None or self._position < self._length:
+            self._branch()
+        self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (self._study,))
+        return int(self._study)
+
+    def _registered(self, key: str, content: str) -> int:
+        self._connection.execute(
+            "INSERT INTO cases (key, content) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
+            (key, content),
+        )
+        case, there = self._connection.execute(
+            "SELECT id, content FROM cases WHERE key = ?", (key,)
+        ).fetchone()
+        if there != content:
+            raise ValueError(
+                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
+                f"{content} now; give another --store."
+            )
+        return int(case)
+
+    def _branch(self) -> None:
+        """Go on as a new study that has the cases up to here in common with the old one."""
+        old, finished = self._study, self._complete
+        self._study = self._connection.execute(
+            "INSERT INTO studies (text, created) VALUES (?, ?)", (self._text, _now())
+        ).lastrowid
+        self._complete, self._length = False, self._position
+        self._connection.execute(
+            "INSERT INTO members SELECT ?, position, case_id FROM members "
+            "WHERE study_id = ? AND position < ?",
+            (self._study, old, self._position),
+        )
+        if not finished:  # it never became a study
+            self._connection.execute("DELETE FROM members WHERE study_id = ?", (old,))
+            self._connection.execute("DELETE FROM studies WHERE id = ?", (old,))
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+class _WriterLock:
+    """The right to write to ``path``, held until :meth:`release` or the end of the process.
+
+    It is a lock of the system on ``<path>.lock``, not the presence of that file: a process that was
+    killed holds nothing, and the file may stay. Who holds it stands in ``<path>.writer``, since a
+    locked file cannot be read on every system.
+    """
+
+    def __init__(self, path: Path) -> None:
+        # of the process, not of the thread that opened the store
+        self._lock = FileLock(f"{path}.lock", thread_local=False)
+        self._holder = Path(f"{path}.writer")
+        try:
+            path.parent.stat()  # filelock would make the folder
+            self._lock.acquire(blocking=False)
+            kind: type = type(self._lock)
+            if issubclass(kind, SoftFileLock):  # what filelock takes where the system has no locks
+                raise NotImplementedError("the file system has no locks")
+        except Timeout:
+            raise OSError(
+                f"another sweep ({self._named()}) is writing to {path}; wait for it or give "
+                f"another --store."
+            ) from None
+        except NotImplementedError as error:
+            self._lock.release()
+            raise OSError(
+                f"{path}: cannot be locked ({error}), so that nothing would keep two sweeps apart; "
+                f"put the store on a local disk."
+            ) from error
+        except OSError as error:
+            raise OSError(
+                f"{path}: cannot be written ({error.strerror}); check that its folder exists, may "
+                f"be written to and has room, or give another --store."
+            ) from error
+        with contextlib.suppress(OSError):  # only its name: a full disk is told by what follows
+            self._holder.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
+
+    def release(self) -> None:
+        """Let others write."""
+        with contextlib.suppress(OSError):
+            self._holder.unlink(missing_ok=True)
+        self._lock.release()
+
+    def _named(self) -> str:
+        try:
+            process, host = self._holder.read_text(encoding="utf-8").split()
+        except (OSError, ValueError):  # it has the lock, but has not yet written who it is
+            return "another process"
+        return f"process {process} on {host}"
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into an OSError or a ValueError that names the file and the remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None:  # a mistake in this package, not in the file
+            raise
+        primary = code & 0xFF
+        if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise _damaged(path, str(error)) from error
+        remedy = {
+            sqlite3.SQLITE_FULL: "make room on its disk",
+            sqlite3.SQLITE_READONLY: "check that it and its folder may be written to",
+            sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
+            sqlite3.SQLITE_BUSY: "another program holds it; end that one",
+        }.get(primary, "check its disk")
+        raise OSError(
+            f"{path}: {error}; {remedy}. What was finished before is kept: run the same command "
+            f"again to go on."
+        ) from error
+
+
+def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    """Open the store at ``path`` and create it where there is none."""
+    with _explained(path):
+        connection = _connection(path, read_only)
+        try:
+            _require_version(connection, path, read_only)
+            if not read_only:
+                connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
+                # every commit reaches the disk: not even a power cut loses a result
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                _create(connection)
+            _require_whole(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, also where the disk is full or the process is killed."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # some errors have rolled it back already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _require_store_or_nothing(path: Path, *, read_only: bool) -> None:
+    """What can be told before SQLite, which would write to the file, has seen it."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; give a file in it, e.g. {path / 'sweep.db'}.")
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(16)
+    except FileNotFoundError:
+        if read_only:
+            raise FileNotFoundError(
+                f"{path}: there is no such store; check the path, or run the sweep first."
+            ) from None
+        return
+    except OSError as error:
+        raise OSError(f"{path}: cannot be read ({error.strerror}); check the path.") from error
+    if start and start != b"SQLite format 3\0":
+        raise ValueError(f"{path} is not a store of sweeps; give another --store.")
+
+
+def _connection(path: Path, read_only: bool) -> sqlite3.Connection:
+    where = quote(str(path.resolve()))
+
+    def opened(mode: str) -> sqlite3.Connection:
+        uri = f"file:{where}?{mode}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
+
+    if not read_only:
+        return opened("mode=rwc")
+    connection = opened("mode=ro")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        # SQLite keeps an index beside a file that is being written to, even for readers. In a
+        # folder that cannot be written to there is no writer, and none is needed.
+        connection.close()
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+        return opened("immutable=1")
+    return connection
+
+
+def _require_version(connection: sqlite3.Connection, path: Path, read_only: bool) -> None:
+    application = _number(connection, "application_id")
+    version = _number(connection, "user_version")
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application == 0 and version == 0 and tables == 0:
+        if read_only:
+            raise ValueError(f"{path} is empty: no study has been begun in it.")
+        return
+    if application != APPLICATION_ID:
+        raise ValueError(
+            f"{path} is a database of another program, not a store of sweeps; give another --store."
+        )
+    if version > SCHEMA_VERSION:
+        raise ValueError(
+            f"{path} was written by a newer memcurve (format {version}, this one reads up to "
+            f"{SCHEMA_VERSION}); run: pip install --upgrade memcurve"
+        )
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    if _number(connection, "user_version") == 0:
+        with _transaction(connection):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+
+
+def _require_whole(connection: sqlite3.Connection, path: Path) -> None:
+    """A file that was cut off, e.g. by a copy that did not finish, has fewer pages than it says."""
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        return  # some of the pages are in there
+    expected = _number(connection, "page_count") * _number(connection, "page_size")
+    if path.stat().st_size < expected:
+        raise _damaged(path, f"{path.stat().st_size} of {expected} bytes are there")
+
+
+def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _damaged(path: Path, reason: str) -> ValueError:
+    return ValueError(
+        f"{path} is damaged ({reason}); nothing was changed in it. Restore it from a copy or give "
+        f"another --store."
+    )

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from memcurve.sweeping.axes import AXES, Named, Span, differ
-from memcurve.sweeping.cases import Case
-from memcurve.sweeping.fields import LARGEST
+from memcurve.sweeping.cases import LARGEST, Case
+from memcurve.sweeping.library import SHIPPED
 from memcurve.sweeping.specification import (
-    Picture,
+    BESIDE,
+    Named,
+    Span,
     Specification,
     checked,
     made_quick,
     read,
 )
-from memcurve.sweeping.toml_text import as_toml, in_words_of_a_file
 
-#: From here on a study is run only where it is said that so many cases are meant.
-MANY_CASES = 1_000_000
 #: More values of one axis than this no picture could show.
 _OUTLINED = 1000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Study:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Study(Specification):
     """What to vary, what to keep of each case, and what to draw at the end.
 
     Made from a file by :meth:`load`, or in Python by :meth:`grid`, :meth:`zip` and
@@ -43,10 +41,18 @@ class Study:
         The name of the file without its ending.
     text : str
         The study as TOML, to the letter: what is kept with the results.
-    axes : dict
-        The values of each axis, in the order of the file.
     file : str
         What errors call it.
+    title : str
+        What the study is about.
+    design : str
+        ``"grid"``, ``"zip"`` or ``"random"``.
+    axes : dict
+        The values of each axis, in the order of the file.
+    keep, curves
+        The quantities kept of each case, and whether its curve is.
+    conclusion, picture
+        The name of the sentence that it ends in, and what the file asks to be drawn.
 
     Examples
     --------
@@ -68,18 +74,16 @@ class Study:
 
     name: str
     text: str
-    specification: Specification
-    file: str = "study"
+    file: str
 
     def __post_init__(self) -> None:
-        design, axes = self.specification.design, self.axes
         if self.count > LARGEST:
             raise ValueError(
                 f"{self.file}: has {self.count:,} cases, more than can be numbered, {LARGEST:,} "
                 f"(2^63 - 1); make its lists shorter."
             )
-        if design == "zip":
-            lengths = {axis: len(values) for axis, values in axes.items() if len(values) > 1}
+        if self.design == "zip":
+            lengths = {axis: len(values) for axis, values in self.axes.items() if len(values) > 1}
             if len(set(lengths.values())) > 1:
                 listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
                 raise ValueError(
@@ -89,49 +93,12 @@ class Study:
         self._require_sound()
 
     @property
-    def title(self) -> str:
-        """What the study is about."""
-        return self.specification.title
-
-    @property
-    def design(self) -> str:
-        """``"grid"``, ``"zip"`` or ``"random"``."""
-        return self.specification.design
-
-    @property
-    def axes(self) -> Mapping[str, Any]:
-        """The values of each axis."""
-        return self.specification.axes
-
-    @property
-    def keep(self) -> tuple[str, ...]:
-        """The quantities kept of each case."""
-        return self.specification.keep
-
-    @property
-    def picture(self) -> Picture:
-        """What the file asks to be drawn; what it leaves open is None."""
-        return self.specification.picture
-
-    @property
-    def conclusion(self) -> str | None:
-        """The name of the sentence that the study ends in."""
-        return self.specification.conclusion
-
-    @property
     def count(self) -> int:
         """Number of cases; none is made to count them."""
         if self.design == "random":
-            return self.specification.samples or 0
+            return self.samples or 0
         lengths = [len(values) for values in self.axes.values()]
         return math.prod(lengths) if self.design == "grid" else max(lengths)
-
-    @property
-    def varied(self) -> tuple[str, ...]:
-        """The axes along which cases differ, in the order of tables."""
-        own = ("seed",) if self.design == "random" else ()
-        axes = [a for a, v in self.axes.items() if isinstance(v, Span) or differ(v)]
-        return tuple(axis for axis in AXES if axis in (*axes, *own))
 
     def cases(self) -> Iterator[Case]:
         """All cases, one by one; in a grid the last axis runs fastest."""
@@ -158,7 +125,7 @@ class Study:
 
     def _sample(self, index: int) -> dict[str, Any]:
         """Sample ``index``, the same however many there are."""
-        stream = np.random.SeedSequence(self.specification.search_seed, spawn_key=(index,))
+        stream = np.random.SeedSequence(self.search_seed, spawn_key=(index,))
         rng = np.random.default_rng(stream)
         # of 53 bits, which every format of tables holds exactly
         chosen: dict[str, Any] = {"seed": int(rng.integers(2**53))}
@@ -175,9 +142,7 @@ class Study:
         for axis, options in (("ensemble", "ensemble_options"), ("method", "options")):
             if isinstance(fields.get(axis), Named):
                 fields[axis], fields[options] = fields[axis]
-        if fields.get("inputs") is None:
-            fields.pop("inputs", None)
-        return Case(**fields, keep=self.keep, curve=self.specification.curves)
+        return Case(**fields, keep=self.keep, curve=self.curves)
 
     def outline(self) -> Iterator[Case]:
         """Cases in which every axis takes its values, few however many combinations there are."""
@@ -205,7 +170,7 @@ class Study:
             return
         first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
         if self.design == "random":
-            first["seed"] = self.specification.search_seed
+            first["seed"] = self.search_seed
         combinations: list[dict[str, Any]] = [{}]
         for axis in ("ensemble", "mask", "method"):
             if axis in self.axes:
@@ -224,11 +189,8 @@ class Study:
         ``quick`` takes the values of its ``[quick]`` table in place of the whole study's.
         """
         path = Path(source)
-        if isinstance(source, str) and source in shipped() and not path.is_file():
-            text = (resources.files("memcurve.sweeping") / "library" / f"{source}.toml").read_text(
-                encoding="utf-8"
-            )
-            return cls.from_text(text, source, quick=quick)
+        if isinstance(source, str) and source in SHIPPED and not path.is_file():
+            return cls.from_text(SHIPPED[source].text, source, quick=quick)
         if not path.is_file():
             raise FileNotFoundError(
                 f"{os.fspath(source)}: there is no such study file; check the path, or take one of "
@@ -246,16 +208,21 @@ class Study:
     ) -> Self:
         """The study written in ``text``; errors call it ``file``."""
         called = file or f"{name}.toml"
-        content = read(text, called)
-        if quick:
-            content = made_quick(content, called)
-            text = as_toml(content)
-        return cls(name, text, checked(content, called), called)
+        try:
+            content = read(text)
+            if quick:
+                content = made_quick(content)
+                text = _as_toml(content)
+            specification = checked(content)
+            _require_conclusive(specification)
+        except ValueError as error:
+            raise ValueError(f"{called}: {error}") from None
+        return cls(name=name, text=text, file=called, **vars(specification))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
         """The study in these tables, which are those of a file."""
-        return cls.from_text(as_toml(in_words_of_a_file(content)), name, name)
+        return cls.from_text(_as_toml(content), name, name)
 
     @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
@@ -274,9 +241,8 @@ class Study:
 
     @classmethod
     def _of(cls, design: str, name: str, fields: Mapping[str, Any]) -> Self:
-        beside = ("title", "keep", "curves", "conclusion", "picture", "quick")
-        content = {key: value for key, value in fields.items() if key in beside}
-        axes = {key: value for key, value in fields.items() if key not in beside}
+        content = {key: value for key, value in fields.items() if key in BESIDE}
+        axes = {key: value for key, value in fields.items() if key not in BESIDE}
         return cls.from_dict(content | {design: axes}, name)
 
     def __repr__(self) -> str:
@@ -292,6 +258,76 @@ class Study:
 
 def shipped() -> list[str]:
     """Names of the studies that come with memcurve."""
-    library = resources.files("memcurve.sweeping") / "library"
-    names = [file.name for file in library.iterdir() if file.name.endswith(".toml")]
-    return sorted(name.removesuffix(".toml") for name in names)
+    return sorted(SHIPPED)
+
+
+def _require_conclusive(specification: Specification) -> None:
+    """Raise unless the study has all that its sentence speaks of: hours later is too late."""
+    name, axes, keep = specification.conclusion, specification.axes, specification.keep
+    if name is None:
+        return
+    if name not in SHIPPED:
+        raise ValueError(f"conclusion: {name!r} is none of {', '.join(SHIPPED)}.")
+    if specification.design != "grid":
+        raise ValueError(
+            f"conclusion: {name!r} compares all combinations, so it needs [grid], not "
+            f"[{specification.design}]; leave it out for a general sentence."
+        )
+    lacking = [f"the axis {axis!r} in [grid]" for axis in SHIPPED[name].axes if axis not in axes]
+    lacking += [f"{one!r} in `keep`" for one in SHIPPED[name].quantities if one not in keep]
+    if lacking:
+        raise ValueError(
+            f"conclusion: {name!r} needs {' and '.join(lacking)}; add that, or leave "
+            f"`conclusion` out for a general sentence."
+        )
+
+
+def _as_toml(content: Mapping[str, Any]) -> str:
+    """Tables as TOML that reads back the same; what Python alone has, in the words of a file."""
+    said = {key: value for key, value in content.items() if value is not None}
+    plain = {key: value for key, value in said.items() if not isinstance(value, Mapping)}
+    lines = list(_entries(plain))
+    for name, table in said.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{_key(name)}]", *_entries(table)]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _entries(table: Mapping[str, Any]) -> Iterator[str]:
+    said = {str(key): one for key, one in table.items() if one is not None}
+    return (f"{_key(key)} = {_written(one)}" for key, one in said.items())
+
+
+def _key(name: str) -> str:
+    bare = name.replace("_", "").replace("-", "")
+    return name if bare.isascii() and bare.isalnum() else _quoted(name)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, np.ndarray | np.generic):
+        return _written(value.tolist())
+    if isinstance(value, range) and value and value.step > 0:
+        value = {"from": value.start, "to": value[-1], "step": value.step}
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(_entries(value))} }}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    raise TypeError(f"a study file holds numbers, words, lists and tables; got {value!r}.")
+
+
+def _quoted(text: str) -> str:
+    """A TOML string. JSON's escapes of rare characters are pairs, which TOML does not know."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"a study file holds text that UTF-8 can write, got {text!r}; leave out what is half a "
+            f"character."
+        ) from None
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

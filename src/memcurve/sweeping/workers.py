@@ -6,16 +6,16 @@ import contextlib
 import functools
 import json
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing import connection, parent_process
 from typing import Any
 
-from memcurve.sweeping.encoding import Encoded, canonical, one_line
+from memcurve.result import installed_versions
+from memcurve.sweeping.store import Outcome
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -38,18 +38,14 @@ class UnusableWorkerError(ChildProcessError):
 
 def versions() -> dict[str, str]:
     """The versions on which the digits of a result depend."""
-    import numpy as np
-    import scipy
-
-    from memcurve.version import __version__
-
-    return {"memcurve": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+    found = installed_versions()
+    return {package: found[package] for package in ("memcurve", "numpy", "scipy")}
 
 
 def run_chunk(
-    job: bytes, expected: dict[str, str], cases: list[tuple[str, str]], budget: float
-) -> list[Encoded]:
-    """Run a pickled job on some cases, given by key and JSON, and return what became of them.
+    job: Job, expected: dict[str, str], cases: list[tuple[str, str]], budget: float
+) -> list[Outcome]:
+    """Run a job on some cases, given by key and JSON, and return what became of them.
 
     Once ``budget`` seconds have passed the rest is left to later: cases may turn out to take longer
     than those before them, and what is finished should reach the store. The versions of the
@@ -61,55 +57,33 @@ def run_chunk(
             f"a worker has {' and '.join(differing)}, so that results could differ; install the "
             f"versions of the driver there."
         )
-    call = _loaded(job)
-    finished: list[Encoded] = []
+    finished: list[Outcome] = []
     end = time.perf_counter() + budget
-    with _ONE_AT_A_TIME, _one_thread():
+    # one BLAS thread: more are slower here, and another number of them gives other digits
+    with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
         for key, content in cases:
-            finished.append(_outcome(call, key, content))
+            finished.append(_outcome(job, key, content))
             if time.perf_counter() > end:
                 break
     return finished
 
 
-def _outcome(job: Job, key: str, content: str) -> Encoded:
+def _outcome(job: Job, key: str, content: str) -> Outcome:
     start = time.perf_counter()
-    values = curve = error = None
     try:
         result = job(json.loads(content))
         if not isinstance(result, dict) or result.keys() != {"values", "curve"}:
             raise TypeError(f"a job must return a dict of values and curve, got {result!r:.200}")
-        values, curve = (
-            None if part is None else canonical(part)
-            for part in (result["values"], result["curve"])
-        )
+        seconds = time.perf_counter() - start
+        return Outcome.of(key, result["values"], result["curve"], None, seconds)
     except (Exception, SystemExit) as problem:
-        values = curve = None
-        error = one_line(f"{type(problem).__name__}: {problem}")
-    return Encoded(key, values, curve, error, time.perf_counter() - start)
-
-
-@functools.lru_cache(maxsize=4)
-def _loaded(job: bytes) -> Job:
-    try:
-        loaded: Job = pickle.loads(job)
-    except Exception as error:
-        raise UnusableWorkerError(
-            f"a worker cannot load the job ({one_line(f'{type(error).__name__}: {error}')}); "
-            f"define it at the top level of a module that every worker can import."
-        ) from None
-    return loaded
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """One BLAS thread: more are slower here, and another number of them gives other digits."""
-    with _libraries().limit(limits=1):
-        yield
+        error = f"{type(problem).__name__}: {problem}"
+        return Outcome.of(key, None, None, error, time.perf_counter() - start)
 
 
 @functools.cache
-def _libraries() -> Any:
+def blas_libraries() -> Any:
+    """The libraries that may use several threads."""
     # loaded before the libraries are looked up, which takes too long to be done for each chunk
     import scipy.linalg  # noqa: F401, and with it numpy
     from threadpoolctl import ThreadpoolController

@@ -135,8 +135,8 @@ def is_tight(matrix: Any, bits: int) -> bool:
 #
 # An approximate solution X, however found, with residual R = Q − X + A X Bᵀ is off by
 # Σ_k A^k R (B^k)ᵀ, whose entries are at most ‖R‖·√(Σ_k ‖A^k‖² · Σ_k ‖B^k‖²) (Frobenius norms).
-# So the work is done in float64, by refining the residual some forty bits at a time, and the proof is
-# one residual in balls. The sums come from doubling, with few bits; they also prove stability.
+# So the work is done in float64, by refining the residual some forty bits at a time, and the proof
+# is one residual in balls. The sums come from doubling, with few bits; they also prove stability.
 
 #: Bits of the balls that prove stability: the first try, and the last.
 FIRST_BITS, LAST_BITS = 128, 1 << 13

@@ -193,9 +193,9 @@ def _augmented(A: Any, C: Any, known: Autocovariance, last: Any) -> tuple[Propag
 #
 #     p_τ = A p_{τ−1} + C γ(τ)
 #
-# Beyond the reach m of a finite γ, p_{−k} = 0. An ARMA input has γ(k) = Σ_l ar_l γ(k − l) for k > q,
-# so that G = [p_{−m}, p_{−m+1}, …, p_{−m+p−1}] with m = max(p, q) solves a Stein equation,
-# G − A G Φᵀ = C [γ(m), …, γ(m − p + 1)], where Φ is the companion matrix of ar.
+# Beyond the reach m of a finite γ, p_{−k} = 0. An ARMA input has γ(k) = Σ_l ar_l γ(k − l) for k >
+# q, so that G = [p_{−m}, p_{−m+1}, …, p_{−m+p−1}] with m = max(p, q) solves a Stein equation, G − A
+# G Φᵀ = C [γ(m), …, γ(m − p + 1)], where Φ is the companion matrix of ar.
 
 
 class Autocovariance(NamedTuple):

@@ -1,0 +1,116 @@
+"""The process of a command: one exit code, one line for an error, and a stdout that is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable
+
+from cyclopts import CycloptsError
+
+FINE = 0
+FAILED = 1
+USAGE = 2
+MISMATCH = 3
+INTERRUPTED = 130
+#: As a shell says of a process that SIGTERM ended.
+TERMINATED = 143
+
+#: What `memcurve --help` says about them.
+EXIT_CODES = f"""\
+Exit codes:
+  {FINE}    fine
+  {FAILED}    failed: a file that cannot be read, a computation refused, not enough memory
+  {USAGE}    usage: an unknown command or option, a value that does not parse, options at odds
+  {MISMATCH}    a check the user asked for found a mismatch (audit --fail-on-mismatch)
+  {INTERRUPTED}  stopped by Ctrl-C ({TERMINATED} by SIGTERM)"""
+
+# what users can bring about, besides OSError, MemoryError and UncertainResultError; among the
+# ValueErrors are LinAlgError, UnstableNetworkError and UnicodeError. Anything else is a mistake in
+# this package and shows its traceback
+_USER_ERRORS = (ValueError, TypeError, ImportError, OverflowError)
+
+
+class UsageError(ValueError):
+    """Options that exclude or need each other, or a value no command could make sense of."""
+
+
+def exit_code(command: Callable[[], object]) -> int:
+    """Call ``command`` and return the exit code of the process.
+
+    An integer that ``command`` returns is passed on. Errors that are the user's doing end in one
+    line on stderr, or in their traceback where the command line has ``--verbose``.
+    """
+    from memcurve.errors import UncertainResultError
+
+    if sys.stderr is None:  # closed; messages would go to stdout, which is for the result alone
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters
+    try:
+        if sys.stdout is None:
+            raise OSError(
+                "standard output is closed, so that no result can be printed; send it to a file, "
+                "or to /dev/null where --save or --plot is all you want."
+            )
+        code = command()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+        discard_output()
+        return FINE
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # rich turns one into exit code 1
+            discard_output()
+            return FINE
+        raise
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (CycloptsError, UsageError) as error:
+        return _reported(error, str(error), USAGE)
+    except MemoryError as error:
+        return _reported(error, str(error) or "out of memory; ask for fewer nodes or lags.", FAILED)
+    except OSError as error:
+        return _reported(error, _without_number(error), FAILED)
+    except (*_USER_ERRORS, UncertainResultError) as error:
+        return _reported(error, str(error) or type(error).__name__, FAILED)
+    return code if isinstance(code, int) else FINE
+
+
+def discard_output() -> None:
+    """Let what is still in the buffer go nowhere: the interpreter would fail on it at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _reported(error: BaseException, message: str, code: int) -> int:
+    """Show an error, in one line or with its traceback; what was printed before goes out first."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        discard_output()
+    if "--verbose" in sys.argv:
+        import traceback
+
+        traceback.print_exception(error)
+    else:
+        from memcurve.report.document import clean
+
+        with contextlib.suppress(OSError):
+            # names from files may hold escape sequences
+            print(f"memcurve: error: {clean(message)}", file=sys.stderr)
+    return code
+
+
+def _without_number(error: OSError) -> str:
+    """The message of an error, less its number; one without a file is about what is printed to."""
+    if error.strerror is None:
+        return str(error)
+    if error.filename is None:
+        return f"standard output cannot be written ({error.strerror}); send it where there is room."
+    return f"{error.filename}: {error.strerror}; check the path."

@@ -1,0 +1,191 @@
+"""Files that go into the page, and what is taken home: a picture, the data, Python lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from memcurve import plot
+from memcurve.curve import MemoryCurve
+from memcurve.exploring.jobs import shown_methods
+from memcurve.exploring.settings import OWN_MASK, PageSettings
+from memcurve.io import NetworkFileError, load_masked
+from memcurve.io.arrays import readable
+from memcurve.io.networks import FORMATS
+from memcurve.network import LinearNetwork
+from memcurve.version import __version__
+
+#: Kinds of files that hold networks.
+ENDINGS = [*FORMATS]
+#: Bytes of the largest file that is taken: a dense network of 2,500 nodes.
+MOST_BYTES = 50_000_000
+
+
+@dataclass
+class StartFile:
+    """Name and contents of the file that every page opens with, if any."""
+
+    name: str | None = None
+    contents: bytes = b""
+
+
+#: The one that ``memcurve explore FILE`` was given.
+START_FILE = StartFile()
+
+
+def contents_of(file: Path) -> bytes:
+    """What is in a file that the page is to open with."""
+    size = readable(file).stat().st_size
+    if size > MOST_BYTES:
+        raise NetworkFileError(
+            f"{file}: the page takes files of up to {MOST_BYTES:,} bytes, got {size:,}; "
+            f"`memcurve curve` and `memcurve audit` take larger ones."
+        )
+    return file.read_bytes()
+
+
+def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwork:
+    """Read what was uploaded; errors name the file as its owner does.
+
+    Raises
+    ------
+    ValueError
+        It is no network; the message says why and what would help.
+    """
+    plain = PurePosixPath(name.replace("\\", "/")).name
+    if not contents:
+        raise NetworkFileError(f"{plain}: the file is empty.")
+    with tempfile.TemporaryDirectory(prefix="memcurve-") as folder:
+        file = Path(folder) / f"uploaded{PurePosixPath(plain).suffix}"
+        file.write_bytes(contents)
+        try:
+            network = load_masked(file, None if mask == OWN_MASK else mask, seed=seed)
+        except (ValueError, OSError, ModuleNotFoundError) as error:
+            said = str(error).replace(str(file), plain)
+            hint = _MASK_HELPS if mask == OWN_MASK and _has_matrix(file) else ""
+            raise NetworkFileError(f"{said}{hint}") from error
+    return network.replace(name=PurePosixPath(plain).stem)
+
+
+_MASK_HELPS = " Or choose an input mask in the controls, and this file for the connectivity alone."
+
+
+def _has_matrix(file: Path) -> bool:
+    """Whether a mask is all that a file lacks."""
+    try:
+        load_masked(file, "ones", seed=0)
+    except (ValueError, OSError, ModuleNotFoundError):
+        return False
+    return True
+
+
+def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:
+    """The curves as :func:`memcurve.plot.curves` draws them, as ``".png"`` or ``".svg"``."""
+    with tempfile.TemporaryDirectory(prefix="memcurve-") as folder:
+        file = Path(folder) / f"memory{ending}"
+        labels = [f"{name}: total {curve.total:.6g}" for name, curve in curves.items()]
+        plot.save(plot.curves(*curves.values(), labels=labels), file)
+        return file.read_bytes()
+
+
+def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
+    """Lags, values and errors of curves as CSV, with every digit."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["lag", *(text for name in curves for text in (name, f"{name} error"))])
+    columns = [
+        column.tolist() for curve in curves.values() for column in (curve.values, curve.error)
+    ]
+    for lag, row in enumerate(itertools.zip_longest(*columns, fillvalue="")):
+        writer.writerow([lag, *row])
+    return stream.getvalue().encode()
+
+
+def json_of(curves: Mapping[str, MemoryCurve]) -> bytes:
+    """The curve asked for, the last one, with all that is known of it."""
+    return list(curves.values())[-1].to_json().encode()
+
+
+def python_lines(
+    settings: PageSettings,
+    *,
+    lags: int,
+    file: str | None = None,
+    moved: tuple[complex, complex] | None = None,
+) -> str:
+    """The Python script that gives the numbers of the page.
+
+    ``lags`` are those over which the methods in use are compared; ``file`` is where the network
+    comes from, if not from an ensemble; ``moved`` the eigenvalue that was moved, and where to.
+    """
+    given = []
+    if settings.colour:
+        given.append(f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])")
+    profile = ", ".join(["network", *given])
+    if settings.noise:
+        given.append(f"noise={settings.noise!r}")
+    ways = []
+    for shown in shown_methods().values():
+        options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
+        ways.append(f'    ("{shown.method.name}", {options!r}),')
+    network = _network_lines(settings, file)
+    if moved is not None:
+        network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
+    return _SCRIPT.format(
+        version=__version__,
+        imports="from memcurve.exploring import move_eigenvalue\n" if moved is not None else "",
+        network="\n".join(network),
+        asked=_ASKED.format(", ".join(given)) if given else "",
+        curves="curve, asked" if given else "curve",
+        ways="\n".join(ways),
+        lags=lags,
+        profile=profile,
+    )
+
+
+_ASKED = """
+asked = memcurve.memory_curve(network, {})
+print(asked.total)
+"""
+_SCRIPT = """# memcurve {version}
+import memcurve
+{imports}
+{network}
+
+curve = memcurve.memory_curve(network)
+print(curve.total, curve.error.max())
+{asked}
+# what the usual ways report
+ways = [
+{ways}
+]
+for method, options in ways:
+    try:
+        way = memcurve.memory_curve(network, {lags}, method=method, **options)
+        print(method, options, way.values.sum())
+    except (ValueError, ArithmeticError, MemoryError) as problem:
+        print(method, options, problem)
+
+# usable memory against noise
+print(memcurve.noise_profile({profile}))
+
+memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
+"""
+
+
+def _network_lines(settings: PageSettings, file: str | None) -> list[str]:
+    if file is None:
+        options = "".join(f", {name}={value!r}" for name, value in settings.options().items())
+        return [f"network = memcurve.ensembles.{settings.ensemble}({settings.size}{options})"]
+    if settings.mask == OWN_MASK:
+        return [f"network = memcurve.load_network({file!r})"]
+    return [
+        f"A = memcurve.load_matrix({file!r})",
+        f'C = memcurve.masks.make("{settings.mask}", A.shape[0], seed={settings.seed})',
+        "network = memcurve.LinearNetwork(A, C)",
+    ]

@@ -1,0 +1,225 @@
+"""Serve the page on this machine."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import functools
+import ipaddress
+import os
+import signal
+import socket
+import threading
+import webbrowser
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from memcurve.exploring.jobs import PAGES, REMEMBERED, WORKER
+from memcurve.optional import optional
+
+LOOPBACK = "127.0.0.1"
+#: Where a free port is looked for, where none is given.
+FIRST_PORT, LAST_PORT = 2718, 2817
+#: Seconds that open pages are given when the server ends.
+_GRACE = 1
+
+Scope = MutableMapping[str, Any]
+Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
+
+
+def serve(
+    *,
+    host: str = LOOPBACK,
+    port: int | None = None,
+    open_browser: bool = True,
+    on_ready: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until Ctrl-C or a request to end (SIGTERM); for the main thread of a process.
+
+    Pages that were open keep threads in this process that never end: leave it by ``os._exit``.
+
+    Parameters
+    ----------
+    host : str
+        The address to listen on; anything but a loopback address lets others on the network in.
+    port : int, optional
+        The port; by default the first free one from 2718 on.
+    open_browser : bool
+        Whether to open the page.
+    on_ready : callable
+        Is told the address of the page.
+
+    Raises
+    ------
+    ValueError
+        The port is taken, or the host is not one of this machine.
+    ModuleNotFoundError
+        marimo or anywidget are not installed.
+    """
+    marimo = optional("marimo", "the page", "explore")
+    for package in ("anywidget", "zmq"):
+        optional(package, "the page", "explore")
+    uvicorn = optional("uvicorn", "the page", "explore")
+    listening = listen(host, port)
+    try:
+        address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
+        app = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED).with_app(
+            path="/",
+            root=str(Path(__file__).with_name("app.py")),
+        )
+        config = uvicorn.Config(
+            guarded(app.build(), host),
+            log_level="warning",
+            timeout_graceful_shutdown=_GRACE,
+        )
+        server = uvicorn.Server(config)
+        _parse_one_at_a_time()
+        WORKER.open()
+        on_ready(address)
+        if open_browser:
+            threading.Timer(0.5, webbrowser.open, [address]).start()
+        with contextlib.suppress(KeyboardInterrupt):
+            # a request to end comes again after the server has ended, and must not kill us then
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            server.run(sockets=[listening])
+    finally:
+        WORKER.close()
+        listening.close()
+
+
+def _parse_one_at_a_time() -> None:
+    """Let no two threads of this process make a syntax tree at the same time.
+
+    marimo parses the page in a thread for each session. CPython up to 3.12 counts the depth of all
+    trees that are being made in one place, and fails now and then with "AST constructor recursion
+    depth mismatch" where two threads do so; the page would stay empty.
+    """
+    parse, lock = ast.parse, threading.RLock()
+
+    @functools.wraps(parse)
+    def parse_alone(*given: Any, **options: Any) -> Any:
+        with lock:
+            return parse(*given, **options)
+
+    ast.parse = parse_alone
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket on the port asked for, or on the first free one."""
+    try:
+        family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
+    except OSError as error:
+        raise ValueError(
+            f"`host` must be an address or a name of this machine, got {host!r} "
+            f"({error.strerror or error}); leave it out for {LOOPBACK}."
+        ) from error
+    problem = ""
+    for number in [port] if port is not None else range(FIRST_PORT, LAST_PORT + 1):
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        if os.name == "posix":  # elsewhere it would let two servers share a port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, number))
+            listening.listen(128)  # whoever comes before the server is ready waits
+        except OSError as error:
+            listening.close()
+            problem = str(error.strerror or error)
+        else:
+            return listening
+    asked = f"port {port}" if port is not None else f"none of the ports {FIRST_PORT} … {LAST_PORT}"
+    cannot = "cannot" if port is not None else "can"
+    raise ValueError(
+        f"{asked} of {host} {cannot} be used ({problem}); give another with --port, or --host."
+    )
+
+
+def guarded(app: Asgi, host: str) -> Asgi:
+    """Refuse what other pages in the same browser ask for, and keep account of those of this app.
+
+    A page of any site could otherwise connect to this server, or have its own name resolve to this
+    machine. A request must name this machine, by its address or a name that is its own, and come
+    from a page of this server if from a page.
+    """
+
+    async def guard(scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await app(scope, receive, send)
+            return
+        headers = {
+            name.decode("latin-1"): text.decode("latin-1") for name, text in scope["headers"]
+        }
+        asked, origin = headers.get("host", ""), headers.get("origin")
+        if not _names_this_machine(asked, host) or not _same_site(origin, asked):
+            await _refuse(scope, send)
+        elif scope["type"] == "http":
+            await app(scope, receive, send)
+        else:
+            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+            with PAGES.connected(next(iter(query.get("session_id", [])), None)):
+                await app(scope, receive, _accepting(send))
+
+    return guard
+
+
+def _accepting(send: Any) -> Any:
+    """``send`` of a websocket, in which an accepted one that was closing is known to be lost.
+
+    uvicorn silently drops the acceptance of a websocket that is closing, and learns only in the
+    next turn of its event loop that it is lost: what is sent before is an error, with a traceback;
+    what is sent after tells the app that the client has disconnected. So this waits for that turn.
+    """
+
+    async def send_in_turn(message: MutableMapping[str, Any]) -> None:
+        await send(message)
+        if message["type"] == "websocket.accept":
+            await asyncio.sleep(0)
+
+    return send_in_turn
+
+
+def _names_this_machine(asked: str, host: str) -> bool:
+    try:
+        name = urlsplit(f"//{asked}").hostname or ""
+    except ValueError:
+        return False
+    if is_loopback(host):
+        return is_loopback(name) or name == host
+    own = {host.lower(), "localhost", socket.gethostname().lower(), socket.getfqdn().lower()}
+    return name in own or _address(name) is not None
+
+
+def _same_site(origin: str | None, asked: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return origin is None or urlsplit(origin).netloc == asked
+    return False
+
+
+async def _refuse(scope: Scope, send: Any) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    text = b"This page is served to the machine it runs on alone."
+    headers = [(b"content-type", b"text/plain")]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": text})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the address."""
+    return host == "localhost" or ((address := _address(host)) is not None and address.is_loopback)
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(name)
+    return None
+
+
+def _to_open(host: str) -> str:
+    """The host as it stands in an address that this machine can open."""
+    if (address := _address(host)) is not None and address.is_unspecified:
+        return LOOPBACK
+    return f"[{host}]" if ":" in host else host

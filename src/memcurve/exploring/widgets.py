@@ -1,0 +1,213 @@
+"""What lives on the page: figures that change as results arrive, the disc, the downloads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import marimo as mo
+import numpy as np
+import traitlets
+from numpy.typing import NDArray
+
+from memcurve.auditing.structure import Eigenvalues, squeezing_of
+from memcurve.curve import MemoryCurve
+from memcurve.exploring import figures, jobs
+from memcurve.exploring.files import json_of, picture_of, table_of
+from memcurve.exploring.scene import Scene
+from memcurve.exploring.settings import PageSettings
+from memcurve.report import Section
+
+_HERE = Path(__file__).parent
+
+
+class Disc(anywidget.AnyWidget):  # type: ignore[misc]
+    """Eigenvalues in the unit disc; one of them can be dragged, or set by modulus and angle.
+
+    ``eigenvalues`` are those in the upper half-plane, the largest first, as pairs (re, im), with
+    their conjugates drawn below; ``silent`` are those that do not count. ``moved`` is
+    ``[index, re, im]``, or empty while all are where they belong.
+    """
+
+    _esm = _HERE / "disc.js"
+    _css = _HERE / "disc.css"
+
+    eigenvalues = traitlets.List().tag(sync=True)
+    silent = traitlets.List().tag(sync=True)
+    movable = traitlets.Bool(True).tag(sync=True)
+    moved = traitlets.List().tag(sync=True)
+
+
+def disc_of(found: Eigenvalues, *, movable: bool) -> Disc:
+    """A disc with the eigenvalues that count, and the others in the background."""
+    shown = found.all if found.counting is None else found.counting
+    upper = shown[shown.imag >= 0]
+    upper = upper[np.argsort(-np.abs(upper), kind="stable")]
+    silent = [] if found.all_count else _pairs(found.all)
+    return Disc(eigenvalues=_pairs(upper), silent=silent, movable=movable and len(upper) > 0)
+
+
+def moved_of(value: dict[str, Any]) -> tuple[complex, complex] | None:
+    """Which eigenvalue was moved where, by what a disc says; None if none was."""
+    moved, places = value.get("moved"), value.get("eigenvalues", [])
+    if not moved or not 0 <= int(moved[0]) < len(places):
+        return None
+    start, to = complex(*places[int(moved[0])]), complex(moved[1], moved[2])
+    return None if start == to else (start, to)
+
+
+def _pairs(values: NDArray[np.complex128]) -> list[list[float]]:
+    return [[float(value.real), float(value.imag)] for value in values]
+
+
+@dataclass
+class ShownCurves:
+    """The curves of the memory figure; the one asked for is None until it is there."""
+
+    scene: Scene
+    settings: PageSettings
+    asked: MemoryCurve | None = None
+
+    @property
+    def job(self) -> jobs.Job:
+        """What computes the one asked for."""
+        given = (self.scene.network, self.scene.end + 1, self.settings.arguments())
+        return jobs.asked_curve, given
+
+    def complete(self) -> dict[str, MemoryCurve]:
+        """All curves by name; the one asked for is waited for, if there is one."""
+        curves = {"exact": self.scene.curve}
+        if not self.settings.is_plain:
+            if self.asked is None:
+                compute, given = self.job
+                self.asked = compute(*given)
+            curves[figures.asked_name(self.settings)] = self.asked
+        return curves
+
+
+def memory(page: str | None, scene: Scene, settings: PageSettings) -> ShownCurves:
+    """Show the exact curve at once, and the one under input and noise when it is there."""
+    shown = ShownCurves(scene, settings)
+
+    def draw(found: Mapping[str, Any]) -> Section:
+        asked = found.get("asked")
+        if isinstance(asked, MemoryCurve):
+            shown.asked = asked
+        return figures.memory_section(scene, settings, asked)
+
+    _arriving(page, {} if settings.is_plain else {"asked": shown.job}, draw)
+    return shown
+
+
+def theorem(scene: Scene, lag: Any) -> None:
+    """Show the impulse response and the curve it makes, at the lag of a slider."""
+    at = round(lag.value)
+    section = figures.theorem_section(scene, at)
+    parts: list[Any] = [mo.Html(figures.heading(section))]
+    if scene.response is not None and section.chart is not None:
+        response = figures.VegaChart(figures.stems(scene.response, at))
+        both = [response, figures.pictured(section.chart, titled=True)]
+        parts += [lag, mo.hstack(both, widths="equal")]
+    mo.output.replace(mo.vstack(parts))
+
+
+def usual(page: str | None, scene: Scene, settings: PageSettings) -> None:
+    """Show what the methods in use report, as they arrive."""
+    given = (scene.network, figures.compared_lags(scene), settings.seed)
+    _arriving(
+        page,
+        {name: (jobs.estimate, (name, *given)) for name in jobs.shown_methods()},
+        lambda found: figures.usual_section(scene, found),
+    )
+
+
+def usable(page: str | None, scene: Scene, settings: PageSettings) -> None:
+    """Show usable memory when it is there."""
+    _arriving(
+        page,
+        {"usable": (jobs.usable, (scene.network, settings.arguments()))},
+        lambda found: figures.usable_section(settings, found.get("usable")),
+    )
+
+
+def squeezing(page: str | None, scene: Scene) -> None:
+    """Show Krylov squeezing when it is there."""
+    job = squeezing_of, (scene.network, scene.curve.rank)
+    _arriving(page, {"squeezing": job}, figures.squeezed_section)
+
+
+def page_now() -> str | None:
+    """The page that a cell runs for, as its connection to the server names it."""
+    request = mo.app_meta().request
+    return next(iter(request.query_params.get("session_id", [])), None) if request else None
+
+
+def _arriving(
+    page: str | None,
+    ordered: Mapping[str, jobs.Job],
+    draw: Callable[[Mapping[str, Any]], Section],
+) -> None:
+    """Make ``draw`` of what is there the output of the cell, now and whenever more arrives."""
+    found: dict[str, Any] = {}
+
+    def laid_out() -> Any:
+        return _laid_out(draw(found), busy=len(found) < len(ordered))
+
+    def wait() -> None:
+        thread = mo.current_thread()
+
+        def wanted() -> bool:
+            return not thread.should_exit and jobs.PAGES.is_open(page)
+
+        while len(found) < len(ordered) and jobs.PAGES.may_return(page):
+            left = {name: job for name, job in ordered.items() if name not in found}
+            for name, outcome in jobs.WORKER.results(left, wanted):
+                found[name] = outcome
+                more = laid_out()
+                if thread.should_exit:  # the settings have changed: this is no longer theirs
+                    return
+                mo.output.replace(more)
+            if thread.should_exit:
+                return
+            time.sleep(jobs.POLL)  # the page is closed
+
+    mo.output.replace(laid_out())
+    if ordered:
+        mo.Thread(target=wait).start()
+
+
+def _laid_out(section: Section, *, busy: bool) -> Any:
+    """A section as it stands on the page: heading, sentence, chart, table."""
+    parts: list[Any] = [mo.Html(figures.heading(section, busy=busy))]
+    if section.chart is not None:
+        parts.append(figures.pictured(section.chart))
+    if section.table is not None:
+        parts.append(mo.Html(figures.tabled(section.table)))
+    return mo.vstack(parts)
+
+
+def home(shown: ShownCurves, lines: str, *, link: bool) -> Any:
+    """Buttons to download picture, data and Python lines, the lines to read, and a link."""
+
+    def picture(ending: str) -> Callable[[], bytes]:
+        return lambda: picture_of(shown.complete(), ending)
+
+    offers: dict[str, tuple[str, Any]] = {
+        "Picture (PNG)": ("memory.png", picture(".png")),
+        "Picture (SVG)": ("memory.svg", picture(".svg")),
+        "Data (CSV)": ("memory.csv", lambda: table_of(shown.complete())),
+        "Data (JSON)": ("memory.json", lambda: json_of(shown.complete())),
+        "Python": ("memory.py", lines.encode()),
+    }
+    buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
+    return mo.vstack(
+        [
+            mo.Html("<h2>Take it home</h2>"),
+            mo.hstack(buttons, wrap=True, justify="start"),
+            mo.Html(figures.about_lines(lines, shown.settings.link() if link else None)),
+        ]
+    )

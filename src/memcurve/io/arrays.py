@@ -1,0 +1,219 @@
+"""What any file is opened as: one array, arrays by name, or a table, their sizes known unread."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.limits import TooLargeError, require_room_for_array
+
+#: Readers take about this many bytes at a time.
+BLOCK = 2**24
+
+#: Goes through the rows from the given one on, in blocks of the reader's own choice.
+Blocks = Callable[[int], Iterator[NDArray[Any]]]
+
+_NO_FILE: dict[type[OSError], str] = {
+    FileNotFoundError: "no such file; check the spelling and the working directory",
+    IsADirectoryError: "is a directory; give the path of a file in it",
+    PermissionError: "may not be read; change its permissions",
+}
+
+
+class NetworkFileError(ValueError):
+    """A file that does not hold a network or a recording; the message names file and remedy."""
+
+
+class MissingMaskError(NetworkFileError):
+    """A file that holds a connectivity, but no input mask."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array, in memory or in a file, that is not read yet."""
+
+    name: str  # in its file; "`states`" where it is an argument
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any] | None  # None where the file does not tell it in numpy's terms
+    load: Callable[[], Any] | None = None  # reads all of it; None: that is all blocks
+    blocks: Blocks | None = None  # None where the format can only be read whole
+    file: Path | None = None
+    kind: str = ""  # the file's own word for its type
+    is_sparse: bool = False  # whether ``load`` gives a scipy sparse array
+    refusal: str | None = None  # the error of what is incomplete, or no numbers: never read
+    column: Array | None = None  # a row as a column, where the format has no vectors
+
+    def __str__(self) -> str:
+        """Shape and type, e.g. ``"(3, 3) float64"``."""
+        return f"{self.shape} {self.kind or self.dtype}"
+
+    @property
+    def label(self) -> str:
+        """What errors call it, e.g. ``"run.npz: X"``."""
+        return self.name if self.file is None else f"{self.file}: {self.name}"
+
+    def fault(self, problem: str) -> ValueError:
+        """Return the error that says so of this array."""
+        kind = ValueError if self.file is None else NetworkFileError
+        return kind(f"{self.label} {problem}")
+
+    def require_readable(self) -> None:
+        """Raise an error where it is known to be incomplete, or to hold no numbers."""
+        if self.refusal is not None:
+            raise NetworkFileError(self.refusal)
+
+    def require_room(self) -> None:
+        """Raise a TooLargeError where all of it cannot fit: it may be a decompression bomb."""
+        if self.file is not None:
+            shape = (sum(self.shape),) if self.is_sparse else self.shape  # a number a row at least
+            itemsize = 8 if self.dtype is None else self.dtype.itemsize
+            require_room_for_array(shape, f"{self.name} in {self.file}", itemsize=itemsize)
+
+    def whole(self) -> Any:
+        """Read all of it, once it is known to fit and to be numbers."""
+        self.require_room()
+        self.require_readable()
+        with reading(self.file):
+            if self.load is not None:
+                return _checked(self.load())
+            return np.concatenate([np.empty((0, *self.shape[1:]), bool), *self.rows(0)])
+
+    def rows(self, start: int) -> Iterator[NDArray[Any]]:
+        """Go through the rows from ``start`` on, in blocks of any length."""
+        with reading(self.file):
+            yield from self.blocks(start) if self.blocks else (self.whole()[start:],)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Arrays by name."""
+
+    source: str | Path
+    arrays: dict[str, Array]
+
+    @property
+    def listing(self) -> str:
+        """Names, shapes and types, for errors."""
+        told = [f"{name} {array}" for name, array in self.arrays.items()]
+        return _listed(told) or "nothing"
+
+    def fault(self, problem: str) -> NetworkFileError:
+        """Return the error that says so of this file."""
+        return NetworkFileError(f"{self.source}: {problem}")
+
+    def first(self, names: Sequence[str]) -> str | None:
+        """Return the first of these names that is there."""
+        return next((name for name in names if name in self.arrays), None)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of numbers; ``read(columns)`` reads those of the given places, in that order."""
+
+    source: Path
+    names: list[str] | None
+    length: int
+    width: int
+    read: Callable[[Sequence[int]], Blocks]
+
+    @property
+    def listing(self) -> str:
+        """Names of the columns, for errors."""
+        return _listed(self.names or [])
+
+    def fault(self, problem: str) -> NetworkFileError:
+        """Return the error that says so of this file."""
+        return NetworkFileError(f"{self.source}: {problem}")
+
+    def array(self, columns: Sequence[int]) -> Array:
+        """Return these columns as one array."""
+        shape, blocks = (self.length, len(columns)), self.read(columns)
+        return Array("the table", shape, np.dtype(float), None, blocks, self.source)
+
+
+Opened = Array | Archive | Table
+#: Opens the files of one format, without reading more than it takes to know what is in them.
+Opener = Callable[[Path], Opened]
+
+
+def opened(path: str | os.PathLike[str], formats: Mapping[str, Opener], remedy: str) -> Opened:
+    """Open a file by the entry of its ending; ``remedy`` is for those that have none."""
+    file = readable(path)
+    ending = file.suffix.lower()
+    if ending not in formats:
+        raise NetworkFileError(
+            f"{file}: unknown kind of file {ending or '(no ending)'!r}; known are "
+            f"{', '.join(formats)}. Convert it, or {remedy}."
+        )
+    with reading(file):
+        return formats[ending](file)
+
+
+def readable(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that can be opened and is not empty, or say why there is none."""
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            empty = not stream.read(1)
+    except tuple(_NO_FILE) as error:
+        raise type(error)(f"{file}: {_NO_FILE[type(error)]}.") from error
+    except (OSError, ValueError) as error:
+        raise NetworkFileError(f"{file}: cannot be opened ({error}); check the path.") from error
+    if empty:
+        raise NetworkFileError(f"{file}: is empty; write or download it again.")
+    return file
+
+
+@contextmanager
+def reading(file: Path | None) -> Iterator[None]:
+    """Turn whatever a damaged file makes its reader raise into one error that names the file."""
+    try:
+        yield
+    except (NetworkFileError, ImportError, TooLargeError):
+        raise
+    except Exception as error:
+        if file is None:
+            raise
+        raise NetworkFileError(
+            f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
+            f"damaged, incomplete or of another kind: write or download it again."
+        ) from error
+
+
+def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
+    """Return an array that is there, or is sliced as if it were, e.g. a dataset of h5py."""
+
+    def blocks(start: int) -> Iterator[NDArray[Any]]:
+        step = block_rows(array.shape, array.dtype)
+        for at in range(start, array.shape[0], step):
+            yield np.asarray(array[at : at + step])
+
+    return Array(name, tuple(array.shape), array.dtype, lambda: array, blocks, file)
+
+
+def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
+    """Return how many rows make a block."""
+    return max(1, BLOCK // max(1, math.prod(shape[1:]) * dtype.itemsize))
+
+
+def _listed(names: Sequence[str], most: int = 40) -> str:
+    """Join names, of which only the first are told where they are many."""
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
+
+
+def _checked(array: Any) -> Any:
+    """Check the indices of a sparse array, which scipy would follow out of range."""
+    if hasattr(array, "check_format"):
+        array.check_format(full_check=True)
+        if (np.diff(array.indptr) < 0).any():  # not looked at where no entry is stored
+            raise ValueError("the rows of the sparse array overlap")
+    return array

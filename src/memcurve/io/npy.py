@@ -1,0 +1,136 @@
+"""NumPy's files: one array (.npy), or arrays by name (.npz), also in scipy.sparse's layout."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from memcurve.io.arrays import Archive, Array, NetworkFileError, block_rows
+
+#: The parts of a sparse A, stored as A_data, A_indices, …
+SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+
+_PICKLE = (
+    "{file}: holds Python objects (a pickle), never loaded since that can run any code; save plain "
+    "numbers, e.g. numpy.asarray(A, dtype=float)."
+)
+
+
+def open_npy(file: Path) -> Array:
+    """Open the one array of a file; of the map onto it, too, only a block at a time is kept."""
+    with file.open("rb") as stream:
+        shape, _, dtype = _header(stream, file)
+        room = file.stat().st_size - stream.tell()
+    refusal = _refusal(file, "", dtype, room >= math.prod(shape) * dtype.itemsize)
+
+    def load() -> NDArray[Any]:
+        with file.open("rb") as stream:
+            return npy.read_array(stream, allow_pickle=False)
+
+    def blocks(start: int) -> Iterator[NDArray[Any]]:
+        step = block_rows(shape, dtype)
+        for at in range(start, shape[0], step):
+            yield npy.open_memmap(file, mode="r")[at : at + step]
+
+    return Array("the array", shape, dtype, load, blocks, file, refusal=refusal)
+
+
+def open_npz(file: Path) -> Archive:
+    """Open the arrays of an archive; parts of a sparse A make that array too."""
+    with file.open("rb") as stream:
+        if stream.read(2) != b"PK":
+            stream.seek(0)
+            _header(stream, file)
+            raise NetworkFileError(f"{file}: is a .npy file by its contents; rename it.")
+    with zipfile.ZipFile(file) as archive:
+        arrays = {
+            entry.removesuffix(".npy"): _member(file, archive, entry)
+            for entry in archive.namelist()
+            if entry.endswith(".npy")
+        }
+    for prefix, parts in (("A_", SPARSE_PARTS), ("", ("format", "data", "shape"))):
+        if arrays.keys() >= {prefix + part for part in parts}:  # ours, or scipy.sparse.save_npz's
+            size = arrays[f"{prefix}shape"]
+            if size.shape == (2,) and size.dtype is not None and size.dtype.kind in "iu":
+                return Archive(file, {"A": _sparse(file, arrays, prefix)} | arrays)
+    return Archive(file, arrays)
+
+
+def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, whether it is stored by column, and dtype."""
+    if stream.read(1) == b"\x80":
+        raise NetworkFileError(_PICKLE.format(file=file))
+    stream.seek(0)
+    if npy.read_magic(stream)[0] == 1:
+        return npy.read_array_header_1_0(stream)
+    return npy.read_array_header_2_0(stream)
+
+
+def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> str | None:
+    """Say why an array is never read, if so."""
+    if dtype.hasobject:
+        return _PICKLE.format(file=file)
+    return None if is_complete else f"{file}: {name}is incomplete; write or download it again."
+
+
+def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
+    """Open an array of an archive: unpacked as it is read, or whole if it is stored by column."""
+    key = entry.removesuffix(".npy")
+    with archive.open(entry) as member:
+        shape, by_column, dtype = _header(member, file)
+        begin = member.tell()
+    row = math.prod(shape[1:]) * dtype.itemsize
+    size = begin + math.prod(shape) * dtype.itemsize
+    refusal = _refusal(file, f"{key} ", dtype, archive.getinfo(entry).file_size == size)
+
+    def load() -> NDArray[Any]:
+        with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
+            return npy.read_array(member, allow_pickle=False)
+
+    def streamed(start: int) -> Iterator[NDArray[Any]]:
+        step = block_rows(shape, dtype)
+        with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
+            member.read(begin)  # after seek() the checksum is not looked at
+            if start:
+                member.seek(begin + start * row)
+            for at in range(start, shape[0], step):
+                block = member.read(min(step, shape[0] - at) * row)
+                yield np.frombuffer(block, dtype).reshape(-1, *shape[1:])
+
+    kept = cache(lambda: array.whole())
+
+    def sliced(start: int) -> Iterator[NDArray[Any]]:
+        yield kept()[start:]
+
+    blocks = sliced if by_column else streamed
+    array = Array(key, shape, dtype, load, blocks, file, refusal=refusal)
+    return array
+
+
+def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:
+    """Open the sparse array that is stored in parts."""
+    rows, columns = map(int, arrays[f"{prefix}shape"].whole())
+    shape = (rows, columns)
+    room = max(1, math.prod(shape) + sum(shape))
+
+    def load() -> Any:
+        from scipy.sparse import csr_array, load_npz
+
+        for part in ("data", "indices", "row", "col", "offsets"):
+            stored = math.prod(arrays[prefix + part].shape) if prefix + part in arrays else 0
+            if stored > room:
+                raise ValueError(f"the sparse array stores {stored:,} {part}")
+        if not prefix:
+            return load_npz(file)
+        data, indices, indptr, _ = (arrays[prefix + part].whole() for part in SPARSE_PARTS)
+        return csr_array((data, indices, indptr), shape=shape)
+
+    return Array("A", shape, None, load, file=file, kind="sparse", is_sparse=True)

@@ -1,0 +1,364 @@
+"""Recordings that need not fit into memory: states and input, handed out in chunks of any length.
+
+Which arrays or columns are the states and the input is told by their names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.arguments import rectangular_array, require_limit, require_size
+from memcurve.io.arrays import (
+    Archive,
+    Array,
+    Opened,
+    Opener,
+    Table,
+    in_memory,
+    opened,
+)
+from memcurve.io.hdf5 import open_hdf5
+from memcurve.io.matlab import open_mat
+from memcurve.io.npy import open_npy, open_npz
+from memcurve.io.parquet import open_parquet
+from memcurve.io.text import open_table
+
+#: How to open each ending that recordings come with.
+FORMATS: dict[str, Opener] = {
+    ".npy": open_npy,
+    ".npz": open_npz,
+    ".mat": open_mat,
+    ".h5": open_hdf5,
+    ".hdf5": open_hdf5,
+    ".parquet": open_parquet,
+    ".csv": open_table,
+    ".txt": open_table,
+}
+
+#: Where no name is given, these are looked for.
+_STATES = ("states", "X", "x")
+_INPUTS = ("z", "u", "input", "inputs")
+#: Columns that count the rows; among the states they would be a ramp.
+_CLOCKS = ("", "t", "time", "Time", "index", "Unnamed: 0", "__index_level_0__")
+
+Floats = NDArray[np.float64]
+Names = str | Sequence[str] | None
+
+
+class Source:
+    """A recording: ``length`` rows of ``columns`` states of a network, each with its input."""
+
+    def __init__(self, name: str, states: Array, inputs: Array | None) -> None:
+        """Join states and input, which is the last column of the states where it is None."""
+        self.name = name
+        self.length = states.shape[0]
+        self.columns = states.shape[1] - (inputs is None)
+        self._states, self._inputs = states, inputs
+
+    def __repr__(self) -> str:
+        """Say which recording it is, and how large."""
+        return f"<Source {self.name}: {self.length} rows of {self.columns} states>"
+
+    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
+        """Go through the recording, any number of times.
+
+        Parameters
+        ----------
+        rows : int
+            Length of the chunks; the last one is shorter where ``rows`` does not divide.
+        start : int
+            The first row to take, e.g. after a washout.
+
+        Yields
+        ------
+        states : (rows, N) array
+        inputs : (rows,) array
+            New float64 arrays, states in C order, that may be changed and kept.
+        """
+        rows, given = require_size(rows, "rows"), np.asarray(start)
+        start = require_limit(given.item() if given.ndim == 0 else start, "start")
+        if start > self.length:
+            raise ValueError(
+                f"`start` must be at most {self.length}, the number of rows of {self.name}; got "
+                f"{start}. Start earlier, or record for longer."
+            )
+        states = _regrouped(self._states, rows, start)
+        if self._inputs is None:
+            return ((both[:, :-1].copy(), both[:, -1].copy()) for both in states)
+        inputs = _regrouped(self._inputs, rows, start)
+        return ((x, z.reshape(-1)) for x, z in zip(states, inputs, strict=True))
+
+
+def open_recording(
+    states: Any,
+    inputs: Any = None,
+    *,
+    state_names: str | Sequence[str] | None = None,
+    input_name: str | None = None,
+) -> Source:
+    """Open recorded states and their input, without loading them.
+
+    Parameters
+    ----------
+    states : (T, N) array or path
+        A row for each time, a column for each state. An array of any real dtype is used as it is,
+        also a memory map or an h5py dataset. A path ends in ``.npy``; ``.npz``, ``.mat``, ``.h5``
+        or ``.hdf5`` (arrays by name); ``.parquet``, ``.csv`` or ``.txt`` (columns, by name if
+        there is a header line; empty fields are NaN).
+    inputs : (T,) or (T, 1) array or path, optional
+        The input of the same rows; where it is left out, it is in the same file as the states.
+    state_names : str or sequence of str, optional
+        Name of the states' array (default: states, X or x, or the only array there is), or of the
+        columns that are states (default: all but the input).
+    input_name : str, optional
+        Name of the input's array or column (default: z, u, input or inputs).
+
+    Returns
+    -------
+    Source
+        Its ``chunks(rows, start)`` go through states and input together, as float64 arrays. Only
+        about a chunk is held in memory, except that matrices of ``.mat`` files older than version
+        7.3, and those stored by column in ``.npz`` files, are held whole.
+
+    Raises
+    ------
+    ValueError
+        The file is empty, damaged or of an unknown kind, names are not there or not unique, or
+        states and input do not fit together. What lies deep within a file is read only with its
+        chunk, and raises then.
+    TypeError
+        An array that does not hold numbers.
+    FileNotFoundError, IsADirectoryError, PermissionError, MemoryError
+        There is no file to read, or what has to be held whole does not fit into memory.
+    ModuleNotFoundError
+        ``.h5``, ``.hdf5`` and ``.mat`` of version 7.3 need h5py, ``.parquet`` needs pyarrow: both
+        come with ``pip install memcurve[files]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = open_recording(np.zeros((1000, 3), dtype=np.float32), np.arange(1000))
+    >>> source
+    <Source recording: 1000 rows of 3 states>
+    >>> [z.size for x, z in source.chunks(400, start=100)]
+    [400, 400, 100]
+    """
+    found, alone = _contents(states, "states"), inputs is not None
+    if not alone and isinstance(found, Array):
+        raise found.fault("holds states alone; give their input too: `inputs` as array or path.")
+    z: Array | None = None
+    if not alone and isinstance(found, Table):  # one array, whose last column is the input
+        place = _input_column(found, input_name)
+        X = found.array([*_state_columns(found, state_names, place), place])
+    else:
+        X = _states(found, state_names, alone)
+        z = _input(_contents(inputs, "inputs") if alone else found, input_name, alone)
+    _check(X, z)
+    return Source(Path(states).stem if isinstance(states, str | os.PathLike) else "recording", X, z)
+
+
+def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
+    """Go through the rows from ``start`` on, in float64 chunks of ``rows``."""
+    changed = "it changed while it was read: open it again when it is complete."
+    left, filled = array.shape[0] - start, 0
+    chunk = np.empty((min(rows, left), *array.shape[1:]))
+    for block in array.rows(start) if left else ():
+        at = 0
+        while at < len(block):
+            taken = min(len(chunk) - filled, len(block) - at)
+            if not taken:
+                raise array.fault(f"has more than its {array.shape[0]} rows; {changed}")
+            with np.errstate(over="ignore"):  # what float64 cannot hold is infinite
+                chunk[filled : filled + taken] = block[at : at + taken]
+            at, filled, left = at + taken, filled + taken, left - taken
+            if filled == len(chunk):
+                yield chunk
+                chunk, filled = np.empty((min(rows, left), *array.shape[1:])), 0
+    if left:
+        raise array.fault(f"ends {left} rows before its {array.shape[0]} rows; {changed}")
+
+
+# ---- what is given
+
+
+def _contents(value: Any, argument: str) -> Opened:
+    """Open a path, or take an array, something that is sliced like one, or nested lists."""
+    if isinstance(value, str | os.PathLike):
+        return opened(value, FORMATS, "pass an array")
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(
+            f"`{argument}` has masked entries; fill them first, e.g. with .filled(numpy.nan)."
+        )
+    # arrays on disk (h5py, zarr) have `chunks`, and are not to be loaded
+    on_disk = all(hasattr(value, part) for part in ("chunks", "dtype", "shape"))
+    array = value if on_disk else rectangular_array(value, argument)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"`{argument}` must be an array of numbers or the path of one file, got "
+            f"{type(value).__name__} of dtype {array.dtype}; convert it first, e.g. "
+            f"numpy.asarray({argument}, dtype=float)."
+        )
+    return in_memory(array, f"`{argument}`")
+
+
+# ---- which part is what
+
+
+def _states(contents: Opened, names: Names, alone: bool) -> Array:
+    if isinstance(contents, Table):
+        return contents.array(_state_columns(contents, names, None))
+    if isinstance(contents, Array):
+        return _unnamed(contents, names, "state_names")
+    if names is not None and not isinstance(names, str):
+        if len(names) != 1:
+            raise ValueError(
+                f"`state_names` must be the name of one array, that of all states, got {names!r}; "
+                f"lists are for the columns of tables."
+            )
+        names = names[0]
+    return _in_blocks(contents.arrays[_chosen(contents, names, _STATES, "state_names", alone)])
+
+
+def _input(contents: Opened, name: str | None, alone: bool) -> Array:
+    if isinstance(contents, Table):
+        only = name is None and contents.width == 1
+        return contents.array([0 if only else _input_column(contents, name)])
+    if isinstance(contents, Array):
+        return _unnamed(contents, name, "input_name")
+    array = contents.arrays[_chosen(contents, name, _INPUTS, "input_name", alone)]
+    return _in_blocks(array.column or array)
+
+
+def _unnamed(array: Array, names: Names, option: str) -> Array:
+    if names is not None:
+        raise array.fault(f"has no names to choose from, got {option}={names!r}; leave it out.")
+    return array
+
+
+def _in_blocks(array: Array) -> Array:
+    """The array itself, or held whole where its format has no blocks."""
+    if array.is_sparse:
+        raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
+    array.require_readable()
+    return array if array.blocks else in_memory(array.whole(), array.name, array.file)
+
+
+def _input_column(table: Table, name: str | None) -> int:
+    return _column(table, _chosen(table, name, _INPUTS, "input_name"))
+
+
+def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
+    """Return the columns listed, or all but the input's."""
+    if names is None:
+        columns = [column for column in range(table.width) if column != place]
+        for name in [table.names[column] for column in columns] if table.names else ():
+            if name in (*_CLOCKS, *_INPUTS):
+                seems = "to be an input" if name in _INPUTS else "to count the rows"
+                raise table.fault(
+                    f"column {name!r} seems {seems} and not to be a state; remove it, or list the "
+                    f"states with state_names=[...]."
+                )
+        return columns
+    wanted = [names] if isinstance(names, str) else names
+    columns = [_column(table, _chosen(table, n, (), "state_names")) for n in wanted]
+    if len({*columns}) < len(columns):
+        raise ValueError(f"`state_names` must name each column once, got {names!r}.")
+    if place in columns:
+        raise table.fault(
+            f"column {wanted[columns.index(place)]} is the input and in `state_names`; leave it "
+            f"out there: it would be remembered perfectly."
+        )
+    return columns
+
+
+def _column(table: Table, name: str) -> int:
+    names = table.names or []
+    if names.count(name) > 1:
+        raise table.fault(f"has several columns {name!r}; rename them.")
+    return names.index(name)
+
+
+def _chosen(
+    contents: Archive | Table,
+    name: str | None,
+    usual: Sequence[str],
+    option: str,
+    alone: bool = False,
+) -> str:
+    """Return the name asked for, the usual one, or (``alone``) the only one there is."""
+    names = contents.names if isinstance(contents, Table) else list(contents.arrays)
+    if isinstance(contents, Table) and names is None:
+        asked = "" if name is None else f", got {option}={name!r}"
+        remedy = "give `inputs` as array or path" if name is None else f"leave `{option}` out"
+        raise contents.fault(
+            f"has {contents.width} columns without names{asked}; write a header line, or {remedy}."
+        )
+    if not names:
+        raise contents.fault("holds no arrays.")
+    if name is not None:
+        if name in names or (name := str(name).removeprefix("/")) in names:
+            return name
+        is_table = isinstance(contents, Table)
+        thing, holds = (f"column {name!r}", "has") if is_table else (name, "holds")
+        raise contents.fault(f"has no {thing}; it {holds} {contents.listing}. Correct `{option}`.")
+    found = [key for key in usual if key in names]
+    if len(found) > 1:
+        raise contents.fault(f"has {' and '.join(found)}; choose with {option}='{found[0]}'.")
+    if not found and not (alone and len(names) == 1):
+        raise contents.fault(
+            f"has none of {', '.join(usual)}, only {contents.listing}; choose one with "
+            f"{option}='...'."
+        )
+    return found[0] if found else names[0]
+
+
+# ---- whether they fit together
+
+
+def _check(states: Array, inputs: Array | None) -> None:
+    """Raise an error unless these are T rows of states, and T numbers."""
+    _require_real(states, "both parts as columns, e.g. numpy.hstack([X.real, X.imag])")
+    if len(states.shape) != 2:
+        raise states.fault(
+            f"must be two-dimensional, a row for each time and a column for each state, got "
+            f"shape {states.shape}; a single state has shape (T, 1)."
+        )
+    if 0 in states.shape or (inputs is None and states.shape[1] < 2):
+        raise states.fault(f"holds no states, its shape is {states.shape}; check how it was made.")
+    if inputs is None:
+        return
+    _require_real(inputs, "its real part, e.g. z.real")
+    shape = inputs.shape
+    if len(shape) == 2 and shape[0] == 1 < shape[1]:
+        raise inputs.fault(f"is a row of shape {shape}; give a column, e.g. z.reshape(-1).")
+    if len(shape) not in (1, 2) or shape[1:] not in ((), (1,)):
+        raise inputs.fault(
+            f"must be one input of shape (T,) or (T, 1), got several: shape {shape}; choose one, "
+            f"e.g. z[:, 0]."
+        )
+    length, columns = states.shape
+    if length == shape[0]:
+        return
+    if columns == shape[0]:
+        raise states.fault(
+            f"has shape {states.shape}, and the input {columns} rows: it is transposed, with a "
+            f"column for each time; give a row for each time, e.g. X.T."
+        )
+    raise states.fault(
+        f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the same "
+        f"times: cut the longer one, at the end where it is too long."
+    )
+
+
+def _require_real(array: Array, remedy: str) -> None:
+    array.require_readable()
+    kind = "" if array.dtype is None else array.dtype.kind
+    if kind not in tuple("biuf"):
+        remedy = f"give {remedy}" if kind == "c" else "store it as float64"
+        raise array.fault(f"must hold real numbers, got {array.dtype}; {remedy}.")

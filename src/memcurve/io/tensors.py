@@ -1,0 +1,128 @@
+"""Tensors by name: .safetensors, and PyTorch checkpoints, of which no pickled code is ever run."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memcurve.io.arrays import Archive, Array, NetworkFileError
+from memcurve.optional import optional
+
+#: The endings that files written by ``torch.save`` usually have.
+CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin")
+#: Before it, files could run code even where only weights were asked for (CVE-2025-32434,
+#: CVE-2026-24747).
+SAFE_TORCH = (2, 10)
+
+
+def open_safetensors(file: Path) -> Archive:
+    """Open a .safetensors file; formats that numpy lacks are read as float32."""
+    safetensors = optional("safetensors", f"{file}: reading it", "files")
+
+    def load(key: str, kind: str) -> Any:
+        if re.match("BF|F[468]_", kind):
+            optional("ml_dtypes", f"{file}: reading it", "files")
+        with safetensors.safe_open(str(file), framework="numpy") as archive:
+            tensor = archive.get_tensor(key)
+        return tensor if tensor.dtype.kind in "biufc" else tensor.astype(np.float32)
+
+    arrays = {}
+    with safetensors.safe_open(str(file), framework="numpy") as archive:
+        for key in archive.keys():  # noqa: SIM118
+            part = archive.get_slice(key)
+            shape, kind = tuple(part.get_shape()), part.get_dtype()
+            read = partial(load, key, kind)
+            arrays[key] = Array(key, shape, None, read, file=file, kind=kind)
+    return Archive(file, arrays)
+
+
+def open_checkpoint(file: Path) -> Archive:
+    """Open a file that ``torch.save`` wrote; dictionaries within it give dotted names."""
+    with file.open("rb") as stream:
+        start = stream.read(2)
+    if not (start == b"PK" or start[:1] == b"\x80"):  # zip, or the older bare pickles
+        raise NetworkFileError(
+            f"{file}: is no PyTorch checkpoint by its first bytes; write it with "
+            f"torch.save(module.state_dict(), path)."
+        )
+    torch = optional("torch", f"{file}: reading it", "torch")
+    require_safe(torch.__version__, file)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's own, on pickles
+            content = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:
+        # what torch says is left out: it advises to load the file with its code
+        raise NetworkFileError(
+            f"{file}: cannot be read as tensors alone. It is damaged, or holds more than numbers: "
+            f"a pickle, never executed since that can run any code. Save the numbers: "
+            f"torch.save(module.state_dict(), path), or a .safetensors file."
+        ) from error
+    found = _flattened(content, "", set())
+    return Archive(file, {key: as_array(value, key, file) for key, value in found})
+
+
+def require_safe(version: str, file: Path) -> None:
+    """Raise unless this version of torch keeps to tensors when asked for them alone."""
+    numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
+    if numbers < SAFE_TORCH:
+        raise NetworkFileError(
+            f"{file}: checkpoints are read with torch {'.'.join(map(str, SAFE_TORCH))} or newer: "
+            f"those of {version} can run code hidden in a file; update torch, or save .safetensors."
+        )
+
+
+def as_array(value: Any, name: str, file: Path | None = None) -> Array:
+    """Describe a tensor, an array or a number that is there."""
+    kind = str(getattr(value, "dtype", type(value).__name__)).removeprefix("torch.")
+    layout = str(getattr(value, "layout", "torch.strided"))
+    is_sparse = hasattr(value, "toarray") or layout != "torch.strided"
+
+    def load() -> Any:
+        values = tensor_values(value)
+        return values if is_sparse else np.asarray(values)
+
+    shape = tuple(getattr(value, "shape", ()))
+    return Array(name, shape, None, load, file=file, kind=kind, is_sparse=is_sparse)
+
+
+def tensor_values(tensor: Any) -> Any:
+    """Return a torch tensor as a numpy array of the same numbers, or sparse if it is; else itself.
+
+    Formats that numpy lacks (bfloat16, eight bits) become float32, which holds all their numbers.
+    """
+    if type(tensor).__module__.split(".")[0] != "torch":
+        return tensor
+    import torch
+
+    values = tensor.detach().cpu()
+    if values.layout != torch.strided:
+        from scipy.sparse import coo_array
+
+        listed = values.to_sparse_coo().coalesce()
+        places = tuple(listed.indices().numpy())
+        return coo_array((tensor_values(listed.values()), places), shape=tuple(values.shape))
+    values = values.resolve_conj().resolve_neg()
+    if values.is_complex():
+        return (values.to(torch.complex64) if values.itemsize < 8 else values).numpy()
+    wide = (torch.float16, torch.float32, torch.float64)
+    narrow = values.is_floating_point() and values.dtype not in wide
+    return (values.to(torch.float32) if narrow else values).numpy()
+
+
+def _flattened(content: Any, name: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    """Tensors and numbers by dotted names; a dictionary met twice is entered once."""
+    if isinstance(content, Mapping):
+        if id(content) in seen:
+            return
+        seen.add(id(content))
+        for key, value in content.items():
+            yield from _flattened(value, f"{name}.{key}" if name else str(key), seen)
+    elif hasattr(content, "detach") or isinstance(content, int | float | np.ndarray):
+        yield name or "tensor", content

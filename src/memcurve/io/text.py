@@ -1,0 +1,224 @@
+"""Numbers as text: tables and matrices (.csv, .txt), a block of lines at a time; MatrixMarket."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, Table
+
+_MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
+_INTEGER = re.compile(r"[+-]?\d+")
+
+
+def open_table(file: Path) -> Table:
+    """Open columns of real numbers, named by a header line if there is one; NaN is missing."""
+    text = _Text(file, is_table=True)
+
+    def read(columns: Sequence[int]) -> Blocks:
+        return lambda start: text.blocks(start, columns)
+
+    return Table(file, text.names, text.length, text.width, read)
+
+
+def open_matrix(file: Path) -> Array:
+    """Open rows of numbers, also complex ones; a header line of words is passed over."""
+    text = _Text(file, is_table=False)
+
+    def blocks(start: int) -> Iterator[NDArray[Any]]:
+        return text.blocks(start, range(text.width))
+
+    shape = (text.length, text.width)
+    return Array("the table", shape, np.dtype(float), None, blocks, file)
+
+
+class _Text:
+    """Rows of fields; the first lines tell how they are written, and all of them are counted."""
+
+    def __init__(self, file: Path, is_table: bool) -> None:
+        self.file, self.is_table, self._blanks = file, is_table, b" \r\n"
+        top = list(islice(self._lines(), 2))
+        none = f"{file}: holds no numbers; write one row a line."
+        if not top:
+            raise NetworkFileError(none)
+        texts = [line.decode() for _, line in top]
+        self._separator = next((sign for sign in ";\t," if all(sign in t for t in texts)), None)
+        if self._separator != "\t":  # tabs may stand between empty fields
+            self._blanks += b"\t"
+        first, below = _fields(texts[0], self._separator), _fields(texts[-1], self._separator)
+        self.names, self._skip = None, 0
+        if _is_header(first, below) if is_table else _are_words(first):
+            self.names, self._skip = first, 1
+        elif is_table:
+            above = _fields(_comment_above(file, top[0][0]), self._separator)
+            named = len(above) == len(first) and _is_header(above, below)
+            self.names = above if named else None
+        self.width, self.length = len(first), -self._skip
+        for line in self._lines():
+            self.length, last = self.length + 1, line
+        if self.length > 0:
+            self._split(*last)  # shorter where the file was cut off
+        elif not is_table:
+            raise NetworkFileError(none)
+
+    def blocks(self, start: int, columns: Sequence[int]) -> Iterator[NDArray[Any]]:
+        """Go through the rows from ``start`` on."""
+        step = max(1, BLOCK // (128 * self.width))  # a field and its number: about 128 bytes
+        lines = islice(self._lines(), self._skip + start, None)
+        while batch := list(islice(lines, step)):
+            yield np.array([self._row(*line, columns) for line in batch])
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """Go through the lines that are neither empty nor a comment, with their numbers."""
+        with self.file.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                content = line.strip(self._blanks)
+                if content and not content.startswith(b"#"):
+                    yield number, content
+
+    def _split(self, number: int, line: bytes) -> list[str]:
+        fields = line.decode().split(self._separator)
+        if len(fields) != self.width:
+            raise NetworkFileError(
+                f"{self.file}: line {number} has {len(fields)} fields, the first line "
+                f"{self.width}; the file is incomplete or damaged: give all lines the same number "
+                f"of fields."
+            )
+        return fields
+
+    def _row(self, number: int, line: bytes, columns: Sequence[int]) -> list[Any]:
+        fields = self._split(number, line)
+        try:
+            if b"_" not in line:  # Python reads 1_0 as 10
+                return [float(fields[column]) for column in columns]
+        except ValueError:
+            pass
+        return [self._number(fields[column].strip().strip('"'), number) for column in columns]
+
+    def _number(self, field: str, number: int) -> float | complex:
+        value = _real(field) if self.is_table else _complex(field)
+        if value is not None:
+            return value
+        if self.is_table and _is_missing(field):
+            return math.nan
+        raise NetworkFileError(
+            f"{self.file}: line {number}: {field!r} is not a {'real ' * self.is_table}number; "
+            f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks."
+        )
+
+
+def _fields(text: str, separator: str | None) -> list[str]:
+    if separator is None:
+        return [field.strip('"') for field in text.split()]
+    row = next(csv.reader([text], delimiter=separator, skipinitialspace=separator != "\t"), [])
+    return [field.strip() for field in row]
+
+
+def _are_words(fields: list[str]) -> bool:
+    """Whether no field is a number, and not all of them are missing."""
+    return all(_complex(field) is None for field in fields) and not all(map(_is_missing, fields))
+
+
+def _is_header(fields: list[str], below: list[str]) -> bool:
+    """Whether these are names: words, or numbers from 0 or 1 on above others with decimals."""
+    rest = [field for field in fields if _real(field) is not None or _is_missing(field)]
+    if len(rest) < len(fields):
+        return all(_is_missing(field) or _INTEGER.fullmatch(field) for field in rest)
+    numbers = fields[1:] if fields[0] == "" else fields  # a pandas index has no name
+    counted = any(numbers == [str(k + n) for n in range(len(numbers))] for k in (0, 1))
+    decimals = not all(_INTEGER.fullmatch(field) for field in below)
+    return len(numbers) > 1 and counted and decimals
+
+
+def _comment_above(file: Path, number: int) -> str:
+    """Return the comment, if any, on the line before that one: numpy.savetxt writes names so."""
+    with file.open("rb") as stream:
+        above = next(islice(stream, number - 2, None), b"") if number > 1 else b""
+    text = above.decode("utf-8-sig").strip()
+    return text.lstrip("#").strip() if text.startswith("#") else ""
+
+
+def _real(field: str) -> float | None:
+    try:
+        return None if "_" in field else float(field)
+    except ValueError:
+        return None
+
+
+def _complex(field: str) -> float | complex | None:
+    real = _real(field)
+    if real is not None or "_" in field or not re.search(r"\d", field):
+        return real  # a lone "j" is a column's name
+    try:
+        return complex(field.replace("i", "j"))  # numpy writes (1+2j), MATLAB 1+2i
+    except ValueError:
+        return None
+
+
+def _is_missing(field: str) -> bool:
+    return field.lower().lstrip("+-") in _MISSING_VALUES
+
+
+# ---- MatrixMarket
+
+
+def open_market(file: Path) -> Array:
+    """Open a matrix (.mtx), listed entry by entry or in full.
+
+    scipy.io.mmread crashes Python on long or cut numbers (scipy #19949).
+    """
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        first = stream.readline()
+        mark, thing, layout, field, symmetry = first.lower().split()
+        sizes = next((line.split() for line in stream if line.strip() and line[0] != "%"), [])
+    if (mark, thing) != ("%%matrixmarket", "matrix") or layout not in ("array", "coordinate"):
+        raise ValueError(f"unknown first line {first!r}")
+    listed, half, strict = layout != "array", symmetry != "general", symmetry == "skew-symmetric"
+    rows, columns, *counted = map(int, sizes)
+    entries = rows * (rows + 1 - 2 * strict) // 2 if half else rows * columns
+    entries = counted[0] if listed else entries
+    width = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "complex": 2}[field]
+    step = width + 2 * listed
+
+    def load() -> Any:
+        from scipy.sparse import coo_array
+
+        lines = file.read_text("utf-8", errors="replace").split("\n")[1:]
+        tokens = [part for line in lines if line.lstrip()[:1] != "%" for part in line.split()]
+        del tokens[: len(sizes)]
+        if step == 0 or len(tokens) != entries * step or (half and rows != columns):
+            raise ValueError(
+                f"{rows} x {columns}, {entries} entries announced, {len(tokens)} numbers"
+            )
+        if listed:
+            i, j = (np.array([int(index) - 1 for index in tokens[at::step]], int) for at in (0, 1))
+        elif half:  # column after column
+            j, i = np.triu_indices(rows, strict)
+        else:
+            j, i = np.indices((columns, rows)).reshape(2, -1)
+        read = int if field == "integer" else float
+        values = i * 0 + 1
+        if width:
+            values = np.array([read(value) for value in tokens[2 * listed :: step]])
+        if width == 2:
+            values = values + 1j * np.array([float(value) for value in tokens[step - 1 :: step]])
+        if half:
+            mirrored = {"symmetric": values, "skew-symmetric": -values, "hermitian": values.conj()}
+            off = i != j
+            values = np.append(values, mirrored[symmetry][off])
+            i, j = np.append(i, j[off]), np.append(j, i[off])
+        array = coo_array((values, (i, j)), shape=(rows, columns))
+        return array.tocsr() if listed else array.toarray()
+
+    shape, dtype = (rows, columns), np.dtype(complex if field == "complex" else float)
+    return Array("the matrix", shape, dtype, load, file=file, is_sparse=listed)

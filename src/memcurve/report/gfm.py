@@ -1,0 +1,91 @@
+"""Documents as GitHub-flavoured Markdown (GFM)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from memcurve.report.document import NOTES, Document, Table, one_line, split_paragraphs
+
+#: Signs that mean something within a line of Markdown.
+_SIGNS = re.compile(r"([\\`*_{}\[\]|~$])")
+#: Starts of a line that would make it a heading, a list, a quotation or a rule.
+_STARTS = re.compile(r"^(?:([#+\-=])|(\d+)([.)]))")
+
+
+def markdown(document: Document) -> str:
+    """A document as GitHub Markdown.
+
+    Charts are left out; what a section says about them stays.
+
+    Parameters
+    ----------
+    document : Document
+        What to write.
+
+    Returns
+    -------
+    str
+        The text, with a line end after its last line.
+    """
+    return "\n\n".join(_blocks(document)) + "\n"
+
+
+def _blocks(document: Document) -> Iterator[str]:
+    yield f"# {_line(document.title)}"
+    if document.subtitle.strip():
+        yield _line(document.subtitle)
+    word = _inline(document.word)
+    for k, sentence in enumerate(document.verdict):
+        yield f"**{word}.** {_inline(sentence)}" if k == 0 else _line(sentence)
+    if document.figures:
+        figures = tuple((name, value) for name, value in document.figures)
+        yield _table(Table(("", ""), figures, frozenset({1})))
+    for section in document.sections:
+        yield f"## {_line(section.title)}"
+        yield from map(_line, split_paragraphs(section.text))
+        if section.table is not None:
+            yield _table(section.table)
+        if section.points:
+            yield _list(section.points)
+    if document.notes:
+        yield f"## {NOTES}"
+        yield _list(document.notes)
+    if document.footer.strip():
+        yield "---"
+        yield _line(document.footer)
+
+
+def _inline(text: str) -> str:
+    escaped = _SIGNS.sub(r"\\\1", one_line(text).replace("&", "&amp;"))
+    return escaped.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _line(text: str) -> str:
+    """Text at the start of a line, where more signs have a meaning."""
+    return _STARTS.sub(
+        lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", _inline(text)
+    )
+
+
+def _list(points: Iterable[str]) -> str:
+    return "\n".join(f"- {_line(point)}" for point in points)
+
+
+def _table(table: Table) -> str:
+    cells = [[_inline(cell) for cell in row] for row in (table.head, *table.rows)]
+    widths = [max(3, *(len(row[k]) for row in cells)) for k in range(len(table.head))]
+    rule = [
+        "-" * (width - 1) + ":" if k in table.numeric else "-" * width
+        for k, width in enumerate(widths)
+    ]
+    lines = [cells[0], rule, *cells[1:]]
+    return "\n".join(
+        "| "
+        + " | ".join(
+            cell.rjust(width) if k in table.numeric else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        + " |"
+        for line in lines
+    )

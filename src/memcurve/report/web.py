@@ -1,0 +1,375 @@
+"""Documents as HTML: a page that needs nothing else, and a piece of one for a notebook."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+from memcurve.optional import optional
+from memcurve.report import palette, vega
+from memcurve.report.decimation import MOST_POINTS
+from memcurve.report.document import (
+    NOTES,
+    Chart,
+    Document,
+    Section,
+    Table,
+    clean,
+    one_line,
+    split_paragraphs,
+)
+
+# points drawn on a whole page: what keeps it below three megabytes
+_PAGE_POINTS = 36_000
+# reports with more sections begin with a table of contents
+_FEW_SECTIONS = 4
+# charts of more points are drawn on a canvas: as elements of the page they would be slow
+_MOST_ELEMENTS = 3000
+# cells with more letters hold sentences, which are wrapped
+_SHORT = 24
+
+_HINTS = (
+    "<span class='hint mouse'>Click a name to hide or show it. Drag to move; click the chart, "
+    "then scroll, to zoom; double-click to reset.</span>"
+    "<span class='hint touch'>Tap a name to hide or show it, and the chart for values.</span>"
+)
+_SIGNS = {True: "✓", False: "!", None: "·"}
+_CLASSES = {True: "good", False: "bad", None: "neutral"}
+_SHAPES = {
+    "circle": "<circle cx='6' cy='6' r='4'/>",
+    "diamond": "<path d='M6 1l4 5-4 5-4-5z'/>",
+    "triangle-up": "<path d='M6 2l5 8H1z'/>",
+    "square": "<path d='M2 2h8v8H2z'/>",
+}
+
+
+# Elements, every text in them escaped
+
+
+def text(content: str) -> str:
+    """Text that is safe within an element and within a quoted attribute."""
+    return escape(clean(content))
+
+
+def paragraphs(content: str) -> str:
+    """The paragraphs of a text."""
+    return "".join(f"<p>{text(part)}</p>\n" for part in split_paragraphs(content))
+
+
+def bullets(items: Iterable[str]) -> str:
+    """A list."""
+    inner = "".join(f"<li>{text(item)}</li>\n" for item in items)
+    return f"<ul>\n{inner}</ul>\n" if inner else ""
+
+
+def table(content: Table, *, number: str = "", wordy: str = "", cell: str = "") -> str:
+    """A table; the first cell of a row names it.
+
+    ``number``, ``wordy`` and ``cell`` are attributes of cells: of those in columns of numbers, of
+    sentences, and of the others.
+    """
+    kinds = []
+    for k in range(len(content.head)):
+        longest = max((len(row[k]) for row in content.rows), default=0)
+        kind = number if k in content.numeric else wordy if longest > _SHORT else cell
+        kinds.append(f" {kind}" if kind else "")
+    names = "".join(
+        f"<th scope='col'{kind}>{text(name)}</th>"
+        for name, kind in zip(content.head, kinds, strict=True)
+    )
+    rows = ""
+    for row in content.rows:
+        first = "".join(f"<th scope='row'{kinds[0]}>{text(value)}</th>" for value in row[:1])
+        rest = "".join(f"<td{kinds[k]}>{text(v)}</td>" for k, v in enumerate(row) if k > 0)
+        rows += f"<tr>{first}{rest}</tr>\n"
+    return f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+
+
+def _swatch(chart: Chart, k: int) -> str:
+    """The line or the point of a series, as a small picture."""
+    colour = f"var(--series-{k % palette.COLOURS})"
+    if chart.kind == "disc":
+        size = "width='12' height='12'"
+        return f"<svg {size} fill='{colour}' aria-hidden='true'>{_SHAPES[vega.shape(k)]}</svg>"
+    dashes = vega.dash(chart, k)
+    dashed = "" if dashes == vega.SOLID else f" stroke-dasharray='{dashes[0]} {dashes[1]}'"
+    return (
+        f"<svg width='22' height='12' stroke='{colour}' stroke-width='3' aria-hidden='true'>"
+        f"<path d='M0 6h22'{dashed}/></svg>"
+    )
+
+
+# The page
+
+
+def html(document: Document) -> str:
+    """A document as one self-contained web page.
+
+    Readers hover over the charts for values, zoom, switch series on and off, and choose a light
+    or a dark page. Nothing is loaded from anywhere: the page works from a file, without network.
+
+    Parameters
+    ----------
+    document : Document
+        What to write.
+
+    Returns
+    -------
+    str
+        The page, to be written as UTF-8.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Where there are charts and vl-convert-python, which brings the library that draws them, is
+        not installed.
+    """
+    charts = [section.chart for section in document.sections if section.chart is not None]
+    series = sum(len(chart.series) for chart in charts)
+    most = min(MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
+    content = {
+        "charts": [_chart_content(chart, most) for chart in charts],
+        "configs": {
+            "light": palette.vega_config(palette.LIGHT),
+            "dark": palette.vega_config(palette.DARK),
+        },
+    }
+    style = Template(_file("page.css")).substitute(
+        light=palette.variables(palette.LIGHT),
+        dark=palette.variables(palette.DARK),
+        font=palette.FONT,
+    )
+    return Template(_file("page.html")).substitute(
+        title=text(one_line(document.title)),
+        subtitle=paragraphs(document.subtitle),
+        style=style,
+        body=_body(document, most),
+        footer=paragraphs(document.footer),
+        content=_json(content),
+        library=f"<script>(() => {{{library()}}})();</script>" if charts else "",
+        script=_file("figure.js") + _file("page.js"),
+    )
+
+
+@functools.cache
+def library() -> str:
+    """Vega, Vega-Lite and Vega-Embed, as JavaScript to be written into a page."""
+    bundle: str = optional("vl_convert", "a page with charts", "report").javascript_bundle()
+    return bundle.replace("</script", "<\\/script")
+
+
+def _file(name: str) -> str:
+    return resources.files("memcurve.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _json(content: Any) -> str:
+    """JSON within a script element, which the browser ends at the first ``</script``."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
+    spec = vega.specification(chart, most)
+    rows = len(spec["data"]["values"])
+    return {
+        "spec": spec,
+        "kind": chart.kind,
+        "names": [series.name for series in chart.series],
+        "x_label": chart.x_label,
+        "lines": {"x": vega.title_lines(chart.x_label), "y": vega.title_lines(chart.y_label)},
+        "wide": vega.WIDE,
+        "renderer": "canvas" if rows > _MOST_ELEMENTS else "svg",
+        "file": re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")[:60] or "chart",
+    }
+
+
+def _body(document: Document, most: int) -> str:
+    parts = [_verdict(document), _figures(document)]
+    if len(document.sections) > _FEW_SECTIONS:
+        parts.append(_contents(document))
+    number = 0
+    for k, section in enumerate(document.sections):
+        parts.append(_section(section, f"section-{k + 1}", number, most))
+        number += section.chart is not None
+    if document.notes:
+        notes = bullets(document.notes)
+        parts.append(f"<section id='notes' class='notes'>\n<h2>{NOTES}</h2>\n{notes}</section>\n")
+    return "".join(parts)
+
+
+def _verdict(document: Document) -> str:
+    if not document.verdict:
+        return ""
+    first, *others = document.verdict
+    rest = "".join(f"<p>{text(sentence)}</p>\n" for sentence in others)
+    return (
+        f"<section class='verdict {_CLASSES[document.good]}' aria-labelledby='verdict'>\n"
+        f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{_SIGNS[document.good]}</span>"
+        f"{text(document.word)}</h2>\n"
+        f"<p class='lead'>{text(first)}</p>\n{rest}</section>\n"
+    )
+
+
+def _figures(document: Document) -> str:
+    inner = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>\n"
+        for name, value in document.figures
+    )
+    return f"<dl class='figures'>\n{inner}</dl>\n" if inner else ""
+
+
+def _contents(document: Document) -> str:
+    links = [(f"section-{k + 1}", s.title) for k, s in enumerate(document.sections)]
+    if document.notes:
+        links.append(("notes", NOTES))
+    inner = "".join(f"<li><a href='#{target}'>{text(title)}</a></li>\n" for target, title in links)
+    return f"<nav aria-label='Contents'>\n<h2>Contents</h2>\n<ol>\n{inner}</ol>\n</nav>\n"
+
+
+def _section(section: Section, name: str, number: int, most: int) -> str:
+    parts = [f"<h2 id='{name}-title'>{text(section.title)}</h2>\n", paragraphs(section.text)]
+    if section.chart is not None:
+        parts.append(_chart(section.chart, section.title, number, most))
+    if section.table is not None:
+        cells = table(section.table, number="class='number'", wordy="class='wordy'")
+        label = f"role='region' aria-labelledby='{name}-title'"
+        parts.append(f"<div class='scroll' {label}>\n{cells}</div>\n")
+    parts.append(bullets(section.points))
+    inner = "".join(parts)
+    return f"<section id='{name}' aria-labelledby='{name}-title'>\n{inner}</section>\n"
+
+
+def _chart(chart: Chart, heading: str, number: int, most: int) -> str:
+    title = f"<h3>{text(chart.title)}</h3>\n" if chart.title not in ("", heading) else ""
+    buttons = "".join(
+        f"<button type='button' data-series='{k}' aria-pressed='{str(series.shown).lower()}'>"
+        f"{_swatch(chart, k)}<span>{text(series.name)}</span></button>\n"
+        for k, series in enumerate(chart.series)
+    )
+    remarks = "".join(f" {text(remark)}" for remark in vega.remarks(chart, most))
+    label = f"role='img' aria-label='{text(vega.described(chart))}'"
+    return (
+        f"<figure class='{chart.kind}' data-chart='{number}'>\n{title}"
+        f"<div class='legend' role='group' aria-label='Series'>\n{buttons}</div>\n"
+        f"<div class='plot' tabindex='0' {label}></div>\n"
+        "<div class='readout' aria-live='polite' hidden></div>\n"
+        f"<figcaption><span>{_HINTS}{remarks}</span>\n"
+        "<span class='tools'><button type='button' data-do='reset'>Reset</button>"
+        "<button type='button' data-do='png'>Save PNG</button>"
+        "<button type='button' data-do='svg'>Save SVG</button></span></figcaption>\n"
+        "</figure>\n"
+    )
+
+
+# The piece for a notebook
+
+# width and height of the picture, and points drawn of each of its series
+_WIDTH, _HEIGHT, _POINTS = 600, 240, 600
+_FONT = "Helvetica, Arial, sans-serif"
+_TONES = {True: "#00926b", False: "#d5443a", None: "#808a96"}
+# notebooks style tables with rules of their own, which only styles of the elements outdo
+_CELL = "padding:2px 16px 2px 0;font-weight:normal;background:none"
+_LEFT = f"style='text-align:left;{_CELL}'"
+_RIGHT = f"style='text-align:right;{_CELL};white-space:nowrap;font-variant-numeric:tabular-nums'"
+
+
+def fragment(document: Document) -> str:
+    """A document as a piece of HTML for a notebook.
+
+    It has the verdict, the figures, the tables and the notes and, where vl-convert-python is
+    installed, a picture of the first chart. There are no scripts, so that it is shown in
+    notebooks that are not trusted too; text takes the colour of the notebook.
+
+    Parameters
+    ----------
+    document : Document
+        What to write.
+
+    Returns
+    -------
+    str
+        One ``div`` element.
+    """
+    parts = [f"<p style='font-size:1.25em;margin:0'><b>{text(document.title)}</b></p>\n"]
+    if document.subtitle.strip():
+        parts.append(f"<p style='margin:2px 0;opacity:.75'>{text(document.subtitle)}</p>\n")
+    parts.append(_plain_verdict(document))
+    if document.figures:
+        cells = "".join(
+            "<div style='padding:0 0 4px'>"
+            f"<div style='font-size:.85em;opacity:.75'>{text(name)}</div>"
+            f"<div style='font-size:1.2em'><b>{text(value)}</b></div></div>\n"
+            for name, value in document.figures
+        )
+        parts.append(
+            f"<div style='display:flex;flex-wrap:wrap;gap:4px 32px;margin:12px 0'>\n{cells}</div>\n"
+        )
+    pictured = next((s.chart for s in document.sections if s.chart is not None), None)
+    for section in document.sections:
+        chart = section.chart
+        picture = _picture(chart) if chart is not None and chart is pictured else ""
+        if picture or section.table is not None or section.points:
+            parts.append(_plain_section(section, picture))
+    if document.notes:
+        parts.append(f"{_heading(NOTES)}{bullets(document.notes)}")
+    if document.footer.strip():
+        style = "margin:12px 0 0;font-size:.85em;opacity:.75"
+        parts.append(f"<p style='{style}'>{text(document.footer)}</p>\n")
+    inner = "".join(parts)
+    return (
+        "<div class='memcurve-report' style='color:inherit;background:transparent;"
+        f"line-height:1.5;max-width:56em;overflow-wrap:anywhere'>\n{inner}</div>\n"
+    )
+
+
+def _plain_verdict(document: Document) -> str:
+    if not document.verdict:
+        return ""
+    word, tone = text(document.word), _TONES[document.good]
+    first, *others = document.verdict
+    rest = "".join(f"<p style='margin:4px 0 0'>{text(sentence)}</p>\n" for sentence in others)
+    return (
+        f"<div style='border-left:4px solid {tone};padding:4px 0 4px 12px;margin:10px 0'>\n"
+        f"<p style='margin:0'><b>{word}.</b> {text(first)}</p>\n{rest}</div>\n"
+    )
+
+
+def _heading(title: str) -> str:
+    return f"<p style='margin:14px 0 4px'><b>{text(title)}</b></p>\n"
+
+
+def _plain_section(section: Section, picture: str) -> str:
+    parts = [_heading(section.title), paragraphs(section.text), picture]
+    if section.table is not None:
+        cells = table(section.table, number=_RIGHT, wordy=_LEFT, cell=_LEFT)
+        style = "overflow-x:auto;overflow-wrap:normal;margin:6px 0"
+        parts.append(f"<div style='{style}'>\n{cells}</div>\n")
+    parts.append(bullets(section.points))
+    return "".join(parts)
+
+
+def _picture(chart: Chart) -> str:
+    """A chart as SVG within the text; nothing where the package that draws it is missing."""
+    try:
+        import vl_convert
+    except ImportError:
+        return ""
+    spec = vega.specification(chart, _POINTS)
+    if chart.kind == "lines":
+        spec |= {"width": _WIDTH, "height": _HEIGHT}
+        del spec["autosize"]
+    config = palette.vega_config(palette.AROUND, _FONT)
+    svg: str = vl_convert.vegalite_to_svg(spec, config=config)
+    # names within a picture are seen in the whole notebook: two pictures must not share them
+    own = hashlib.sha256(svg.encode()).hexdigest()[:12]
+    svg = re.sub(r"\b(clip|gradient_?)(\d+)\b", rf"memcurve-{own}-\g<1>\g<2>", svg)
+    label = text(vega.described(chart))
+    style = "max-width:100%;height:auto"
+    named = f"<svg role='img' aria-label='{label}' style='{style}'"
+    return f"<div style='margin:8px 0'>{svg.replace('<svg', named, 1)}</div>\n"

@@ -1,0 +1,389 @@
+"""Sweep: all rows of a study, as tables, arrays and files, with where they come from."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from memcurve.optional import optional
+from memcurve.result import Result, replacing
+from memcurve.sweeping.cases import QUANTITIES
+from memcurve.sweeping.library import SHIPPED, general
+from memcurve.sweeping.pictures import draw
+from memcurve.sweeping.specification import WHOLE, Named, Picture
+from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.studies import Study
+from memcurve.sweeping.tables import DEFAULTS, Finished, Table, number_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FilePath = str | os.PathLike[str]
+#: Tables show so many rows; files have all.
+_SHOWN_GROUPS = 40
+#: More seeds than these are told by their ends and number.
+_MOST_SEEDS = 1000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Table, Result):  # type: ignore[override]
+    """What became of the cases of a study.
+
+    Attributes
+    ----------
+    name : str
+        The name of the study, ``"cases"`` for cases that were given one by one.
+    text : str
+        The study as TOML, to the letter.
+    rows : tuple of Row
+        One a case, in the order of the study: ``key``, ``case``, ``status`` (``"done"``,
+        ``"failed"`` or ``"pending"``), ``values``, ``curve``, ``error``, ``seconds``, and the
+        ``run`` and ``memcurve_version`` that computed it.
+    runs : tuple of dict
+        The runs that computed them, with their versions.
+
+    Examples
+    --------
+    >>> from memcurve import Study, sweep
+    >>> study = Study.grid(ensemble="orthogonal", size=[5, 10], seed=[1, 2], keep="total")
+    >>> result = sweep(study, None, executor="serial")
+    >>> [(group["size"], group["count"], group["mean"]) for group in result.summary()]
+    [(5, 2, 5.0), (10, 2, 10.0)]
+    >>> result.to_pandas().shape[0]
+    4
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.Sweep/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Sweep/1",)
+    DERIVED: ClassVar[tuple[str, ...]] = ("seeds", "counts", "notes")
+
+    name: str
+    text: str
+    runs: tuple[dict[str, Any], ...]
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def open(cls, store: FilePath, study: Study | int | None = None) -> Sweep:
+        """Read back the results in a store.
+
+        Parameters
+        ----------
+        store : path
+            The file that :func:`memcurve.sweep` wrote; it may still be at it.
+        study : Study or int, optional
+            Which of its studies, or the number of one; the latest by default.
+        """
+        with Store.open(store, read_only=True) as opened:
+            number = _study_number(opened, study)
+            return read_sweep(opened, number, study if isinstance(study, Study) else None)
+
+    @cached_property
+    def study(self) -> Study | None:  # type: ignore[override]
+        """The study, None for cases that were given one by one."""
+        return None if is_list(self.text) else Study.from_text(self.text, self.name)
+
+    @property
+    def failed(self) -> tuple[Row, ...]:
+        """The rows of failed cases; their ``error`` says why."""
+        return tuple(row for row in self.rows if row.status == "failed")
+
+    @cached_property
+    def provenance(self) -> Mapping[str, Any]:
+        """Where the numbers come from: the study's text, the runs and their versions, the seeds."""
+        seeds: Any = sorted({row.case["seed"] for row in self.rows if "seed" in row.case})
+        if len(seeds) > _MOST_SEEDS:
+            seeds = {"from": seeds[0], "to": seeds[-1], "count": len(seeds)}
+        about = {"name": self.name, "study": self.text, "runs": list(self.runs), "seeds": seeds}
+        return {"format": self.FORMAT, **about}
+
+    @property
+    def sentence(self) -> str:
+        """What the study found, in one sentence computed from the rows.
+
+        That of the study's ``conclusion`` where it has one. Failed and pending cases do not take
+        part, and the sentence says so.
+        """
+        done = self.counts["done"]
+        if done == 0:
+            return "No case is finished, so that there is nothing to conclude."
+        name = self.study.conclusion if self.study else None
+        sentence = (general if name is None else SHIPPED[name].sentence)(Finished(self))
+        missing = len(self) - done
+        if missing:
+            sentence += (
+                f" (Without {missing:,} of {len(self):,} cases, which failed or are pending.)"
+            )
+        return sentence
+
+    def plot(self, ax: Axes | None = None, *, picture: Picture | None = None) -> Axes:
+        """Draw the study's picture.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        picture : Picture, optional
+            What to draw; by default what the study says, or what suits its axes: a quantity against
+            an axis with the number of states as a dashed line, bars for ensembles or methods, a
+            heat map over two axes, or the curves. Bands reach from the least to the greatest of all
+            cases that share a point.
+        """
+        return draw(self, picture, ax)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, one row a case; curves are left to the other formats."""
+        pd = optional("pandas", "this", "frames")
+        frame = pd.DataFrame(self.columns())
+        for axis in WHOLE:  # pandas would make floats of them, which round seeds
+            if axis in frame and frame[axis].hasnans:
+                frame[axis] = pd.array(self.columns()[axis], dtype="Int64")
+        frame.attrs.update(self.provenance)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over the axes of a grid, else over the cases.
+
+        NaN where a case failed or is pending. Curves are ``memory`` over a further dimension
+        ``lag``, NaN beyond the lags of a case. ``found.sel({"method": "exact"})`` selects; as a
+        keyword, ``method`` means something else.
+        """
+        xr = optional("xarray", "this", "frames")
+        names, sizes, coordinates = self._dimensions()
+        table = self.columns()
+        variables: dict[str, Any] = {}
+        for name in (*self.quantities, "seconds"):
+            numbers = np.array([math.nan if v is None else v for v in table[name]], dtype=float)
+            known = QUANTITIES.get(name)
+            meaning = known.meaning if known else "time of the computation in seconds"
+            variables[name] = (names, numbers.reshape(sizes), {"description": meaning})
+        for name in ("status", "error", "memcurve_version"):
+            words = np.array([word or "" for word in table[name]], dtype=object)
+            variables[name] = (names, words.reshape(sizes))
+        curves = self._curves()
+        if count := curves.shape[1]:
+            coordinates["lag"] = ("lag", np.arange(count))
+            about = {"description": "memory at each lag"}
+            variables["memory"] = ((*names, "lag"), curves.reshape(*sizes, count), about)
+        attributes = {"title": self.study.title if self.study else ""}
+        attributes |= {
+            key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for key, value in self.provenance.items()
+        }
+        return xr.Dataset(variables, coordinates, attributes)
+
+    def save(self, path: FilePath) -> None:
+        """Write the sweep to a file, whole or not at all; its ending chooses the format.
+
+        ``.json`` has everything, and :meth:`load` reads it back. ``.csv`` has all rows as text,
+        after lines of provenance that begin with ``#`` (``pandas.read_csv(path, comment="#")``
+        reads them), ``.parquet`` the same with the provenance in its metadata, and ``.nc``
+        (netCDF) what :meth:`to_xarray` gives.
+        """
+        ending = require_ending(path)
+        if ending == ".json":
+            super().save(path)
+        elif ending == ".csv":
+            self._save_csv(path)
+        elif ending == ".parquet":
+            self._save_parquet(path)
+        else:
+            self._save_netcdf(path)
+
+    def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
+        """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
+        study = self.study
+        if study is None or study.design != "grid" or study.count != len(self):
+            table = self.columns()
+            found = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
+            return ("case",), (len(self),), found
+        found = {}
+        for axis, values in study.axes.items():  # the rows are in the order of the study
+            if len(values) > 1:
+                shown = [v.label if isinstance(v, Named) else v for v in values]
+                filled = [DEFAULTS.get(axis) if v is None else v for v in shown]
+                found[axis] = (axis, _coordinate(filled))
+        return tuple(found), tuple(len(values) for _, values in found.values()), found
+
+    def _curves(self) -> Any:
+        kept = [row.curve for row in self.rows]
+        most = max((curve["lags"][-1] + 1 for curve in kept if curve and curve["lags"]), default=0)
+        memory = np.full((len(kept), most), math.nan)
+        for values, curve in zip(memory, kept, strict=True):
+            if curve:
+                values[curve["lags"]] = curve["values"]
+        return memory
+
+    def _with_curves(self) -> dict[str, list[Any]]:
+        table = dict(self.columns())
+        if any(row.curve for row in self.rows):
+            table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
+        return table
+
+    def _save_csv(self, path: FilePath) -> None:
+        table = self._with_curves()
+        lines = [
+            f"# {key}: {json.dumps(value, ensure_ascii=False)}"
+            for key, value in self.provenance.items()
+        ]
+        lines.append(",".join(table))
+        lines += [",".join(map(_cell, cells)) for cells in zip(*table.values(), strict=True)]
+        with replacing(path) as stream:
+            stream.write(("\n".join(lines) + "\n").encode())
+
+    def _save_parquet(self, path: FilePath) -> None:
+        pa = optional("pyarrow", "writing Parquet", "files")
+        parquet = optional("pyarrow.parquet", "writing Parquet", "files")
+        table = pa.table(self._with_curves())
+        metadata = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
+        with replacing(path) as stream:
+            parquet.write_table(table, stream)
+
+    def _save_netcdf(self, path: FilePath) -> None:
+        optional("h5netcdf", "writing netCDF", "frames")
+        content = self.to_xarray()
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder) / "sweep.nc"
+            content.to_netcdf(draft, engine="h5netcdf")
+            with replacing(path) as stream, draft.open("rb") as written:
+                shutil.copyfileobj(written, stream)
+
+    def _derived(self) -> dict[str, Any]:
+        derived = {"seeds": self.provenance["seeds"], "counts": self.counts}
+        return derived | {"notes": [{"kind": note.kind, "text": note} for note in self.notes]}
+
+    @classmethod
+    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
+        if "study" in content:  # what 0.1 called the text
+            content = {**content, "text": content["study"]}
+            del content["study"]
+        return content
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _head(self) -> str:
+        return ", ".join(f"{n:,} {status}" for status, n in self.counts.items() if n) or "no cases"
+
+    def __repr__(self) -> str:
+        lines = [f"<Sweep {self.name}: {self._head()}>"]
+        head, *body = self.cells(_SHOWN_GROUPS)
+        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+        for cells in [head, *body] if body else []:
+            padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+            lines.append("  ".join(padded).rstrip())
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head, *body = self.cells(_SHOWN_GROUPS)
+        rows = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
+        rows += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in cells)}</tr>" for cells in body]
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (
+            f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
+            f"<table>{''.join(rows)}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+        )
+
+
+#: The endings of files that :meth:`Sweep.save` writes, and the packages and extras it needs.
+ENDINGS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    ".csv": (),
+    ".parquet": (("pyarrow", "writing Parquet", "files"),),
+    ".nc": (("xarray", "writing netCDF", "frames"), ("h5netcdf", "writing netCDF", "frames")),
+    ".json": (),
+}
+
+
+def require_ending(path: FilePath) -> str:
+    """The ending of a file that can be written; raises where a package for it is missing."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(
+            f"`path` must end in one of {', '.join(ENDINGS)}, got {os.fspath(path)!r}."
+        )
+    for package, purpose, extra in ENDINGS[ending]:
+        optional(package, purpose, extra)
+    return ending
+
+
+def _coordinate(values: list[Any]) -> Any:
+    if any(isinstance(value, str) for value in values):
+        words = ["" if v is None else v if isinstance(v, str) else number_text(v) for v in values]
+        return np.array(words, dtype=object)
+    if any(value is None for value in values):
+        return np.array([math.nan if v is None else v for v in values], dtype=float)
+    return np.array(values)
+
+
+def _cell(value: Any) -> str:
+    """A cell; what could be taken for the end of it, or for a comment, stands in quotes."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    text = json.dumps(value) if isinstance(value, list) else str(value)
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"#\r\n') else text
+
+
+def is_list(text: str) -> bool:
+    """Whether a text in a store, which has no table then, stands for cases given one by one."""
+    return not tomllib.loads(text)
+
+
+def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
+    """The results of the study ``number`` of a store that is open.
+
+    ``asked`` is a study of the same cases; title, picture and the order of the rows are then its.
+    """
+    text = store.studies()[number]
+    rows = list(store.rows(number))
+    begun = store.provenances(number)
+    name = next((run["name"] for run in reversed(begun) if "name" in run), "study")
+    if asked is not None and asked.text != text:
+        text, name = asked.text, asked.name
+        places = {case.key: place for place, case in enumerate(asked.cases())}
+        rows.sort(key=lambda row: places[row.key])
+    # a run that found everything done has computed nothing, and is not among them
+    runs = tuple({"run": run, **about} for run, about in store.computed_by(number).items())
+    found = Sweep(name, text, runs, tuple(rows))
+    if asked is not None:
+        vars(found)["study"] = asked  # which need not be read again
+    return found
+
+
+def _study_number(store: Store, study: Study | int | None) -> int:
+    """The number of the study that is meant: by its text, or else by its cases."""
+    if not isinstance(study, Study):
+        return store.number(study)
+    known = store.studies()
+    for number, text in reversed(known.items()):
+        if text == study.text:
+            return number
+    # a comment, a title or a picture may have changed since
+    alike = [
+        number
+        for number, text in reversed(known.items())
+        if not is_list(text) and sum(store.counts(number).values()) == study.count
+    ]
+    keys = {case.key for case in study.cases()} if alike else set()
+    for number in alike:
+        if keys == store.keys(number):
+            return number
+    raise ValueError(
+        f"{store.path} has no results of study {study.name!r} as it is now, with its "
+        f"{study.count:,} cases; it holds {len(known)} other(s). Run the sweep, which computes "
+        f"only what is new; in Python, leave `study` out for the latest."
+    )

@@ -1,0 +1,311 @@
+"""The rows of a sweep as columns, with means over seeds and by axis."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from memcurve.notes import Note
+from memcurve.sweeping.cases import LIFTED, QUANTITIES, label, number_of_states
+from memcurve.sweeping.specification import AXES, Named, Specification
+from memcurve.sweeping.store import Row
+
+#: Totals that differ by less than this are the same to the reader.
+SAME = 1e-6
+#: What a case means where it says nothing.
+DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
+
+
+class Table:
+    """The rows of a sweep; ``study`` is None for a list of cases."""
+
+    rows: Sequence[Row]
+    study: Specification | None
+
+    def __init__(self, rows: Sequence[Row], study: Specification | None) -> None:
+        self.rows, self.study = rows, study
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many cases are done, failed and pending."""
+        found = Counter(row.status for row in self.rows)
+        return {"done": found["done"], "failed": found["failed"], "pending": found["pending"]}
+
+    @cached_property
+    def quantities(self) -> tuple[str, ...]:
+        """What was kept, in the order of the documentation."""
+        kept = {name for row in self.rows for name in row.case.get("keep", ())}
+        return tuple(name for name in QUANTITIES if name in kept)
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """What varies between the cases."""
+        if self.study is not None:
+            return self.study.varied
+        table = self._columns
+        return tuple(a for a in AXES if a in table and len({*map(str, table[a])}) > 1)
+
+    def columns(self) -> Mapping[str, list[Any]]:
+        """All rows as columns of equal length: the case, its values, status, error and time.
+
+        None stands for what a case leaves at its default, and for what is not known.
+        """
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> dict[str, list[Any]]:
+        cases = [_case_columns(row.case, self.study) for row in self.rows]
+        varied = () if self.study is None else self.study.varied
+        table: dict[str, list[Any]] = {}
+        for axis in AXES:
+            column = [case.get(axis) for case in cases]
+            if axis in varied or any(value is not None for value in column):
+                table[axis] = _alike(DEFAULTS.get(axis), column)
+        for name in self.quantities:
+            table[name] = [(row.values or {}).get(name) for row in self.rows]
+        for name in ("status", "error", "seconds", "run", "memcurve_version", "key"):
+            table[name] = [getattr(row, name) for row in self.rows]
+        return table
+
+    def summary(self, quantities: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """Count, mean, standard deviation, least and greatest, over the seeds.
+
+        Returns
+        -------
+        list of dict
+            One a quantity and combination of all axes but the seed, in the study's order, with the
+            number of failed cases among them, and of those (``unknown``) that finished without a
+            value. ``pandas.DataFrame(sweep.summary())`` is a table of them.
+        """
+        table, axes = self._columns, [axis for axis in self.axes if axis != "seed"]
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for k in range(len(self.rows)):
+            groups.setdefault(tuple(table[axis][k] for axis in axes), []).append(k)
+        found = []
+        for name in self.quantities if quantities is None else quantities:
+            if name not in self.quantities:
+                raise ValueError(
+                    f"`quantities` must be among those kept, {', '.join(self.quantities)}; got "
+                    f"{name!r}."
+                )
+            for group, places in groups.items():
+                numbers = [table[name][k] for k in places if table[name][k] is not None]
+                failed = sum(table["status"][k] == "failed" for k in places)
+                unknown = sum(table["status"][k] == "done" for k in places) - len(numbers)
+                entry: dict[str, Any] = {"quantity": name, **dict(zip(axes, group, strict=True))}
+                entry |= {"count": len(numbers), "unknown": unknown, "failed": failed}
+                found.append(entry | _spread(numbers))
+        return found
+
+    def cells(self, most: int | None = None) -> list[tuple[str, ...]]:
+        """The summary as text, its head first; with ``most`` the middle is left out.
+
+        One quantity is shown with mean, deviation, least and greatest; several as mean ± deviation.
+        """
+        entries = self.summary()
+        axes = [axis for axis in self.axes if axis != "seed"]
+        failed = ["failed"] if any(entry["failed"] for entry in entries) else []
+        grouped: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+        for entry in entries:
+            place = tuple(entry.get(axis) for axis in axes)
+            grouped.setdefault(place, {})[entry["quantity"]] = entry
+        words = [texts(entry.get(axis) for entry in entries) for axis in axes]
+        one = self.quantities[0] if len(self.quantities) == 1 else None
+        tail = [f"mean {one}", "sd", "min", "max"] if one else list(self.quantities)
+        table = [(*axes, "count", *failed, *tail)]
+        for place, found in grouped.items():
+            first = next(iter(found.values()))
+            finished = first["count"] + first["unknown"]
+            partly = one and first["unknown"]
+            counts = [f"{first['count']} of {finished}" if partly else str(finished)]
+            counts += [str(first["failed"])] if failed else []
+            if one:
+                numbers = [_text(first[head]) for head in ("mean", "sd", "min", "max")]
+            else:
+                numbers = [_mean_and_deviation(found[name]) for name in self.quantities]
+            labels = [text[value] for text, value in zip(words, place, strict=True)]
+            table.append((*labels, *counts, *numbers))
+        if most is None or len(table) <= most + 1:
+            return table
+        gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
+        return [*table[: 1 + most // 2], gap, *table[len(table) - most // 2 :]]
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What one should know before quoting the numbers: what failed, is missing, or differs."""
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterator[Note]:
+        count = self.counts["failed"]
+        if count:
+            errors = Counter(row.error for row in self.rows if row.status == "failed")
+            [(error, often)] = errors.most_common(1)
+            others = f"; {len(errors) - 1} other errors" if len(errors) > 1 else ""
+            cases = "1 case failed and is" if count == 1 else f"{count:,} cases failed and are"
+            yield Note("sweep", f"{cases} not counted; {often:,} ×: {error}{others}")
+        if self.counts["pending"]:
+            yield Note("sweep", f"{self.counts['pending']:,} cases are not computed yet")
+        for name in self.quantities:
+            yield from self._notes_on(name)
+        found = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
+        if len(found) > 1:
+            total = sum(found.values())
+            parts = (
+                f"{n:,} of {total:,} cases by memcurve {v or '(not known)'}"
+                for v, n in found.items()
+            )
+            yield Note("sweep", f"computed with different versions: {', '.join(parts)}")
+
+    def _notes_on(self, name: str) -> Iterator[Note]:
+        entries = self.summary([name])
+        unknown = sum(entry["unknown"] for entry in entries)
+        finished = unknown + sum(entry["count"] for entry in entries)
+        partly = any(entry["unknown"] and entry["count"] for entry in entries)
+        if unknown and QUANTITIES[name].share_left is not None:
+            rest = ", which are in no mean of it: what is shown is too low" if partly else ""
+            yield Note(
+                "lags",
+                f"{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases{rest}; "
+                f"take more `lags`",
+            )
+        elif partly:
+            yield Note(
+                "sweep",
+                f"{name} is not known of {unknown:,} of {finished:,} finished cases, which are in "
+                f"no mean of it",
+            )
+
+
+class Finished:
+    """The rows that are done; each question about some axes goes through them once."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        done = [k for k, row in enumerate(table.rows) if row.status == "done"]
+        self.rows = [table.rows[k] for k in done]
+        self.columns = {name: [column[k] for k in done] for name, column in table.columns().items()}
+        self._places: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+
+    def values(self, axis: str) -> list[Any]:
+        """What an axis takes, numbers in order and words as they come."""
+        found = list(dict.fromkeys(self.columns[axis]))
+        return sorted(found) if is_numeric(found) else found
+
+    def places(self, **at: Any) -> list[int]:
+        """Where the axes have these values."""
+        axes = tuple(at)
+        if axes not in self._places:
+            found: dict[tuple[Any, ...], list[int]] = {}
+            for k in range(len(self.rows)):
+                found.setdefault(tuple(self.columns[axis][k] for axis in axes), []).append(k)
+            self._places[axes] = found
+        return self._places[axes].get(tuple(at.values()), [])
+
+    def numbers(self, quantity: str, **at: Any) -> list[float]:
+        """What is known of a quantity there."""
+        column = self.columns[quantity]
+        return [column[k] for k in self.places(**at) if column[k] is not None]
+
+    def counts_states(self, quantity: str) -> bool:
+        """Whether every case has as much of a quantity as states, and sizes differ."""
+        if not QUANTITIES[quantity].counts_states or len(set(self.columns["size"])) < 2:
+            return False
+        states = [number_of_states(row.case) for row in self.rows]
+        return all(
+            v is not None and abs(v - n) <= SAME * n
+            for v, n in zip(self.columns[quantity], states, strict=True)
+        )
+
+    def spread(self, quantity: str, **at: Any) -> dict[str, float]:
+        """Mean, deviation, least and greatest; NaN where nothing is known."""
+        found = _spread(self.numbers(quantity, **at))
+        return {name: math.nan if value is None else value for name, value in found.items()}
+
+    def means(self, axis: str, quantity: str, **at: Any) -> dict[Any, float]:
+        """Means by the values of an axis, where anything is known."""
+        found = {v: self.spread(quantity, **at, **{axis: v})["mean"] for v in self.values(axis)}
+        return {value: mean for value, mean in found.items() if not math.isnan(mean)}
+
+
+def is_numeric(values: Sequence[Any]) -> bool:
+    """Whether all values are numbers, so that they have an order and a place on an axis."""
+    return all(isinstance(value, int | float) for value in values)
+
+
+def number_text(value: float) -> str:
+    """A number in six digits, or in as many as it takes to read it back."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+def texts(values: Iterable[Any]) -> dict[Any, str]:
+    """Each value as text; in six digits, unless two of them would then read the same."""
+    apart = list(dict.fromkeys(values))
+    short = {value: _text(value) for value in apart}
+    if len(set(short.values())) == len(apart):
+        return short
+    return {v: repr(v) if isinstance(v, float) else _text(v) for v in apart}
+
+
+def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mapping[str, Any]:
+    """The fields of a case, with ensemble and method as the study names them."""
+    columns = dict(case)
+    columns["ensemble"] = label(case["ensemble"], case.get("ensemble_options", {}))
+    columns["method"] = label(case["method"], case.get("options", {}))
+    axes = study.axes if study is not None else {}
+    for ensemble in axes.get("ensemble", ()):
+        if _is_meant(case, ensemble, axes):
+            columns["ensemble"] = ensemble.label
+    return columns
+
+
+def _is_meant(case: Mapping[str, Any], ensemble: Named, axes: Iterable[str]) -> bool:
+    """Whether a case is of this entry of the axis: all options agree, those not given as well.
+
+    A density, say, given with the name of an ensemble is a field of the case, and is then no axis.
+    """
+    own = {name: value for name, value in ensemble.options.items() if name not in LIFTED}
+    if ensemble.name != case["ensemble"] or own != case.get("ensemble_options", {}):
+        return False
+    beside = [name for name in LIFTED if name not in axes]
+    return all(case.get(name) == ensemble.options.get(name) for name in beside)
+
+
+def _alike(default: Any, column: Sequence[Any]) -> list[Any]:
+    """A column of one type, with the default where nothing is said: words where there are words."""
+    filled = [default if value is None else value for value in column]
+    if any(isinstance(value, str) for value in filled):
+        return [v if v is None or isinstance(v, str) else number_text(v) for v in filled]
+    return filled
+
+
+def _spread(numbers: Sequence[float]) -> dict[str, float | None]:
+    """Mean, standard deviation (of a sample), least and greatest."""
+    if not numbers:
+        return dict.fromkeys(("mean", "sd", "min", "max"))
+    if len(numbers) > 1 and min(numbers) == max(numbers):  # without the rounding of a mean
+        return {"mean": numbers[0], "sd": 0.0, "min": numbers[0], "max": numbers[0]}
+    mean = math.fsum(numbers) / len(numbers)
+    squares = math.fsum((number - mean) ** 2 for number in numbers)
+    deviation = math.sqrt(squares / (len(numbers) - 1)) if len(numbers) > 1 else None
+    return {"mean": mean, "sd": deviation, "min": min(numbers), "max": max(numbers)}
+
+
+def _mean_and_deviation(entry: dict[str, Any]) -> str:
+    if entry["mean"] is None:
+        return "—"
+    seen = entry["sd"] is not None and entry["sd"] > 1e-4 * abs(entry["mean"])
+    spread = f" ± {entry['sd']:.2g}" if seen else ""
+    known = (
+        f" ({entry['count']} of {entry['count'] + entry['unknown']})" if entry["unknown"] else ""
+    )
+    return f"{entry['mean']:.4g}{spread}{known}"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "—"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,182 @@
+"""as_network: memcurve's own networks, plain matrices, leak; what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+
+import memcurve
+from adapted import SAME, off, series
+from memcurve import LinearNetwork, NonlinearNetwork, adapters, as_network
+
+RNG = np.random.default_rng(5)
+W = RNG.standard_normal((12, 12)) / 5
+WIN = RNG.standard_normal((12, 2))
+LEAKS = [1.0, 0.3, RNG.uniform(0.1, 1, 12), np.full(12, 0.5)]
+
+
+def reservoir(z, W, Win, lr, bias=0.0):
+    """The recursion of leaky reservoirs, step by step."""
+    x, states = np.zeros(len(W)), []
+    for u in z:
+        x = (1 - lr) * x + lr * (W @ x + Win @ u + bias)
+        states.append(x)
+    return np.array(states)
+
+
+@pytest.mark.parametrize("lr", LEAKS, ids=["none", "one", "each", "equal"])
+@pytest.mark.parametrize("store", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_leak(lr, store):
+    z = series(2)
+    network = as_network((store(W), WIN, lr))
+    assert off(network, z, reservoir(z, W, WIN, lr)) < SAME
+    assert network.is_sparse == (store is csr_array)
+    np.testing.assert_array_equal(network.C, np.broadcast_to(lr, 12)[:, None] * WIN)
+    np.testing.assert_array_equal(
+        np.asarray(network.A.todense() if network.is_sparse else network.A),
+        np.diag(1 - np.broadcast_to(lr, 12)) + np.broadcast_to(lr, 12)[:, None] * W,
+    )
+
+
+def test_leak_one_changes_no_bit():
+    network = adapters.leaky(W, WIN)
+    np.testing.assert_array_equal(network.A, W)
+    np.testing.assert_array_equal(network.C, WIN)
+
+
+@pytest.mark.parametrize("bias", [0.5, RNG.standard_normal(12)], ids=["one", "each"])
+@pytest.mark.parametrize("lr", [0.4, list(np.linspace(0.2, 1, 12))])
+def test_bias_is_a_shift(bias, lr):
+    z = series(2)
+    network = adapters.leaky(W, WIN, lr, bias=bias, readout=[3, 1], name="leaky")
+    states = reservoir(z, W, WIN, np.asarray(lr), bias)
+    assert np.abs(network.simulate(z) - states[:, [3, 1]]).max() < SAME
+    assert network.name == "leaky"
+
+
+def test_single_precision_weights_are_taken_exactly():
+    single = W.astype(np.float32)
+    network = adapters.leaky(single, WIN, 0.25)
+    np.testing.assert_array_equal(network.A, 0.75 * np.eye(12) + 0.25 * single.astype(float))
+
+
+def test_a_leak_of_zero_keeps_the_node_still():
+    network = adapters.leaky(W, WIN, np.r_[0.0, np.ones(11)])
+    assert not network.simulate(series(2))[:, 0].any()
+
+
+def test_own_networks():
+    linear = LinearNetwork(W, WIN, notes=["drawn by hand"])
+    assert as_network(linear) is linear
+    named = as_network(linear, readout=[2], name="two")
+    assert named.name == "two"
+    assert named.readout.tolist() == [2]
+    assert named.notes == ("drawn by hand",)
+    nonlinear = NonlinearNetwork(W, WIN, name="tanh")
+    network = as_network(nonlinear)
+    np.testing.assert_array_equal(network.A, W)
+    assert network.name == "tanh"
+    assert network.notes == (
+        "linearised about zero input: tanh replaced by its slope where the nodes rest",
+    )
+    assert as_network(NonlinearNetwork(W, WIN, activation="identity")).notes == ()
+
+
+def test_paths(tmp_path):
+    memcurve.save_network(LinearNetwork(W, WIN, notes=["ein Hinweis: <τ>"]), tmp_path / "n.npz")
+    network = as_network(tmp_path / "n.npz", readout=[0])
+    np.testing.assert_array_equal(network.A, W)
+    assert network.name == "n"
+    assert network.notes == ("ein Hinweis: <τ>",)
+    assert as_network(str(tmp_path / "n.npz"), matrix="A", mask="C").notes == ()
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        as_network("nowhere.npz")
+
+
+def test_pairs():
+    np.testing.assert_array_equal(as_network((W, WIN)).A, W)
+    sparse = random_array((50, 50), density=0.1, rng=1)
+    assert as_network((sparse, np.ones(50))).is_sparse
+    assert as_network((W * 1j, WIN)).is_complex
+    assert as_network(([[0.5]], [1.0])).size == 1
+
+
+def test_notes_come_first_in_every_result():
+    network = as_network(NonlinearNetwork(W, WIN[:, 0], name="n"))
+    coloured = memcurve.inputs.ARMA(ar=[0.5])
+    results = [
+        memcurve.memory_curve(network),
+        memcurve.memory_curve(network, noise=1e-3),
+        memcurve.memory_curve(network, method="osm_plus", seed=1, masks=3),
+        memcurve.forecasting_curve(network, coloured),
+        memcurve.fisher_curve(network),
+        memcurve.noise_profile(network, [1e-2, 1e-4]),
+        memcurve.noise_profile(network, [1e-2, 1e-4])[1],
+    ]
+    for result in results:
+        assert result.notes[0] == network.notes[0]
+        assert result.notes.count(network.notes[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("obj", "error", "message"),
+    [
+        (3.0, TypeError, r"`obj` must be a LinearNetwork.*networkx graph; got float"),
+        (W, TypeError, r"got numpy.ndarray. Give its weights as as_network\(\(A, C\)\)"),
+        ([W, WIN], TypeError, "got list"),
+        ((W,), ValueError, "got one of 1 parts"),
+        ((W, WIN, 0.5, 1), ValueError, "got one of 4 parts"),
+        ((W, WIN.T), ValueError, r"`C` must have shape \(12,\) or \(12, d\).*transpose it"),
+        ((W, WIN.T, 0.5), ValueError, r"`Win` must have shape.*got \(2, 12\); transpose it"),
+        ((W[:, :3], WIN, 0.5), ValueError, r"`W` must be a square matrix, got shape \(12, 3\)"),
+        ((W, WIN, 1.5), ValueError, "`lr` must be one number from 0 to 1, or 12 of them.*1.5"),
+        ((W, WIN, -0.1), ValueError, "`lr` must be one number from 0 to 1"),
+        ((W, WIN, [0.1, 0.2]), ValueError, "`lr` must be one number from 0 to 1"),
+        ((W, WIN, 0.5j), ValueError, "`lr` must be one number from 0 to 1"),
+        ((W, WIN, np.nan), ValueError, "`lr` must be finite"),
+        ((W, WIN, "a"), TypeError, "`lr` must hold real or complex numbers"),
+        ({"A": [[1, 2], [3]], "C": [1, 1]}, ValueError, "`A` must be a rectangular array"),
+        ({}, ValueError, "has no A and C, or W and Win; it holds nothing"),
+        ((csr_array(np.full((2, 2), np.nan)), [1, 1], 0.5), ValueError, "`W` must be finite"),
+    ],
+)
+def test_refused(obj, error, message):
+    with pytest.raises(error, match=message):
+        as_network(obj)
+
+
+def test_options_are_checked():
+    with pytest.raises(TypeError, match=r"does not take `lr` for tuple; it takes `step`, `disc"):
+        as_network((W, WIN), lr=0.5)
+    with pytest.raises(TypeError, match=r"does not take `mask` for memcurve.*takes no options"):
+        as_network(LinearNetwork(W, WIN), mask=3)
+    with pytest.raises(ValueError, match="`step` and `discretisation` are for"):
+        as_network((W, WIN), step=0.1)
+    with pytest.raises(ValueError, match="`bias` must"):
+        adapters.leaky(W, WIN, bias=np.array([[np.nan]]))
+    with pytest.raises(ValueError, match="`W` must be a square matrix"):
+        adapters.leaky(W[0], WIN)
+
+
+@pytest.mark.parametrize("lr", [0.0, [0.5] * 11, np.full(12, 1.2), [[0.5] * 12]])
+def test_leaks_of_nonlinear_networks(lr):
+    with pytest.raises(ValueError, match="`leak` must be"):
+        NonlinearNetwork(W, WIN, leak=lr)
+
+
+def test_nonlinear_leak_one_a_node():
+    z, lr = series(2), np.linspace(0.2, 1, 12)
+    for store in (np.asarray, csr_array):
+        network = NonlinearNetwork(store(W), WIN, activation="identity", leak=lr)
+        assert np.abs(network.simulate(z) - reservoir(z, W, WIN, lr)).max() < SAME
+        assert off(network.linearised(), z, network.simulate(z)) < SAME
+        assert "leak=one a node" in repr(network)
+
+
+def test_kinks_of_own_activations_are_found():
+    for f in (lambda x: np.maximum(0.5 * x, x), lambda x: np.where(x <= 0, np.expm1(x), x)):
+        with pytest.raises(ValueError, match="no derivative where some nodes rest"):
+            NonlinearNetwork(W, WIN, activation=f).linearised()
+        shifted = NonlinearNetwork(np.abs(W) / 4, WIN, activation=f, shift=np.ones(12))
+        np.testing.assert_allclose(shifted.linearised().A, np.abs(W) / 4, atol=1e-11)

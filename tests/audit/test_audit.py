@@ -1,0 +1,268 @@
+"""The audit as a whole: the numbers it tells, where memory is lost, and its JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import Audit, LinearNetwork, UnstableNetworkError, audit, ensembles, inputs
+from memcurve.auditing.losses import Loss
+
+SMALL = ensembles.normal(20, spectral_radius=0.9, seed=1)
+CASES = {
+    "plain": (SMALL, {"claimed": 19}),
+    "paper": (None, {}),
+    "deficient": (ensembles.cyclic(12, mask="ones"), {"claimed": 12}),
+    "complex": (ensembles.lru_ring(6, seed=1), {"noise": 1e-3}),
+    "readout": (SMALL.replace(readout=[1, 2, 3]), {"claimed": "2.5"}),
+    "several": (SMALL.replace(C=np.eye(20)[:, :3]), {}),
+    "coloured": (SMALL, {"input": inputs.ARMA(ar=[0.8]), "noise": memcurve.StateNoise(1e-3)}),
+    "nothing": (LinearNetwork([[0.5, 0.0], [0.0, 0.2]], [0.0, 0.0]), {"claimed": 2}),
+    "one node": (LinearNetwork([[0.5]], [1.0]), {"claimed": "0.75"}),
+    "nilpotent": (ensembles.delay_line(4), {"claimed": 3}),
+    "sparse": (ensembles.sparse_normal(30, density=0.05, seed=4, sparse=True), {}),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def result(request: pytest.FixtureRequest) -> Audit:
+    network, known = CASES[request.param]
+    return audit(network, **known)  # type: ignore[arg-type]
+
+
+def test_the_truth_is_that_of_memory_curve(result: Audit) -> None:
+    assert result.curve.method == "exact"
+    assert np.isfinite(result.curve.error).all()
+    assert result.total == result.curve.total
+    assert f"{result.total:.4g}" in " ".join(result.verdict)
+    for level, lag in result.horizons.items():
+        if lag is not None:
+            assert result.curve[lag] < float(level)
+            assert lag == 0 or result.curve[lag - 1] >= float(level)
+
+
+def test_the_verdict_is_short(result: Audit) -> None:
+    assert 1 <= len(result.verdict) <= 4
+    for sentence in result.verdict:
+        assert sentence[0].isupper()
+        assert sentence.endswith(".")
+        assert "nan" not in sentence
+
+
+def test_losses_add_up(result: Audit) -> None:
+    account = result.account
+    assert account.rank == result.rank
+    assert account.read - sum(loss.count for loss in account.losses) == account.rank
+
+
+def test_estimates_are_measured_against_the_truth(result: Audit) -> None:
+    plain = result if result.input == "white" else None
+    for one in result.estimates:
+        assert one.total == pytest.approx(one.values.sum())
+        assert one.seconds > 0
+        if plain is not None and one.last_lag < len(plain.curve):
+            truth = plain.curve.values[one.first_lag : one.last_lag + 1]
+            assert one.truth == pytest.approx(truth.sum())
+
+
+def test_json_follows_its_schema_and_reads_back(result: Audit, tmp_path: Path) -> None:
+    text = result.to_json()
+    jsonschema.Draft202012Validator(Audit.json_schema()).validate(json.loads(text))
+    result.save(tmp_path / "audit.json")
+    again = Audit.load(tmp_path / "audit.json")
+    assert again.to_json() == text
+    assert again.verdict == result.verdict
+    assert again.to_markdown() == result.to_markdown()
+
+
+def test_reports_say_the_verdict(result: Audit) -> None:
+    page, text, shown = result.to_html(), result.to_markdown(), result._repr_html_()
+    for report in (page, text, shown, repr(result)):
+        assert f"{result.total:.4g}" in report
+    assert len(page.encode()) < 3_000_000
+    assert "http://" not in text
+
+
+def test_schema_is_strict() -> None:
+    jsonschema.Draft202012Validator.check_schema(Audit.json_schema())
+    content = json.loads(audit(SMALL).to_json())
+    del content["account"]
+    with pytest.raises(jsonschema.ValidationError, match="account"):
+        jsonschema.validate(content, Audit.json_schema())
+    content = json.loads(audit(SMALL).to_json()) | {"more": 1}
+    with pytest.raises(jsonschema.ValidationError, match="more"):
+        jsonschema.validate(content, Audit.json_schema())
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "memcurve.Audit/2"}'])
+def test_bad_json(text: str) -> None:
+    with pytest.raises(ValueError, match="must be the JSON of a result written by Audit"):
+        Audit.from_json(text)
+
+
+def only(network: LinearNetwork) -> list[Loss]:
+    return list(audit(network).account.losses)
+
+
+def test_unreachable_nodes_are_named() -> None:
+    A = np.diag([0.5, 0.4, 0.3, 0.2])
+    [loss] = only(LinearNetwork(A, [1.0, 0.0, 2.0, 0.0]))
+    assert (loss.kind, loss.count, loss.nodes) == ("unreached", 2, (1, 3))
+    assert loss.text == "2 nodes are never reached from the input: nodes 1, 3"
+
+
+def test_twins_are_named() -> None:
+    A = np.array([[0.5, 0.1, 0.1], [0.3, 0.2, 0.2], [0.6, 0.4, 0.4]])
+    [loss] = only(LinearNetwork(A, [1.0, 1.0, 2.0]))  # node 2 is twice node 1
+    assert (loss.kind, loss.count, loss.nodes) == ("twins", 1, (1, 2))
+
+
+def test_nodes_that_hold_only_the_present_input() -> None:
+    A = np.zeros((4, 4))
+    A[3, :3] = 0.5
+    losses = only(LinearNetwork(A, np.ones(4)))
+    assert sum(loss.count for loss in losses) == 2
+    assert any("present input" in loss.text for loss in losses)
+
+
+def test_paths_that_cancel() -> None:
+    A = np.zeros((4, 4))
+    A[1, 0], A[2, 0], A[3, 1], A[3, 2] = 0.5, 0.5, 1.0, -1.0
+    losses = only(LinearNetwork(A, [1.0, 0, 0, 0]))
+    assert ("silent", (3,)) in [(loss.kind, loss.nodes) for loss in losses]
+
+
+def test_repeated_eigenvalues() -> None:
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    A = np.diag([0.5, 0.5, 0.5, 0.2, 0.1])  # one input drives one of three
+    losses = only(LinearNetwork(A, np.arange(1.0, 6.0)))
+    assert [loss.kind for loss in losses] == ["twins"]
+    B = np.kron(np.eye(2), Q[:2, :2] * 0.5)
+    losses = only(LinearNetwork(B, [1.0, 2.0, 3.0, -1.0]))
+    assert sum(loss.count for loss in losses) == 2
+    assert {loss.kind for loss in losses} == {"repeated"}
+
+
+def test_symmetric_modes() -> None:
+    """A ring driven alike at mirrored nodes: odd modes are orthogonal to the mask."""
+    ring = np.roll(np.eye(7), 1, axis=0)
+    A = 0.4 * (ring + ring.T)
+    mask = np.zeros(7)
+    mask[[2, 5]] = 1.0
+    losses = only(LinearNetwork(A + np.diag([0.1, 0, 0, 0, 0, 0, 0]), mask))
+    assert sum(loss.count for loss in losses) == 3
+    assert any("same state" in loss.text for loss in losses)
+    hidden = np.array([[0.5, 0.1], [0.1, 0.5]])  # modes (1, 1) and (1, -1)
+    rotated = np.kron(np.diag([1.0, 0.3]), hidden) + 0.0
+    Q = np.linalg.qr(np.random.default_rng(2).standard_normal((4, 4)))[0]
+    values, vectors = np.linalg.eigh(Q @ rotated @ Q.T)
+    C = vectors[:, 1:].sum(axis=1)  # up to rounding, one mode is not excited
+    assert values[0] < values[1]
+    result = audit(LinearNetwork(Q @ rotated @ Q.T, C))
+    assert result.account.rank_robust is not None
+    assert result.account.rank_robust <= 3 or (result.account.margin or 1) < 1e-12
+
+
+def test_unstable_networks_are_refused() -> None:
+    with pytest.raises(UnstableNetworkError, match="unstable"):
+        audit(LinearNetwork([[1.5]], [1.0]))
+
+
+def test_usable_memory_is_that_of_memory_curve() -> None:
+    result = audit(SMALL, noise=1e-4)
+    given = result.usable.at("the noise given")
+    assert given is not None
+    direct = memcurve.memory_curve(SMALL, noise=1e-4)
+    assert given.total == pytest.approx(direct.total, abs=1e-9)
+    assert given.horizon == direct.horizon()
+    assert np.all(np.diff(result.usable.totals) <= 1e-9)  # falls with noise
+    totals = [row.total for row in result.usable.rows]
+    assert totals[:4] == sorted(totals[:4], reverse=True)
+
+
+def test_anything_that_is_a_network() -> None:
+    pair = (SMALL.A, SMALL.C)
+    assert audit(pair).total == audit(SMALL).total
+    with pytest.raises(TypeError, match="must be"):
+        audit(3.5)
+
+
+def test_steps_are_told() -> None:
+    steps: list[str] = []
+    audit(SMALL, claimed=20, progress=lambda step, done, total: steps.append(step))
+    assert steps[0] == "exact memory"
+    assert {"OSM", "usable memory", "the claim"} <= set(steps)
+
+
+def test_bad_seed() -> None:
+    with pytest.raises(ValueError, match="`seed` must be"):
+        audit(SMALL, seed=-1)
+
+
+@pytest.mark.parametrize("readout", [[9], [2, 6]])
+def test_horizons_of_curves_that_rise_again(readout: list[int]) -> None:
+    result = audit(ensembles.delay_line(10).replace(readout=readout))
+    assert result.horizons == {"0.5": max(readout) + 1, "0.1": max(readout) + 1}
+    assert f"from lag {max(readout) + 1} on" in result.verdict[0]
+    assert result.account.rank_robust is None
+
+
+def test_squeezing_is_no_condition_number() -> None:
+    """HiPPO squeezes its Krylov vectors, but later inputs fill the directions left."""
+    result = audit(ensembles.hippo_legs(32))
+    assert result.squeezing is not None
+    assert result.squeezing.below_rounding is not None
+    assert result.squeezing.condition < 1e6
+    assert "condition number" not in " ".join(result.verdict)
+    solved = next(one for one in result.estimates if one.key == "gramian_solve")
+    assert solved.largest_error < 1e-6
+    hopeless = audit(ensembles.normal(60, seed=1))
+    assert hopeless.squeezing is not None
+    assert hopeless.squeezing.condition == 1e15
+    assert "condition number of 1e+15 or more" in " ".join(hopeless.verdict)
+
+
+def test_floating_point_rounds_each_state_by_itself() -> None:
+    uneven = LinearNetwork(np.diag([0.5, 0.4]), [1.0, 1e-10])
+    row = audit(uneven).usable.at("float32")
+    assert row is not None
+    assert row.total == pytest.approx(2.0, abs=1e-3)
+    assert row.total == memcurve.memory_curve(uneven, noise=memcurve.Float32()).total
+
+
+@pytest.mark.parametrize("gap", [1e-4, 1e-6, 1e-9])
+def test_nearly_unstable_networks(gap: float) -> None:
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))[0]
+    result = audit(LinearNetwork((1 - gap) * Q, np.ones(5)))
+    assert result.total == 5
+    left_out = [note for note in result.notes if note.startswith("Monte Carlo")]
+    assert bool(left_out) == (gap < 1e-5)
+
+
+def test_an_unexcited_unstable_node() -> None:
+    result = audit(LinearNetwork(np.diag([0.5, 20.0]), [1.0, 0.0]))
+    assert result.total == 1
+    assert result.eigenvalues.radius == 0.5
+    assert len([note for note in result.notes if "20" in note]) == 1
+
+
+def test_the_chart_of_a_slow_network_shows_its_memory() -> None:
+    document = audit(LinearNetwork([[0.99999]], [1.0])).document()
+    chart = next(section.chart for section in document.sections if section.title == "Memory")
+    assert chart is not None
+    assert chart.series[0].x[-1] > 90_000
+
+
+def test_small_numbers_in_words() -> None:
+    text = audit(LinearNetwork(np.diag([0.5, 0.4]), [1.0, 0.0])).to_markdown()
+    assert "1 node is never reached" in text
+    assert "1 of 2 states holds no memory of its own." in text
+    alone = audit(LinearNetwork([[0.5]], [1.0]), input=inputs.ARMA(ar=[0.5])).to_markdown()
+    assert "1 node, one input" in alone
+    assert "(it has 1 state)" in alone

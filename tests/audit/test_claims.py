@@ -1,0 +1,355 @@
+"""Claimed numbers, made as a researcher would make them, and what the audit makes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import memcurve
+import memcurve.krylov
+from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
+from memcurve.auditing.claims import BEST_PRECISION, claimed_number
+from memcurve.auditing.recognisers import RECOGNISERS
+
+Floats = NDArray[np.float64]
+
+NORMAL = ensembles.normal(40, spectral_radius=0.9, seed=2)
+ORTHOGONAL = ensembles.orthogonal(40, spectral_radius=0.95, seed=3)
+#: The input reaches all nodes but drives only every third mode.
+UNCONTROLLABLE = ensembles.cyclic(30, mask=np.tile([1.0, 0.0, 0.0], 10))
+
+
+def kinds(result: Audit) -> list[str]:
+    assert result.claim is not None
+    return [one.kind for one in result.claim.explanations]
+
+
+def best(result: Audit) -> str:
+    return kinds(result)[0]
+
+
+def recorded(
+    network: LinearNetwork, samples: int, lags: int, seed: int, washout: int = 500
+) -> tuple[Floats, Floats]:
+    """States, and past inputs from lag 0 on, of one simulation."""
+    z = np.random.default_rng(seed).standard_normal(samples + washout + lags)
+    x = network.simulate(z, washout=washout + lags)
+    past = np.lib.stride_tricks.sliding_window_view(z[washout:], lags + 1)[-samples:, ::-1]
+    return x[-samples:], past
+
+
+def in_sample_r2(x: Floats, past: Floats) -> Floats:
+    fitted = x @ np.linalg.lstsq(x, past, rcond=None)[0]
+    return 1 - ((past - fitted) ** 2).sum(axis=0) / (past**2).sum(axis=0)
+
+
+def ridge_r2(x: Floats, past: Floats, ridge: float) -> Floats:
+    readout = np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ past)
+    return 1 - ((past - x @ readout) ** 2).sum(axis=0) / (past**2).sum(axis=0)
+
+
+def test_the_total_is_right() -> None:
+    result = audit(NORMAL, claimed=40)
+    assert result.claim is not None
+    assert result.claim.holds
+    assert kinds(result) == ["total"]
+
+
+def test_lags_from_one() -> None:
+    curve = memcurve.memory_curve(NORMAL)
+    result = audit(NORMAL, claimed=f"{curve.total - curve.values[0]:.3f}")
+    assert result.claim is not None
+    assert result.claim.holds
+    assert kinds(result) == ["from_lag_1"]
+    assert "without lag 0" in result.verdict[0]
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 29), (1, 30), (1, 20)])
+def test_cut_off(first: int, last: int) -> None:
+    slow = ensembles.hippo_legs(40, step=0.01)
+    curve = memcurve.memory_curve(slow)
+    value = f"{curve.values[first : last + 1].sum():.3f}"
+    result = audit(slow, claimed=value)
+    assert best(result) == "cut_off"
+    assert not result.claim.holds  # type: ignore[union-attr]
+    assert f"over lags {first} … {last} only" in result.verdict[0]
+    # whoever says where the sum ends is right
+    told = audit(slow, claimed=value, k_max=last if first else last + 1)
+    assert best(told) == "cut_off"
+    assert told.claim.holds  # type: ignore[union-attr]
+    # and another end is refuted
+    other = audit(slow, claimed=value, k_max=last + 10)
+    assert "cut_off" not in kinds(other)
+
+
+@pytest.mark.parametrize("last", [None, 100])
+def test_sum_of_absolute_correlations(last: int | None) -> None:
+    slow = ensembles.hippo_legs(40, step=0.01)
+    curve = memcurve.memory_curve(slow)
+    end = None if last is None else last + 1
+    value = f"{np.sqrt(curve.values[1:end]).sum():.2f}"
+    assert best(audit(slow, claimed=value)) == "absolute_correlation"
+
+
+def test_sum_of_absolute_correlations_of_a_simulation() -> None:
+    x, past = recorded(ORTHOGONAL, 20_000, 80, seed=5)
+    fitted = x @ np.linalg.lstsq(x, past, rcond=None)[0]
+    r = [abs(np.corrcoef(a, b)[0, 1]) for a, b in zip(fitted.T, past.T, strict=True)]
+    result = audit(ORTHOGONAL, claimed=round(sum(r[1:])), k_max=80)
+    assert "absolute_correlation" in kinds(result)
+
+
+def test_ridge_limited() -> None:
+    ridge, samples = 1e-2, 20_000
+    x, past = recorded(NORMAL, samples, 120, seed=4)
+    value = ridge_r2(x, past, ridge)
+    # each lag is fitted by chance too; the sum up to where memory ends is hardly touched by it
+    claimed = f"{value[:40].sum():.1f}"
+    told = audit(NORMAL, claimed=claimed, samples=samples, ridge=ridge, input_variance=1.0)
+    assert best(told) == "ridge"
+    assert not told.claim.holds  # type: ignore[union-attr]
+    assert "ridge" in kinds(audit(NORMAL, claimed=claimed))
+
+
+@pytest.mark.parametrize("ridge", [1e-4, 1e-2, 1.0])
+def test_r2_of_a_ridge_regression(ridge: float) -> None:
+    """Σ g − ½ d(Σ g)/d ln s against the covariances themselves, where they can be inverted."""
+    network, samples = ensembles.normal(12, seed=1), 1000
+    A, C = network.real_pair()
+    G = np.asarray(scipy.linalg.solve_discrete_lyapunov(A, C @ C.T))
+    past = memcurve.krylov.krylov_matrix(A, C[:, 0], 400)  # covariances with the input at each lag
+    readout = np.linalg.solve(G + ridge / samples * np.eye(12), past)
+    r2 = 2 * (past * readout).sum() - (readout * (G @ readout)).sum()
+    told = audit(network, claimed=f"{r2:.5f}", ridge=ridge, samples=samples, input_variance=1.0)
+    assert best(told) == "ridge"
+    assert told.claim.explanation.value == pytest.approx(r2, abs=1e-5)  # type: ignore[union-attr]
+
+
+def test_a_noise_of_round_variance() -> None:
+    total = memcurve.memory_curve(NORMAL, noise=10.0**-3.5).total
+    result = audit(NORMAL, claimed=f"{total:.3f}")
+    assert best(result) == "noise"
+    assert "standard deviation 0.00032" in result.verdict[0]
+
+
+@pytest.mark.parametrize("claimed", [30, "30.0"])
+def test_osm_on_an_uncontrollable_network(claimed: float | str) -> None:
+    osm = memcurve.memory_curve(UNCONTROLLABLE, method="osm")
+    assert osm.total == pytest.approx(30)
+    result = audit(UNCONTROLLABLE, claimed=claimed)
+    assert result.rank == 3
+    assert best(result) == "osm"
+    assert "drives only 3" in result.verdict[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_than_the_number_of_states_from_too_few_samples(seed: int) -> None:
+    x, past = recorded(ORTHOGONAL, 500, 80, seed=seed)
+    total = float(in_sample_r2(x, past).sum())
+    assert total > 40
+    assert "few_samples" in kinds(audit(ORTHOGONAL, claimed=f"{total:.1f}"))
+    told = audit(ORTHOGONAL, claimed=f"{total:.1f}", samples=500, k_max=80)
+    assert best(told) == "few_samples"
+    assert "lags up to 80 of 500 samples" in told.verdict[0]
+
+
+@pytest.mark.parametrize("coefficient", [0.5, 0.9])
+def test_coloured_input(coefficient: float) -> None:
+    total = memcurve.memory_curve(NORMAL, input=inputs.ARMA(ar=[coefficient])).total
+    result = audit(NORMAL, claimed=f"{total:.3f}")
+    assert best(result) == "coloured_input"
+    assert f"coefficient {coefficient:g}" in result.verdict[0]
+    # the same number is right where the input is said to be coloured
+    known = audit(NORMAL, claimed=f"{total:.3f}", input=inputs.ARMA(ar=[coefficient]))
+    assert known.claim is not None
+    assert known.claim.holds
+
+
+def test_coloured_input_that_is_not_round() -> None:
+    total = memcurve.memory_curve(NORMAL, input=inputs.ARMA(ar=[0.87])).total
+    result = audit(NORMAL, claimed=f"{total:.2f}")
+    [found] = [one for one in result.claim.explanations if one.kind == "coloured_input"]  # type: ignore[union-attr]
+    assert found.fit == "solved for"
+    assert "0.87" in found.text
+
+
+def test_single_precision() -> None:
+    z = np.random.default_rng(1).standard_normal(30_000)
+    x = NORMAL.simulate(z).astype(np.float32).astype(float)
+    total = memcurve.memory_from_data(x, z, 120, washout=500, checks=False).total
+    result = audit(NORMAL, claimed=round(total))
+    assert "number_format" in kinds(result)
+
+
+def test_what_the_usual_ways_give() -> None:
+    plain = audit(NORMAL)
+    for estimate in plain.estimates:
+        if abs(estimate.total - plain.total) < 1 or estimate.key.startswith("osm"):
+            continue
+        result = audit(NORMAL, claimed=f"{estimate.total:.2f}")
+        texts = [one.text for one in result.claim.explanations]  # type: ignore[union-attr]
+        assert any(estimate.name in text for text in texts), estimate.name
+
+
+def test_negative_memory() -> None:
+    assert best(audit(NORMAL, claimed=-440)) == "gramian"
+
+
+def test_complex_nodes_counted_once() -> None:
+    ring = ensembles.lru_ring(12, seed=1)
+    assert best(audit(ring, claimed=12)) == "complex_nodes"
+
+
+def test_fisher_memory() -> None:
+    total = memcurve.fisher_curve(NORMAL).total
+    assert best(audit(NORMAL, claimed=f"{total:.5f}")) == "fisher"
+
+
+def test_what_nothing_explains() -> None:
+    delay = ensembles.delay_line(5)
+    result = audit(delay, claimed="4.7213")
+    assert not result.claim.holds  # type: ignore[union-attr]
+    unknown = audit(LinearNetwork([[0.5]], [1.0]), claimed="0.5")
+    assert unknown.claim is not None
+    nothing = audit(LinearNetwork([[0.5]], [0.0]), claimed="0.7")
+    assert nothing.claim is not None
+    assert nothing.claim.explanations == ()
+    assert "none of the known conventions" in nothing.verdict[0]
+
+
+def test_explanations_fit() -> None:
+    """Whatever is told lies within its own tolerance of the number."""
+    for claimed in (10, "22.5", 58.21, 61, 75.3):
+        claim = audit(NORMAL, claimed=claimed).claim
+        assert claim is not None
+        for one in claim.explanations:
+            assert abs(one.value - claim.value) <= one.tolerance * (1 + 1e-9), one
+
+
+def test_recognisers_take_any_network() -> None:
+    several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
+    for network in (several, NORMAL.replace(readout=range(7)), LinearNetwork([[0.0]], [1.0])):
+        result = audit(network, claimed=3)
+        case_fields = {field.name for field in dataclasses.fields(result)}
+        assert "claim" in case_fields
+        assert result.claim is not None
+    assert len({recogniser.__name__ for recogniser in RECOGNISERS}) == len(RECOGNISERS)
+
+
+@given(st.decimals(-(10**6), 10**6, places=3))
+def test_the_last_digit_of_a_claim_is_rounded(number: object) -> None:
+    value, tolerance = claimed_number(str(number))
+    assert value == float(str(number))
+    assert tolerance == pytest.approx(max(0.0005, BEST_PRECISION * max(1, abs(value))))
+
+
+@pytest.mark.parametrize("claimed", ["many", "", "nan", float("inf"), True, None.__class__, [3]])
+def test_bad_claims(claimed: object) -> None:
+    with pytest.raises(ValueError, match="`claimed` must be a total memory"):
+        audit(NORMAL, claimed=claimed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"k_max": 0, "claimed": 3}, "`k_max` must be a positive integer"),
+        ({"samples": 1.5, "claimed": 3}, "`samples` must be a positive integer"),
+        ({"ridge": -1, "samples": 10, "claimed": 3}, "`ridge` must be a finite number above 0"),
+        ({"ridge": 1e-3, "claimed": 3}, "needs `samples`"),
+        ({"k_max": 10}, "give `claimed` too"),
+        ({"noise": [1e-3, 1e-4]}, "must be a single level"),
+    ],
+)
+def test_bad_settings(known: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        audit(NORMAL, **known)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("network", "claimed", "k_max", "holds"),
+    [
+        (ensembles.delay_line(100), 100, 50, False),  # to lag 50 it is 50 or 51
+        (ensembles.delay_line(100), 51, 50, True),
+        (ensembles.delay_line(100), 100, 150, True),
+        (ensembles.delay_line(10), 10, 3, False),
+    ],
+)
+def test_the_largest_lag_is_decisive_where_it_is_said(
+    network: LinearNetwork, claimed: int, k_max: int, holds: bool
+) -> None:
+    claim = audit(network, claimed=claimed, k_max=k_max).claim
+    assert claim is not None
+    assert claim.holds is holds
+
+
+@pytest.mark.parametrize(("claimed", "tolerance"), [("1e2", 0.5), ("100", 0.5), ("1.0e2", 0.5)])
+def test_no_digit_before_the_point_is_rounded(claimed: str, tolerance: float) -> None:
+    assert claimed_number(claimed) == (100.0, tolerance)
+
+
+def test_half_of_a_small_memory_is_no_rounding() -> None:
+    claim = audit(LinearNetwork([[0.5]], [1.0]), claimed=0).claim
+    assert claim is not None
+    assert not claim.holds
+
+
+def test_sums_beyond_the_lags_listed() -> None:
+    slow = LinearNetwork([[0.99999]], [1.0])
+    truth = 1 - 0.99999 ** (2 * 200_001)
+    claim = audit(slow, claimed=f"{truth:.4f}", k_max=200_000).claim
+    assert claim is not None
+    assert claim.holds
+
+
+def test_the_lag_that_is_solved_for_comes_closest() -> None:
+    slow = LinearNetwork([[0.99999]], [1.0])
+    claim = audit(slow, claimed="0.7").claim
+    assert claim is not None
+    cuts = [one for one in claim.explanations if one.kind == "cut_off"]
+    assert cuts[0].value == pytest.approx(0.7, abs=2e-5)
+
+
+def test_claims_under_coloured_input_are_judged_under_it() -> None:
+    coloured = inputs.ARMA(ar=[0.9])
+    total = memcurve.memory_curve(NORMAL, input=coloured, noise=1e-3).total
+    result = audit(NORMAL, claimed=f"{total:.3f}", input=coloured)
+    assert best(result) == "noise"
+    assert "simulation" not in kinds(result)
+
+
+def test_a_trained_and_tested_ridge() -> None:
+    network = ensembles.sparse_normal(50, spectral_radius=0.9, density=0.2, seed=4)
+    ridge, samples = 1e-6, 5000
+    x, past = recorded(network, samples, 100, seed=2)
+    split = 3500
+    W = np.linalg.solve(x[:split].T @ x[:split] + ridge * np.eye(50), x[:split].T @ past[:split])
+    r = [np.corrcoef(a, b)[0, 1] for a, b in zip((x @ W)[split:].T, past[split:].T, strict=True)]
+    total = np.square(r[1:]).sum()
+    told = audit(network, claimed=f"{total:.1f}", ridge=ridge, samples=samples, input_variance=1.0)
+    assert "ridge" in kinds(told)
+
+
+def test_one_of_several_inputs() -> None:
+    several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
+    alone = memcurve.memory_curve(several).channels[:, 1].sum()
+    result = audit(several, claimed=f"{alone:.2f}")
+    assert best(result) == "one_input"
+    assert "input 1 alone" in result.verdict[0]
+
+
+def test_negative_claims_for_networks_that_can_be_inverted() -> None:
+    assert kinds(audit(ensembles.delay_line(20), claimed=-5)) == []
+
+
+def test_a_cut_off_that_was_said_beats_a_guess() -> None:
+    phases = np.exp(1j * np.arange(8))
+    line = LinearNetwork(np.diag(phases[1:], -1), 0.5 * phases)
+    result = audit(line, claimed=4, k_max=4)
+    assert best(result) == "cut_off"
+    assert result.claim.holds  # type: ignore[union-attr]

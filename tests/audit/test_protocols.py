@@ -1,0 +1,57 @@
+"""Other libraries' protocols, against the libraries themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memcurve import ensembles
+from memcurve.auditing.estimates import PROTOCOLS
+
+#: The same sums in another order.
+SAME_SUMS = 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reservoirpy_itself(seed: int) -> None:
+    pytest.importorskip("reservoirpy", reason="compares with reservoirpy, which is not installed")
+    from reservoirpy.nodes import Reservoir, Ridge
+    from reservoirpy.observables import memory_capacity
+
+    network = ensembles.normal(30, spectral_radius=0.9, seed=1)
+    reservoir = Reservoir(
+        W=network.A, Win=network.C[:, None], bias=np.zeros(30), activation="identity", lr=1.0
+    )
+    theirs = memory_capacity(reservoir >> Ridge(ridge=1e-4), k_max=60, as_list=True, seed=seed)
+    ours = PROTOCOLS["reservoirpy"](30).measure(network, np.random.default_rng(seed))
+    np.testing.assert_allclose(ours, theirs, atol=SAME_SUMS)
+
+
+def test_conn2res_settings() -> None:
+    """Ridge(alpha=0.5) without intercept, 70 % for training, |r|: written out with numpy alone."""
+    network = ensembles.orthogonal(8, seed=1)
+    protocol = PROTOCOLS["conn2res"](8)
+    z = np.random.default_rng(3).uniform(-1, 1, protocol.samples)
+    x = network.simulate(z)[16:]
+    y = np.column_stack([z[16 - k : len(z) - k] for k in range(1, 17)])
+    train = round(0.7 * len(x))
+    W = np.linalg.solve(x[:train].T @ x[:train] + 0.5 * np.eye(8), x[:train].T @ y[:train])
+    r = [abs(np.corrcoef(a, b)[0, 1]) for a, b in zip((x[train:] @ W).T, y[train:].T, strict=True)]
+    ours = protocol.measure(network, np.random.default_rng(3))
+    np.testing.assert_allclose(ours, r, atol=SAME_SUMS)
+
+
+def test_several_inputs_add_up() -> None:
+    network = ensembles.normal(6, seed=1)
+    twice = network.replace(C=np.column_stack([network.C, network.C[::-1]]))
+    scores = PROTOCOLS["reservoirpy"](6).measure(twice, np.random.default_rng(1))
+    assert scores.shape == (12,)
+    assert scores.max() <= 2
+    assert scores.sum() < 12
+
+
+def test_a_node_that_never_moves() -> None:
+    network = ensembles.delay_line(4)
+    dead = network.replace(C=np.zeros(4))
+    scores = PROTOCOLS["conn2res"](4).measure(dead, np.random.default_rng(1))
+    assert (scores == 0).all()

@@ -1,0 +1,150 @@
+"""``memcurve audit`` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import memcurve
+from command import Command, shell
+from memcurve import Audit
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("networks") / "small.npz"
+    memcurve.save_network(memcurve.ensembles.normal(12, seed=1), file)
+    return file
+
+
+@pytest.fixture
+def audit(command: Command) -> Command:
+    """``memcurve audit``."""
+    return lambda *arguments: command("audit", *arguments)
+
+
+def test_reports(audit: Command, network: Path, tmp_path: Path) -> None:
+    page, text, saved = (tmp_path / name for name in ("a.html", "a.md", "a.json"))
+    outputs = ("--html", page, "--markdown", text, "--save", saved)
+    ended = audit(network, "--claimed", 11, *outputs, "--noise", 0.1)
+    assert ended.code == 0, ended.err
+    assert "The claim holds" in ended.out
+    assert "without lag 0" in ended.out
+    assert [line.split(" written")[0] for line in ended.err.splitlines()] == [
+        "page", "report", "result",
+    ]  # fmt: skip
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert text.read_text(encoding="utf-8").startswith("# Memory audit: small")
+    assert Audit.load(saved).claim.holds  # type: ignore[union-attr]
+
+
+def test_json(audit: Command, network: Path) -> None:
+    ended = audit(network, "--json", "--claimed", "11.00")
+    assert ended.code == 0, ended.err
+    content = json.loads(ended.out)
+    jsonschema.validate(content, Audit.json_schema())
+    assert content["claim"]["tolerance"] == 0.005
+
+
+@pytest.mark.parametrize(("claimed", "code"), [("12", 0), ("11", 0), ("7.31", 3)])
+def test_fail_on_mismatch(audit: Command, network: Path, claimed: str, code: int) -> None:
+    ended = audit(network, "--claimed", claimed, "--fail-on-mismatch")
+    assert ended.code == code
+    assert "remembers 12" in ended.out  # whatever the code, the report is there
+    assert ended.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--fail-on-mismatch"], 2, "needs --claimed"),
+        (["--claimed", "lots"], 2, "must be a total memory"),
+        (["--k-max", "10"], 2, "--claimed"),
+        (["--claimed", "3", "--ridge", "1e-3"], 2, "--samples"),
+        (["--claimed", "3", "--k-max", "2.5"], 2, "2.5"),
+        (["--noise", "1e-3", "1e-4"], 2, "single level"),
+        (["no such file.npz"], 1, "no such file"),
+        (["--size", "100000"], 1, "GB"),
+        (["--html", "no/such/folder/a.html"], 1, "cannot be written"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_line(
+    audit: Command,
+    arguments: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = [] if "--size" in arguments or arguments[0].startswith("no") else ["--size", "5"]
+    ended = audit(*arguments, *small)
+    assert ended.code == code, ended
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    assert len(ended.err.strip().splitlines()) <= 3
+    assert ended.out == ""
+
+
+def test_the_network_itself_is_not_overwritten(audit: Command, network: Path) -> None:
+    ended = audit(network, "--save", network)
+    assert ended.code == 2
+    assert "is the network itself" in ended.err
+
+
+def test_tensor_names_are_listed(audit: Command, tmp_path: Path) -> None:
+    np.savez(tmp_path / "layer.npz", recurrent=np.eye(3) / 2, drive=np.ones(3))
+    ended = audit(tmp_path / "layer.npz", "--matrix", "wrong", "--mask", "drive")
+    assert ended.code == 1
+    assert "recurrent (3, 3) float64" in ended.err
+    good = audit(tmp_path / "layer.npz", "--matrix", "recurrent", "--mask", "drive")
+    assert good.code == 0
+    assert "remembers 1 of its past inputs" in good.out
+
+
+def test_a_pickle_is_never_executed(audit: Command, tmp_path: Path) -> None:
+    import pickle
+
+    class Malicious:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (Path.touch, (tmp_path / "executed",))  # type: ignore[return-value]
+
+    array = np.array([Malicious()], dtype=object)
+    for name in ("w.npy", "w.npz", "w.pt", "w.mat"):
+        file = tmp_path / name
+        if name == "w.npz":
+            np.savez(file, A=array, C=array)
+        elif name == "w.npy":
+            np.save(file, array, allow_pickle=True)
+        else:
+            file.write_bytes(pickle.dumps(Malicious()))
+        ended = audit(file)
+        assert ended.code == 1, name
+        assert "Traceback" not in ended.err
+        assert not (tmp_path / "executed").exists()
+
+
+def test_a_reader_that_has_seen_enough_does_not_change_the_exit_code(network: Path) -> None:
+    ended = shell(
+        f'memcurve audit "{network}" --claimed 7.31 --fail-on-mismatch | head -1; '
+        f'echo "${{PIPESTATUS[0]}}"'
+    )
+    assert ended.out.split()[-1] == "3"
+
+
+def test_outputs_have_files_of_their_own(audit: Command, network: Path, tmp_path: Path) -> None:
+    ended = audit(network, "--html", tmp_path / "a.html", "--markdown", tmp_path / "a.html")
+    assert ended.code == 2
+    assert "written twice" in ended.err
+
+
+def test_names_with_escape_sequences(audit: Command, tmp_path: Path) -> None:
+    np.savez(tmp_path / "names.npz", **{"\x1b[31mred\x1b]0;title\x07": np.eye(2)})
+    ended = audit(tmp_path / "names.npz")
+    assert ended.code == 1
+    assert "\x1b" not in ended.err
+    assert "red" in ended.err

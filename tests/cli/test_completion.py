@@ -1,0 +1,111 @@
+"""Completion by the tab key: a script that bash accepts and that knows the commands."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import Command, ended, failed
+from memcurve import cli
+
+BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+
+
+@pytest.fixture
+def command(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """The command, at home in an empty folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("ZSH", "ZSH_CUSTOM", "BASH_VERSION", "ZSH_VERSION", "FISH_VERSION"):
+        monkeypatch.delenv(name, raising=False)
+    return command
+
+
+def completed(script: Path, *words: str) -> list[str]:
+    """What bash offers for the last of the words."""
+    listed = " ".join(f"'{word}'" for word in words)
+    code = (
+        f"source {script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}\n"
+        f'COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}\n'
+        'f=$(complete -p memcurve | sed "s/.*-F \\([^ ]*\\).*/\\1/")\n'
+        f"$f memcurve '{words[-1]}' '{words[-2]}'; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    )
+    done = ended(["bash", "--norc", "-c", code])
+    assert done.err == ""
+    return [word.strip() for word in done.out.split("\n") if word.strip()]
+
+
+@BASH
+def test_bash(command: Command, tmp_path: Path) -> None:
+    done = command("--install-completion", "--shell", "bash")
+    assert done.code == 0, done.err
+    script = tmp_path / ".local/share/bash-completion/completions/memcurve"
+    assert f"completion for bash written to {script}" in done.out
+    assert str(script) in (tmp_path / ".bashrc").read_text()
+    assert ended(["bash", "-n", str(script)]).code == 0
+    assert {"curve", "compare", "data", "paper"} <= set(completed(script, "memcurve", ""))
+    assert completed(script, "memcurve", "cur") == ["curve"]
+    assert "--spectral-radius" in completed(script, "memcurve", "curve", "--sp")
+    assert "orthogonal" in completed(script, "memcurve", "curve", "--ensemble", "orth")
+
+
+@pytest.mark.parametrize(
+    ("shell", "place"),
+    [
+        ("zsh", ".zsh/completions/_cyclopts_memcurve"),
+        ("fish", ".config/fish/completions/memcurve.fish"),
+    ],
+)
+def test_other_shells(command: Command, tmp_path: Path, shell: str, place: str) -> None:
+    done = command("--install-completion", "--shell", shell)
+    assert done.code == 0, done.err
+    assert str(tmp_path / place) in done.out
+    script = (tmp_path / place).read_text(encoding="utf-8")
+    for word in ("curve", "compare", "spectral-radius", "orthogonal"):
+        assert word in script
+    if shutil.which(shell):
+        assert ended([shell, "-n", str(tmp_path / place)]).code == 0
+
+
+def test_the_shell_in_use(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FISH_VERSION", "3.7")
+    assert "completion for fish" in command("--install-completion").out
+    monkeypatch.setattr("cyclopts.completion.detect_shell", lambda: "powershell")
+    message = failed(command("--install-completion"), 2)
+    assert "is powershell; name one with --shell bash, zsh or fish" in message
+
+
+def test_a_file_of_ones_own(command: Command, tmp_path: Path) -> None:
+    own = tmp_path / "memcurve.bash"
+    done = command("--install-completion", "--shell", "bash", "--output", own)
+    assert done.code == 0
+    assert "complete -F" in own.read_text(encoding="utf-8")
+    assert not (tmp_path / ".bashrc").exists()
+    own.chmod(0o400)
+    (tmp_path / "file").write_text("x")
+    done = command("--install-completion", "--shell", "bash", "--output", tmp_path / "file" / "x")
+    assert "--output" in failed(done)
+
+
+def test_completion_and_help_import_nothing_heavy() -> None:
+    """They stay fast because numpy, scipy, matplotlib and flint are not imported for them."""
+    code = (
+        "import sys\n"
+        "from memcurve.cli import app\n"
+        "app.generate_completion(shell='bash')\n"
+        "app('--help', result_action='return_value')\n"
+        "heavy = {'numpy', 'scipy', 'matplotlib', 'flint', 'pandas'} & set(sys.modules)\n"
+        "sys.exit(repr(heavy) if heavy else 0)"
+    )
+    done = ended([sys.executable, "-c", code])
+    assert done.code == 0, done.err
+
+
+def test_every_command_is_offered() -> None:
+    script = cli.app.generate_completion(shell="bash")
+    for name in cli.app.resolved_commands():
+        assert name in script

@@ -1,0 +1,249 @@
+"""``memcurve curve``: every option is an argument of the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from command import Command
+from memcurve import (
+    Float32,
+    LinearNetwork,
+    MemoryCurve,
+    NoiseProfile,
+    Quantised,
+    StateNoise,
+    ensembles,
+    fisher_curve,
+    forecasting_curve,
+    inputs,
+    masks,
+    memory_curve,
+    noise_profile,
+)
+from memcurve.cli import options
+from memcurve.limits import Work
+from memcurve.methods import METHODS, Method
+from memcurve.solve.curves import estimate
+
+
+def test_choices_are_the_tables() -> None:
+    assert list(get_args(options.Ensemble)) == list(ensembles.ENSEMBLES)
+    assert list(get_args(options._Method)) == list(METHODS)
+    for mask in masks.MASKS:
+        assert mask in (options.NetworkOptions.__doc__ or "")
+
+
+def test_a_method_that_was_added(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    guess = Method(
+        "guess",
+        lambda task: estimate(np.ones(len(task.states)), "one for each node"),
+        "One for each node.",
+        Work(0, 0, 0),
+    )
+    monkeypatch.setitem(METHODS, "guess", guess)
+    for asked in (("curve", "--method", "guess"), ("compare", "--methods", "guess", "--lags", 5)):
+        done = command(*asked, "--size", 5)
+        assert done.code == 0, done.err
+        assert "one for each node" in done.out
+    by_method = options.options_by_method(samples=7, masks=3)
+    assert (by_method["montecarlo"], by_method["osm_plus"]) == ({"samples": 7}, {"masks": 3})
+    assert by_method["exact"] == by_method["guess"] == {}
+
+
+def test_table_picture_and_result(command: Command, tmp_path: Path) -> None:
+    png, saved = tmp_path / "memory.png", tmp_path / "memory.json"
+    done = command("curve", "--size", 30, "--seed", 3, "--plot", png, "--save", saved)
+    assert done.code == 0
+    assert "normal, N=30, ρ=0.9, seed 3" in done.out
+    assert "30 (all lags)" in done.out
+    assert f"picture written to {png}" in done.err
+    assert png.read_bytes().startswith(b"\x89PNG")
+    here = memory_curve(ensembles.normal(30, seed=3))
+    assert np.array_equal(MemoryCurve.load(saved).values, here.values)
+
+
+@pytest.mark.parametrize("ensemble", ensembles.ENSEMBLES)
+def test_every_ensemble(ensemble: str, command: Command) -> None:
+    network = ensembles.make(ensemble, 12, **{"seed": 1} | cli_defaults(ensemble))
+    asked = ["--ensemble", ensemble, "--size", 12, *cli_flags(ensemble), "--json"]
+    done = command("curve", *asked)
+    assert done.code == 0, done.err
+    assert MemoryCurve.from_json(done.out).total == memory_curve(network).total
+
+
+def cli_defaults(ensemble: str) -> dict[str, float]:
+    """Small matrices need more entries than the default density gives."""
+    return {"density": 0.5} if ensemble.startswith("sp") else {}
+
+
+def cli_flags(ensemble: str) -> list[object]:
+    return ["--density", 0.5] if ensemble.startswith("sp") else []
+
+
+def test_file_with_its_own_and_with_a_named_mask(tmp_path: Path, command: Command) -> None:
+    network = ensembles.normal(8, seed=1)
+    np.savez(tmp_path / "net.npz", W=network.A, Win=network.C)
+    np.save(tmp_path / "A.npy", network.A)
+    done = command("curve", tmp_path / "net.npz", "--json")
+    assert np.array_equal(MemoryCurve.from_json(done.out).values, memory_curve(network).values)
+    for mask in ("ones", "normal"):
+        asked = ["--mask", mask, "--method", "certified", "--json"]
+        done = command("curve", tmp_path / "A.npy", *asked)
+        curve = MemoryCurve.from_json(done.out)
+        assert (curve.total, curve.method, curve.network) == (8, "certified", "A")
+    done = command("curve", tmp_path / "A.npy")
+    assert done.code == 1
+    assert "no input mask C" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("net[red]", "net[red]"),
+        ("_a$b", "_a$b"),
+        (":wave:", ":wave:"),
+        ("\x1b[31mred", "\ufffd[31mred"),
+    ],
+)
+def test_names_are_shown_as_they_are(
+    name: str, shown: str, command: Command, tmp_path: Path
+) -> None:
+    """Neither markup nor emoji nor escape sequences are read from them, also in pictures."""
+    np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
+    done = command("curve", tmp_path / f"{name}.npz", "--plot", tmp_path / "x.png")
+    assert done.code == 0, done.err
+    assert f"network  {shown}\n" in done.out
+    assert "Warning" not in done.err
+
+
+# Input, noise, forecasting, Fisher memory, profiles, several inputs and readouts
+
+TWELVE = ("curve", "--size", 12, "--seed", 3)
+
+
+@pytest.mark.parametrize(
+    ("flags", "arguments"),
+    [
+        (["--input", "ar:0.9"], {"input": inputs.ARMA(ar=[0.9])}),
+        (["--input", "white"], {}),
+        (["--input", "arma:0.5/0.3"], {"input": inputs.ARMA([0.5], [0.3])}),
+        (["--input", "acov:1,0.4"], {"input": inputs.Autocovariance([1.0, 0.4])}),
+        (["--noise", "1e-3"], {"noise": 1e-3}),
+        (["--noise", "state:0.01"], {"noise": StateNoise(0.01)}),
+        (["--noise", "float32"], {"noise": Float32()}),
+        (["--noise", "step:0.01"], {"noise": Quantised(0.01)}),
+        (["--noise", "12bit:4"], {"noise": Quantised(bits=12, low=-4, high=4)}),
+        (["--input", "ma:0.5", "--noise", "0.1"], {"input": "ma:0.5", "noise": 0.1}),
+        (["--noise", "0.1", "--method", "certified"], {"noise": 0.1, "method": "certified"}),
+    ],
+)
+def test_input_and_noise(flags: list, arguments: dict, command: Command) -> None:
+    code, out, _ = command(*TWELVE, "--lags", 20, *flags, "--json")
+    assert code == 0
+    here = memory_curve(ensembles.normal(12, seed=3), 20, **arguments)
+    found = MemoryCurve.from_json(out)
+    assert np.array_equal(found.values, here.values)
+    assert found.total == here.total
+    assert found.notes == here.notes
+
+
+def test_input_from_a_recording(tmp_path: Path, command: Command) -> None:
+    series = inputs.ARMA(ar=[0.7]).simulate(500, seed=1)
+    np.save(tmp_path / "z.npy", series)
+    asked = ["--input", f"series:{tmp_path / 'z.npy'}", "--lags", 10]
+    _, out, _ = command(*TWELVE, *asked, "--json")
+    process = inputs.Autocovariance.from_series(series)
+    here = memory_curve(ensembles.normal(12, seed=3), 10, input=process)
+    assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
+
+
+def test_family_and_profile(tmp_path: Path, command: Command) -> None:
+    network = ensembles.normal(12, seed=3)
+    code, out, _ = command(*TWELVE, "--noise", 0.1, 0.001, "--json")
+    assert code == 0
+    here = noise_profile(network, [0.1, 0.001])
+    assert np.array_equal(NoiseProfile.from_json(out).values, here.values)
+    code, out, _ = command(*TWELVE, "--noise", "state:0.1", "state:0.001", "--json")
+    assert code == 0
+    assert NoiseProfile.from_json(out).noise == "state noise"
+    png, saved = tmp_path / "usable.png", tmp_path / "usable.json"
+    code, out, _ = command(*TWELVE, "--profile", "--plot", png, "--save", saved)
+    assert code == 0
+    assert png.read_bytes().startswith(b"\x89PNG")
+    profile = noise_profile(network)
+    again = NoiseProfile.load(saved)
+    assert np.array_equal(again.totals, profile.totals)
+    assert again.marks == profile.marks
+    assert "float32" in out
+    assert f"{profile.totals[0]:.6f}" in out
+    code, out, _ = command(*TWELVE, "--profile", "--noise", 0.5, "--json")
+    assert NoiseProfile.from_json(out).levels.tolist() == [0.5]
+
+
+def test_forecasting(command: Command) -> None:
+    asked = ["--input", "ar:0.9", "--forecast"]
+    here = forecasting_curve(ensembles.normal(12, seed=3), "ar:0.9", 7)
+    code, out, _ = command(*TWELVE, *asked, "--lags", 7, "--json")
+    assert code == 0
+    found = MemoryCurve.from_json(out)
+    assert np.array_equal(found.values, here.values)
+    assert found.kind == "forecasting"
+    code, out, _ = command(*TWELVE, *asked)
+    assert code == 0
+    assert "1 … 10" in out
+    assert "total capacity" in out
+    assert "horizon" in out
+
+
+def test_fisher(command: Command) -> None:
+    here = fisher_curve(ensembles.normal(12, seed=3), 0.1, 15)
+    asked = ["--fisher", "--noise", 0.1, "--lags", 15]
+    code, out, _ = command(*TWELVE, *asked, "--json")
+    assert code == 0
+    found = MemoryCurve.from_json(out)
+    assert np.array_equal(found.values, here.values)
+    assert found.kind == "Fisher"
+    code, out, _ = command(*TWELVE, "--fisher")
+    assert code == 0
+    assert "total Fisher" in out
+    assert "rank" not in out
+
+
+def test_several_inputs_and_readout(command: Command) -> None:
+    code, out, _ = command(*TWELVE, "--inputs", 3, "--lags", 8, "--json")
+    assert code == 0
+    three = MemoryCurve.from_json(out)
+    assert three.channels.shape == (8, 3)
+    assert three.total == 12
+    code, out, _ = command(*TWELVE, "--inputs", 2, "--lags", 8)
+    assert "input 0" in out
+    assert "input 1" in out
+    code, out, _ = command(*TWELVE, "--readout", "0,3,5-9", "--lags", 8, "--json")
+    assert code == 0
+    network = ensembles.normal(12, seed=3).replace(readout=[0, 3, 5, 6, 7, 8, 9])
+    assert np.array_equal(MemoryCurve.from_json(out).values, memory_curve(network, 8).values)
+    assert MemoryCurve.from_json(out).total == 7
+
+
+def test_inputs_of_one_seed_share_the_first(command: Command) -> None:
+    """Another input joins those there are; an input of no use to the others takes memory away."""
+    curves = []
+    for count in (1, 2, 3):
+        _, out, _ = command(*TWELVE, "--inputs", count, "--lags", 5, "--json")
+        curves.append(MemoryCurve.from_json(out))
+    first = [curve.channels[:, 0] for curve in curves]
+    assert np.all(first[1] <= first[0] + 1e-12)
+    assert np.all(first[2] <= first[1] + 1e-12)
+
+
+def test_file_with_several_inputs(tmp_path: Path, command: Command) -> None:
+    rng = np.random.default_rng(1)
+    A, C = ensembles.normal(8, seed=1).A, rng.standard_normal((8, 2))
+    np.savez(tmp_path / "net.npz", A=A, C=C)
+    _, out, _ = command("curve", tmp_path / "net.npz", "--lags", 9, "--json")
+    here = memory_curve(LinearNetwork(A, C), 9)
+    assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)

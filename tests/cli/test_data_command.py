@@ -1,0 +1,254 @@
+"""The command ``memcurve data``: recordings in files, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from command import Command, failed
+from memcurve import Capacity, MemoryCurve, capacity_from_data, ensembles, memory_from_data
+from memcurve.cli.data import Estimator
+from memcurve.data.estimators import ESTIMATORS
+from tolerances import SMALL_DIRECT
+
+ROWS, STATES = 800, 6
+
+
+@pytest.fixture(scope="module")
+def recording() -> tuple[np.ndarray, np.ndarray]:
+    """Settled states of a small linear network, and their input."""
+    z = np.random.default_rng(3).standard_normal(ROWS + 100)
+    states = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1).simulate(z)
+    return states[100:], z[100:]
+
+
+@pytest.fixture
+def command(command: Command) -> Command:
+    """``memcurve data``."""
+    return lambda *arguments: command("data", *arguments)
+
+
+@pytest.fixture
+def file(recording, tmp_path: Path) -> Path:
+    np.savez(tmp_path / "rec.npz", states=recording[0], z=recording[1])
+    return tmp_path / "rec.npz"
+
+
+def test_choices_are_the_table() -> None:
+    assert get_args(Estimator) == ("regression", *ESTIMATORS)
+
+
+def test_tables(command, file, recording) -> None:
+    code, out, _ = command(file, "--lags", 20)
+    here = memory_from_data(*recording, 20)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].split() == ["checks", "nothing", "to", "report"]
+    assert f"rec: {ROWS - 19} rows of {STATES} states" in lines[1]
+    assert f"{here.total:.4f} ± {here.total_error:.2g} over lags 0 … 19" in out
+    cut = here.diagnostics["total_cut"]
+    assert f"{cut:.4f} ± {here.diagnostics['total_cut_error']:.2g} up to the last" in out
+    assert "90 % interval" in out
+    low, high = here.bands[5]
+    assert f"{here.values[5]:.5f}    {low:.5f} … {high:.5f}" in out
+    assert "last significant lag" in out
+    assert "note: estimated from" in out
+
+
+def test_archive_with_usual_and_given_names(command, file, recording, tmp_path: Path) -> None:
+    here = memory_from_data(*recording, 15)
+    code, out, _ = command(file, "--lags", 15, "--json")
+    found = MemoryCurve.from_json(out)
+    assert code == 0
+    assert np.array_equal(found.values, here.values)
+    assert np.array_equal(found.bands, here.bands)
+    assert (found.total, found.total_error) == (here.total, here.total_error)
+    assert found.network == "rec"
+    np.savez(tmp_path / "own.npz", rates=recording[0], stimulus=recording[1])
+    named = ["--state-names", "rates", "--input-name", "stimulus"]
+    code, out, _ = command(tmp_path / "own.npz", *named, "--lags", 15, "--json")
+    assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
+
+
+def test_table_with_column_names(command, recording, tmp_path: Path) -> None:
+    X, z = recording
+    names = ",".join(["drive", *(f"x{k}" for k in range(STATES))])
+    content = np.column_stack([z, X])
+    np.savetxt(tmp_path / "rec.csv", content, "%.17g", ",", header=names, comments="")
+    asked = ["--input-name", "drive", "--lags", 12, "--json"]
+    code, out, _ = command(tmp_path / "rec.csv", *asked)
+    assert code == 0
+    assert np.array_equal(MemoryCurve.from_json(out).values, memory_from_data(X, z, 12).values)
+    code, out, _ = command(tmp_path / "rec.csv", "--state-names", "x0", "x2", *asked)
+    here = memory_from_data(X[:, [0, 2]], z, 12)
+    assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
+
+
+def test_two_files_and_every_option(command, recording, tmp_path: Path) -> None:
+    X, z = recording
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "z.npy", z)
+    pair = [tmp_path / "x.npy", "--input", tmp_path / "z.npy", "--json"]
+    asked = ["--washout", 50, "--noise-floor", 0.1, "--level", 0.5, "--no-checks", "--innovations"]
+    code, out, _ = command(*pair, *asked)
+    here = memory_from_data(
+        X, z, washout=50, noise_floor=0.1, level=0.5, checks=False, innovations=True
+    )
+    found = MemoryCurve.from_json(out)
+    assert np.array_equal(found.values, here.values)
+    assert np.array_equal(found.error, here.error)
+    assert "findings" not in found.diagnostics
+    assert "ar_order" in found.diagnostics
+    for name in ESTIMATORS:
+        code, out, _ = command(*pair, "--estimator", name, "--lags", 10)
+        here = memory_from_data(X, z, 10, estimator=name)
+        assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
+    code, out, _ = command(*pair[:-1], "--estimator", "k_fold", "--lags", 10, "--no-checks")
+    assert code == 0
+    assert "left out" in out
+    assert "unknown" in out
+
+
+def test_coloured_input_by_itself_or_not(command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    z = np.zeros(1500)
+    for t, e in enumerate(rng.standard_normal(1499)):
+        z[t + 1] = 0.8 * z[t] + e
+    X = ensembles.orthogonal(5, spectral_radius=0.8, seed=1).simulate(z)
+    np.savez(tmp_path / "rec.npz", x=X, u=z)
+    code, out, _ = command(tmp_path / "rec.npz", "--washout", 100)
+    assert code == 0
+    assert out.splitlines()[0].strip().startswith("checks  warning: the input is not white")
+    assert out.count("the input is not white") == 1
+    assert "raw total" in out
+    code, out, _ = command(tmp_path / "rec.npz", "--washout", 100, "--no-innovations", "--json")
+    assert "ar_order" not in MemoryCurve.from_json(out).diagnostics
+
+
+def test_picture_and_saved_curve(command, file, tmp_path: Path) -> None:
+    png, saved = tmp_path / "memory.png", tmp_path / "memory.json"
+    code, out, _ = command(file, "--lags", 10, "--plot", png, "--save", saved, "--json")
+    assert code == 0
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert MemoryCurve.load(saved).to_json() == out.rstrip("\n")
+
+
+def test_capacity(command, file, recording) -> None:
+    here = capacity_from_data(*recording, name="rec", washout=0)
+    code, out, _ = command(file, "--capacity", "--lags", 10)
+    assert code == 0
+    for degree in (1, 2, 3):
+        assert f"{here.by_degree[degree]:.4f}" in out
+    assert f"at most {STATES}," in out
+    code, out, _ = command(file, "--capacity", "--lags", 10, "--json")
+    both = json.loads(out)
+    assert Capacity.from_json(json.dumps(both["capacity"])).by_degree == here.by_degree
+    curve = MemoryCurve.from_json(json.dumps(both["memory"]))
+    assert np.array_equal(curve.values, memory_from_data(*recording, 10).values)
+
+
+def test_estimators_side_by_side(command, recording, tmp_path: Path) -> None:
+    X, z = recording
+    X = np.column_stack([X, np.ones(ROWS)])  # left out in all of them
+    np.savez(tmp_path / "rec.npz", states=X, z=z)
+    png = tmp_path / "x.png"
+    code, out, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--plot", png)
+    assert code == 0
+    assert out.count("columns are constant") == 1
+    assert png.stat().st_size > 1000
+    code, text, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--json")
+    rows = json.loads(text)["estimators"]
+    assert [row["estimator"] for row in rows] == ["regression", *ESTIMATORS]
+    for row in rows:
+        here = memory_from_data(recording[0], z, 10, estimator=row["estimator"])
+        assert np.allclose(row["values"], here.values, rtol=0, atol=SMALL_DIRECT)
+        assert abs(row["total"] - here.total) <= SMALL_DIRECT
+        assert f"{here.total:.4f}" in out
+    assert [row["total_error"] is None for row in rows] == [False] + 5 * [True]
+    assert "reservoirpy" in out
+
+
+def test_missing_files_and_inputs(command, file, recording, tmp_path: Path) -> None:
+    assert "no such file" in failed(command(tmp_path / "none.npz"))
+    assert "no such file" in failed(command(file, "--input", tmp_path / "none.npy"))
+    np.save(tmp_path / "x.npy", recording[0])
+    assert "give their input too: --input FILE" in failed(command(tmp_path / "x.npy"))
+    np.savetxt(tmp_path / "x.csv", recording[0], delimiter=",")
+    assert "or give --input FILE" in failed(command(tmp_path / "x.csv"))
+    (tmp_path / "x.docx").write_text("x")
+    assert "unknown kind of file '.docx'" in failed(command(tmp_path / "x.docx"))
+
+
+def test_wrong_names_list_those_there_are(command, file, recording, tmp_path: Path) -> None:
+    message = failed(command(file, "--state-names", "rates"))
+    assert f"has no rates; it holds states ({ROWS}, {STATES}) float64" in message
+    assert "Correct --state-names." in message
+    assert "Correct --input-name." in failed(command(file, "--input-name", "drive"))
+    assert "name of one array" in failed(command(file, "--state-names", "a", "b"))
+    names = ",".join([*"abcdef", "drive"])
+    content = np.column_stack(recording)
+    np.savetxt(tmp_path / "x.csv", content, delimiter=",", header=names, comments="")
+    message = failed(command(tmp_path / "x.csv"))
+    assert "only a, b, c, d, e, f, drive; choose one with --input-name '...'" in message
+    message = failed(command(tmp_path / "x.csv", "--input-name", "g"))
+    assert "has no column 'g'; it has a, b, c, d, e, f, drive" in message
+
+
+def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: Path) -> None:
+    X, z = recording
+    broken = X.copy()
+    broken[100, 2] = np.nan
+    wide = np.random.default_rng(1).standard_normal((60, 80))
+    cases = {
+        "nan": (broken, z, "error: 1 of 800 rows hold NaN or infinite numbers"),
+        "wide": (wide, z[:60], "error: there are 60 rows for 80 states"),
+        "lead": (X[2:], z[:-2], "error: the states lead by 2 steps"),
+    }
+    for name, (states, inputs, message) in cases.items():
+        np.savez(tmp_path / f"{name}.npz", states=states, z=inputs)
+        text = failed(command(tmp_path / f"{name}.npz"))
+        assert message in text
+        assert "--no-checks" in text
+    text = failed(command(tmp_path / "lead.npz"))
+    assert "pass states[:-2], inputs[2:]" in text
+    assert command(tmp_path / "lead.npz", "--no-checks")[0] == 0
+    assert "must have more rows" in failed(command(tmp_path / "wide.npz", "--no-checks"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--lags", "0"], "`lags` must be a positive integer"),
+        (["--lags", "500"], "`lags` must be at most half"),
+        (["--washout", "800"], "washout"),
+        (["--level", "1"], "`level` must be a finite number between 0 and 1"),
+        (["--noise-floor", "-1"], "`noise_floor` must be a finite number at least 0"),
+        (["--lags", "5", "--plot", "x.docx"], "must end in one of"),
+    ],
+)
+def test_bad_options_end_in_one_line(command, file, arguments: list, message: str) -> None:
+    text = failed(command(file, *arguments))
+    assert message in text
+    assert len(text.splitlines()) == 1
+
+
+@pytest.mark.parametrize("other", [["--estimator", "split"], ["--capacity"]])
+def test_options_at_odds(command, file, other: list) -> None:
+    text = failed(command(file, "--compare", *other), 2)
+    assert "--compare takes all estimators" in text
+
+
+def test_recordings_are_not_overwritten(command, file) -> None:
+    assert "is the recording itself" in failed(command(file, "--save", file), 2)
+
+
+def test_unknown_estimators_and_help(command) -> None:
+    assert command("x.npz", "--estimator", "nope")[0] == 2
+    code, out, _ = command("--help")
+    assert code == 0
+    assert "memcurve data recording.npz --capacity" in out
+    assert "--no-innovations" in out

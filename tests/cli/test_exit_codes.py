@@ -1,0 +1,200 @@
+"""Exit codes of the command, and errors in one line: 1 for what failed, 2 for how it was asked."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import Command, failed, run
+from memcurve import UncertainResultError, cli, ensembles, save_network
+from memcurve.cli.process import EXIT_CODES
+
+TWELVE = ("curve", "--size", 12, "--seed", 3)
+
+USAGE = [
+    (["nonsense"], 'Unknown command "nonsense"'),
+    (["curve", "--frobnicate"], "--frobnicate"),
+    (["curve", "--ensemble", "nope"], "sparse_normal"),
+    (["curve", "--method", "nope"], "certified"),
+    (["curve", "--size", "many"], "it must be a whole number, e.g. 100; got 'many'"),
+    (["curve", "--lags", "1.5"], "got '1.5'"),
+    (["curve", "--lags"], "--lags requires an argument"),
+    (["curve", "--spectral-radius", "wide"], "wide"),
+    (["curve", "one.npz", "two.npz"], "two.npz"),
+    (["compare", "--methods", "nope"], "nope"),
+    (["data"], "requires an argument"),
+    (["data", "x.npz", "--estimator", "nope"], "nope"),
+    (["paper", "--figure", "four"], "four"),
+    (["curve", "--matrix", "W"], "--matrix names an array in a file"),
+    (["curve", "x.npz", "--spectral-radius", "0.5"], "--spectral-radius is for built-in"),
+    (["curve", "x.npz", "--save", "x.npz"], "is the network itself"),
+    (["compare", "x.npz", "--save", "x.npz"], "is the network itself"),
+    ([*TWELVE, "--input", "ar:1.1"], "`ar` must be stationary"),
+    ([*TWELVE, "--input", "acov:1,0.9"], "taper='bartlett'"),
+    ([*TWELVE, "--input", "brown"], "`input` must be one of the forms white"),
+    ([*TWELVE, "--noise", "loud"], "`noise` must be a standard deviation like 1e-3"),
+    ([*TWELVE, "--noise", "0bit:4"], "`bits` must be a positive integer"),
+    ([*TWELVE, "--noise", "xbit:4"], "`noise` must be a standard deviation like 1e-3"),
+    ([*TWELVE, "--noise", "step:0"], "`step` must be a finite number above 0"),
+    ([*TWELVE, "--noise", "0.1", "float32"], "or several standard deviations; got 0.1 float32"),
+    ([*TWELVE, "--forecast"], "--forecast needs an input that is not white"),
+    ([*TWELVE, "--forecast", "--fisher"], "exclude each other"),
+    ([*TWELVE, "--fisher", "--input", "ar:0.9"], "--fisher takes neither --method nor --input"),
+    ([*TWELVE, "--fisher", "--method", "osm"], "--fisher takes neither --method nor --input"),
+    ([*TWELVE, "--fisher", "--noise", "float32"], "--fisher takes one standard deviation"),
+    ([*TWELVE, "--fisher", "--readout", "1"], "leave out --readout"),
+    ([*TWELVE, "--profile", "--lags", "5"], "leave out --lags"),
+    ([*TWELVE, "--readout", "1-x"], "--readout must list nodes and ranges"),
+    (["--install-completion", "--shell", "tcsh"], "tcsh"),
+]
+
+FAILURES = [
+    (["curve", "--size", "0"], "`size` must be a positive integer, got 0"),
+    (["curve", "--size", "-3"], "`size` must be a positive integer, got -3"),
+    (["curve", "--size", "1" + 20 * "0"], "is too large"),
+    (["curve", "--lags", "0"], "`lags` must be a positive integer"),
+    (["curve", "--lags", "100000000000000"], "`lags` must be at most"),
+    (["curve", "--seed", "-1"], "`seed` must not be negative"),
+    (["curve", "--spectral-radius", "1.5"], "the network is unstable"),
+    (["curve", "--mask", "nope"], "sparse_uniform"),
+    (["curve", "--ensemble", "cyclic", "--density", "0.1"], "does not take `density`"),
+    (["curve", "missing.npz"], "no such file"),
+    (["curve", "--plot", "x.docx"], "must end in one of"),
+    (["curve", "--plot", "png"], "must end in one of"),
+    (["curve", "--plot", "no/such/folder/x.png"], "no/such/folder/x.png: No such file"),
+    (["curve", "--save", "no/such/folder/x.json"], "cannot be written"),
+    (["compare", "--size", "5", "--save", "no/such/folder/x.json"], "cannot be written"),
+    (["paper", "--figure", "9"], "got 9"),
+    ([*TWELVE, "--input", "series:none.npy"], "existing file"),
+    ([*TWELVE, "--noise", "-1"], "must not be negative"),
+    ([*TWELVE, "--noise", "nan"], "`noise` must be finite"),
+    ([*TWELVE, "--noise", "0.1", "--method", "osm"], "method 'osm' is for one white input"),
+    ([*TWELVE, "--input", "ar:0.5", "--method", "osm"], "coloured input"),
+    ([*TWELVE, "--inputs", "2", "--method", "neutral"], "got several inputs"),
+    ([*TWELVE, "--readout", "1", "--method", "arnoldi"], "a readout of some nodes"),
+    ([*TWELVE, "--forecast", "--input", "ar:0.9", "--noise", "1", "2"], "single level"),
+    ([*TWELVE, "--fisher", "--noise", "0"], "`noise` must be a finite number above 0"),
+    ([*TWELVE, "--profile", "--method", "osm"], "method 'osm' is for one white input"),
+    ([*TWELVE, "--inputs", "0"], "--inputs must be at least 1"),
+    ([*TWELVE, "--readout", "12"], "`readout` must hold indices from 0 to 11, got 12"),
+    ([*TWELVE, "--readout", "1,1"], "`readout` must name each node once"),
+    ([*TWELVE, "--readout", "5-3"], "`readout` must list at least one node"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [(*case, 2) for case in USAGE] + [(*case, 1) for case in FAILURES],
+)
+def test_errors_end_in_one_line(
+    command: Command,
+    arguments: list,
+    message: str,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = failed(command(*arguments), code)
+    assert message in text
+    assert len(text.splitlines()) == 1
+    verbose = command(*arguments, "--verbose")
+    assert verbose.code == code
+    assert "Traceback" in verbose.err
+    assert verbose.out == ""
+
+
+def test_errors_as_users_see_them() -> None:
+    for arguments, code in ((["curve", "--size", "0"], 1), (["curve", "--size", "many"], 2)):
+        assert len(failed(run(*arguments), code).splitlines()) == 1
+
+
+def test_a_damaged_file_fails(command: Command, tmp_path: Path) -> None:
+    save_network(ensembles.normal(5, seed=1), tmp_path / "cut.npz")
+    content = (tmp_path / "cut.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(content[: len(content) // 2])
+    assert "cut.npz" in failed(command("curve", tmp_path / "cut.npz"))
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError(), "out of memory; ask for fewer nodes or lags."),
+        (MemoryError("Unable to allocate 8 TiB"), "Unable to allocate 8 TiB"),
+        (OverflowError("int too large"), "int too large"),
+        (np.linalg.LinAlgError("Singular matrix"), "Singular matrix"),
+        (UncertainResultError("too uncertain"), "too uncertain"),
+        (ModuleNotFoundError("No module named 'h5py'"), "h5py"),
+        (PermissionError(13, "Permission denied", "x.npz"), "x.npz: Permission denied"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "invalid start byte"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_whatever_is_the_users_doing(
+    command: Command, error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*arguments: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
+    assert message in failed(command("curve", "--size", 5))
+
+
+def test_mistakes_of_the_package_keep_their_traceback(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*arguments: object, **options: object) -> None:
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
+    with pytest.raises(KeyError, match="a mistake"):
+        command("curve", "--size", 5)
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])
+def test_returned_codes_are_passed_on(
+    command: Command, returned: int | None, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answers(verbose: bool = False) -> int | None:
+        return returned
+
+    monkeypatch.setattr(cli, "app", cli.App(name="memcurve"))
+    cli.app.command(answers)
+    assert command("answers") == (code, "", "")
+
+
+def test_help_names_the_codes(command: Command) -> None:
+    done = command("--help")
+    assert done.code == 0
+    words = " ".join(done.out.split())
+    for line in EXIT_CODES.splitlines():
+        assert " ".join(line.split()) in words
+
+
+def test_ctrl_c() -> None:
+    code = """
+import sys, time, memcurve.paper
+from memcurve.cli import main
+
+def reproduce(*arguments, **options):
+    print("at work", flush=True)
+    time.sleep(60)
+
+memcurve.paper.reproduce = reproduce
+sys.argv[1:] = ["paper"]
+main()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == b""

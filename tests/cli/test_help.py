@@ -1,0 +1,108 @@
+"""Help: instant, complete, and its examples run."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from command import Command, run
+from memcurve import __version__, ensembles
+from memcurve.cli import audit, compare, curve, data, install_completion, paper, sweep
+
+COMMANDS = (audit, curve, compare, data, paper, sweep, install_completion)
+
+
+def examples(function: Any) -> list[list[str]]:
+    """The lines of a docstring that users may copy."""
+    text = inspect.getdoc(function) or ""
+    return [shlex.split(line)[1:] for line in re.findall(r"^ +(memcurve .*)$", text, re.MULTILINE)]
+
+
+EXAMPLES = [words for function in COMMANDS for words in examples(function)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that examples speak of, all of them small."""
+    place = tmp_path_factory.mktemp("examples")
+    network = ensembles.normal(6, seed=1)
+    savemat(place / "network.mat", {"A": network.A, "C": network.C})
+    savemat(place / "reservoir.mat", {"W": network.A, "Win": network.C})
+    np.savez(place / "network.npz", A=network.A, C=network.C)
+    np.save(place / "weights.npy", network.A)
+    from safetensors.numpy import save_file
+
+    save_file({"rnn.A": network.A, "rnn.B": network.C}, place / "layer.safetensors")
+    z = np.random.default_rng(3).standard_normal(1600)
+    X = ensembles.orthogonal(4, spectral_radius=0.8, seed=1).simulate(z)[100:]
+    z = z[100:]
+    np.save(place / "states.npy", X)
+    np.save(place / "input.npy", z)
+    np.savez(place / "recording.npz", states=X, z=z)
+    savemat(place / "recording.mat", {"firing_rates": X, "stimulus": z})
+    columns = np.column_stack([X[:, :3], z])
+    np.savetxt(place / "recording.csv", columns, delimiter=",", header="x0,x1,x2,u", comments="")
+    import h5py
+
+    with h5py.File(place / "recording.h5", "w") as file:
+        file["states"], file["z"] = X, z
+    study = '[grid]\nensemble = "normal"\nsize = [4, 6]\nseed = [1, 2]\n'
+    (place / "study.toml").write_text(study, encoding="utf-8")
+    return place
+
+
+def test_there_are_examples() -> None:
+    assert {words[0] for words in EXAMPLES} == {
+        "audit", "curve", "compare", "data", "paper", "sweep", "--install-completion",
+    }  # fmt: skip
+    assert all(len(examples(function)) >= 3 for function in COMMANDS)
+
+
+@pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
+def test_examples_run(
+    command: Command, words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    if words[0] == "paper":  # hours of work, tested elsewhere
+        page = folder / "index.html"
+        monkeypatch.setattr("memcurve.paper.reproduce", lambda *a, **k: (page, []))
+    done = command(*words)
+    assert done.code == (3 if "--fail-on-mismatch" in words else 0), done.err
+    assert done.out
+    for option in ("--plot", "--save", "--html", "--markdown", "--export"):
+        if option in words:
+            assert (folder / words[words.index(option) + 1]).stat().st_size > 100
+
+
+@pytest.mark.parametrize("function", COMMANDS)
+def test_every_option_is_explained(command: Command, function: Any) -> None:
+    """The same words stand for the same thing in every command."""
+    asked = "--install-completion" if function is install_completion else function.__name__
+    done = command(asked, "--help")
+    assert done.code == 0
+    assert "--verbose" in done.out
+    assert "Show the full traceback of an error." in done.out
+    for words in examples(function):
+        assert " ".join(["memcurve", *words]) in " ".join(done.out.split())
+    if function is not install_completion:
+        assert "--json" in done.out
+    if function in (curve, compare, data):
+        for option in ("--plot", "--save", "--lags"):
+            assert option in done.out
+    if function in (curve, compare, paper):
+        assert "Seed of everything drawn at random." in done.out
+
+
+def test_version_and_overview() -> None:
+    done = run("--version")
+    assert (done.code, done.out.strip()) == (0, __version__)
+    assert "memcurve COMMAND" in run().out

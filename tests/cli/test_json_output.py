@@ -1,0 +1,134 @@
+"""``--json``: one strict JSON document is all of stdout, whatever else is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command import Command, run
+from memcurve import Capacity, Comparison, MemoryCurve, NoiseProfile, compare, ensembles
+from memcurve.cli.console import json_text
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    z = np.random.default_rng(3).standard_normal(600)
+    X = ensembles.orthogonal(4, spectral_radius=0.8, seed=1).simulate(z)
+    file = tmp_path_factory.mktemp("recording") / "rec.npz"
+    np.savez(file, states=X[100:], z=z[100:])
+    return file
+
+
+def document(text: str) -> Any:
+    """Read strict JSON: no NaN, no infinity, nothing before or after."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+CURVE = ("curve", "--size", 8)
+QUESTIONS = [
+    (CURVE, MemoryCurve),
+    ((*CURVE, "--method", "naive"), MemoryCurve),
+    ((*CURVE, "--method", "osm_plus"), MemoryCurve),
+    ((*CURVE, "--input", "ar:0.9", "--forecast"), MemoryCurve),
+    ((*CURVE, "--fisher"), MemoryCurve),
+    ((*CURVE, "--profile"), NoiseProfile),
+    ((*CURVE, "--inputs", 2, "--readout", "0-3"), MemoryCurve),
+    (("data",), MemoryCurve),
+    (("data", "--estimator", "k_fold"), MemoryCurve),
+]
+
+
+@pytest.mark.parametrize(("asked", "kind"), QUESTIONS)
+def test_results_are_read_back(
+    command: Command, recording: Path, tmp_path: Path, asked: tuple, kind: Any
+) -> None:
+    asked = ("data", recording, *asked[1:], "--lags", 6) if asked[0] == "data" else asked
+    png, saved = tmp_path / "x.png", tmp_path / "x.json"
+    done = command(*asked, "--json", "--plot", png, "--save", saved, "--verbose")
+    assert done.code == 0, done.err
+    document(done.out)
+    assert kind.from_json(done.out).to_json() == done.out.rstrip("\n")
+    assert saved.read_text(encoding="utf-8") == done.out.rstrip("\n")
+    assert done.err == f"picture written to {png}\nresult written to {saved}\n"
+
+
+def test_comparison(command: Command, tmp_path: Path) -> None:
+    png, saved = tmp_path / "x.png", tmp_path / "x.json"
+    asked = ("compare", "--ensemble", "normal", "--size", 6, "--lags", 20)
+    done = command(*asked, "--json", "--plot", png, "--save", saved)
+    assert done.code == 0, done.err
+    printed, saved_rows = document(done.out), Comparison.load(saved).rows
+    options = {"osm_plus": {"masks": 100}}
+    here = compare(ensembles.normal(6, seed=1), lags=20, seed=1, options=options)
+    for row, written, mine in zip(printed["rows"], saved_rows, here.rows, strict=True):
+        assert row["method"] == written.method == mine.method
+        assert row["total"] == written.total == mine.total
+        assert written.curve is not None
+        assert mine.curve is not None
+        assert np.array_equal(written.curve.values, mine.curve.values)
+        assert "curve" not in row
+
+
+def test_comparison_with_a_method_that_fails(command: Command, tmp_path: Path) -> None:
+    """Its numbers are not known, and its curve is none."""
+    saved = tmp_path / "x.json"
+    np.savez(tmp_path / "zero.npz", A=np.zeros((3, 3)), C=np.zeros(3))
+    asked = ("compare", tmp_path / "zero.npz", "--methods", "naive", "--lags", 4)
+    done = command(*asked, "--json", "--save", saved)
+    assert done.code == 0, done.err
+    row = document(done.out)["rows"][1]
+    assert row["total"] is None
+    assert row["note"].startswith("failed: ")
+    assert document(saved.read_text(encoding="utf-8"))["rows"][1]["curve"] is None
+
+
+def test_capacity_and_estimators(command: Command, recording: Path) -> None:
+    both = document(command("data", recording, "--capacity", "--lags", 6, "--json").out)
+    assert Capacity.from_json(json.dumps(both["capacity"])).total > 0
+    rows = document(command("data", recording, "--compare", "--lags", 6, "--json").out)
+    assert rows["estimators"][1]["total_error"] is None
+
+
+def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures and claims take long: what they come to is given here."""
+    from memcurve.paper import Outcome
+
+    claim = Outcome("Theorem 1", "the rank is N", "holds", "100 of 100")
+
+    def reproduce(output: Path, *, progress: Any, **options: Any) -> tuple[Path, list[Any]]:
+        progress("figure 4", 0, 1)
+        return output / "index.html", [claim] if options["claims"] else []
+
+    monkeypatch.setattr("memcurve.paper.reproduce", reproduce)
+    out = tmp_path / "out"
+    done = command("paper", "--figure", 4, 4, 6, "--claims", "--output", out, "--json")
+    assert done.code == 0, done.err
+    content = document(done.out)
+    assert content["page"] == str(out / "index.html")
+    assert content["figures"] == [str(out / f"figure{number}.png") for number in (4, 6)]
+    assert content["claims"] == [vars(claim)]
+    assert "figure 4 …" in done.err
+    everything = document(command("paper", "--output", out, "--json").out)
+    assert len(everything["figures"]) == 6
+    assert everything["claims"] == []
+
+
+def test_as_users_see_it() -> None:
+    done = run("curve", "--ensemble", "cyclic", "--size", 10, "--lags", 25, "--json")
+    assert done.code == 0
+    assert done.err == ""
+    assert len(MemoryCurve.from_json(done.out)) == 25
+
+
+def test_what_is_not_finite() -> None:
+    assert document(json_text({"a": [float("nan"), (float("-inf"), 1.5)]})) == {
+        "a": [None, [None, 1.5]]
+    }

@@ -1,0 +1,118 @@
+"""What is printed arrives whole wherever it is sent, or the command says that it did not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import Command, run, shell
+from memcurve import MemoryCurve, ensembles
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="pipes and devices of Unix")
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "script",
+    [
+        "memcurve curve --size 5 | head -1",
+        "memcurve curve --help | head -1",
+        "memcurve curve --size 60 --lags 3000 --json | head -1",
+    ],
+)
+def test_a_reader_that_has_seen_enough(script: str) -> None:
+    done = shell(f'{script}; exit "${{PIPESTATUS[0]}}"')
+    assert done.code == 0
+    assert done.err == ""
+    assert len(done.out.splitlines()) == 1
+
+
+FULL = "standard output cannot be written (No space left on device)"
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("memcurve curve --size 5 >&-", "standard output is closed"),
+        ("memcurve --version >&-", "standard output is closed"),
+        ("memcurve curve --size 5 > /dev/full", FULL),
+        ("memcurve curve --size 60 --lags 3000 --json > /dev/full", FULL),
+        ("memcurve --help > /dev/full", FULL),
+    ],
+)
+def test_what_cannot_be_written_is_an_error(script: str, message: str) -> None:
+    if "full" in script and not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    done = shell(script)
+    assert done.code == 1
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@POSIX
+def test_messages_with_nowhere_to_go(tmp_path: Path) -> None:
+    """They do not get into the result."""
+    saved = tmp_path / "x.json"
+    done = shell(f"memcurve curve --size 5 --json --save {saved} 2>&-")
+    assert (done.code, done.err) == (0, "")
+    assert MemoryCurve.from_json(done.out).total == 5
+    assert shell("memcurve curve --size 0 2>&-") == (1, "", "")
+
+
+def test_tables_are_not_cut(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not at 80 columns, nor at those of the terminal the command was started in."""
+    monkeypatch.setenv("COLUMNS", "40")
+    done = command("compare", "--size", 20, "--density", 0.5)
+    assert done.code == 0
+    rows = [line for line in done.out.splitlines() if line.lstrip().startswith("osm_plus")]
+    assert len(rows) == 1
+    assert "mean and 90 % bands over 100 masks; the total equals the number of states" in rows[0]
+    assert len(done.out.splitlines()) == 8
+    assert all(line == line.rstrip() for line in done.out.splitlines())
+    name = "a-name-that-is-longer-than-any-terminal-is-wide-" * 3
+    np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
+    assert name in command("curve", tmp_path / f"{name}.npz").out
+
+
+def test_recordings_are_not_cut(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    z = np.random.default_rng(3).standard_normal(600)
+    X = ensembles.orthogonal(4, spectral_radius=0.8, seed=1).simulate(z)
+    np.savez(tmp_path / "rec.npz", states=X[100:], z=z[100:])
+    monkeypatch.setenv("COLUMNS", "40")
+    done = command("data", tmp_path / "rec.npz", "--compare", "--lags", 5)
+    assert done.code == 0
+    rows = {line.split()[0]: line for line in done.out.splitlines()}
+    assert {"regression", "in_sample", "k_fold"} <= set(rows)
+    for row in ("in_sample", "k_fold"):
+        assert len(rows[row].split()) > 6
+
+
+@POSIX
+def test_terminals_without_colour_or_width() -> None:
+    """In a terminal of 40 columns no number is cut; a dumb one gets no escapes, NO_COLOR none."""
+    for setting, forbidden in (("TERM=dumb", "\x1b["), ("TERM=xterm NO_COLOR=1", "\x1b[33m")):
+        done = shell(
+            f"export {setting}; export -f memcurve\n"
+            "script -qec 'stty cols 40; memcurve curve --size 4 --method naive' /dev/null"
+        )
+        if "script: command not found" in done.err:
+            pytest.skip("script is not installed")
+        assert done.code == 0
+        assert "note:" in done.out
+        assert forbidden not in done.out
+        assert "below 0.5 from here on" in done.out
+
+
+def test_without_utf_8() -> None:
+    plain = {"LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = run("curve", "--size", 5, env=os.environ | plain)
+    assert done.code == 0, done.err
+    assert r"normal, N=5, \u03c1=0.9" in done.out

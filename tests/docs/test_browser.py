@@ -1,0 +1,142 @@
+"""The built documentation in a real browser, from the disk: quiet, offline, narrow or wide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import Opened, browser, open_page
+from documentation import Site
+
+pytestmark = pytest.mark.documentation
+
+PAGES = ("index", "theory/tail_energy", "tutorials/noise")
+WIDTHS = (1280, 390)
+#: MathJax has drawn what there is; pages without maths do not load it.
+DRAWN = "() => window.MathJax?.startup?.promise?.then(() => true) ?? true"
+#: Formulas that are not drawn, are drawn as errors, or have no size.
+BAD_MATHS = """() => {
+    const missing = [...document.querySelectorAll('.math')].filter(
+        place => !place.querySelector('mjx-container svg'));
+    const drawn = [...document.querySelectorAll('mjx-container')];
+    const empty = drawn.filter(one => one.getBoundingClientRect().width < 2);
+    const wrong = [...document.querySelectorAll('[data-mml-node="merror"]')];
+    return [...missing, ...empty, ...wrong].map(one => one.textContent.slice(0, 80));
+}"""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Any]:
+    with browser() as started:
+        yield started
+
+
+def address(site: Site, page: str) -> Path:
+    path = site.folder / f"{page}.html"
+    assert path.is_file(), f"{page} was not built:\n{site.output[-5000:]}"
+    return path
+
+
+def assert_quiet(opened: Opened) -> None:
+    assert opened.errors == []
+    assert opened.requests == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_page(running: Any, site: Site, page: str, width: int, dark: bool) -> None:
+    with open_page(running, address(site, page), width, dark=dark) as opened:
+        shown = opened.page
+        assert shown.evaluate(DRAWN)
+        assert shown.evaluate(BAD_MATHS) == []
+        drawn = shown.locator("mjx-container svg").count()
+        assert drawn >= (10 if page.startswith("theory") else 0)
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        assert shown.evaluate("document.documentElement.dataset.theme") == (
+            "dark" if dark else "light"
+        )
+        pictures = shown.evaluate(
+            "[...document.querySelectorAll('article img')].map(i => [i.naturalWidth, i.width])"
+        )
+        assert all(natural > 0 and 0 < wide <= width for natural, wide in pictures)
+        assert pictures or page.startswith("theory")
+        assert_quiet(opened)
+
+
+def test_every_page_on_a_telephone(running: Any, site: Site) -> None:
+    """None is wider than the window, has maths that is not drawn, or writes to the console."""
+    with open_page(running, address(site, "index"), 390) as opened:
+        for path in site.pages:
+            opened.page.goto(path.as_uri())
+            assert opened.page.evaluate(DRAWN), path
+            assert opened.page.evaluate(BAD_MATHS) == [], path
+            assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390, path
+            assert opened.errors == [], path
+        assert_quiet(opened)
+
+
+def test_text_stands_out_in_both_themes(running: Any, site: Site) -> None:
+    """Letters of the drawing and the page against what lies behind them."""
+    contrast = """() => {
+        const light = colour => {
+            const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map(Number).map(
+                v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const page = light(getComputedStyle(document.body).backgroundColor);
+        const box = light(getComputedStyle(document.querySelector('svg.drawing .box')).fill);
+        const against = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        const words = [...document.querySelectorAll('svg.drawing text')].map(
+            one => against(light(getComputedStyle(one).fill), box));
+        const prose = light(getComputedStyle(document.querySelector('article p')).color);
+        return [Math.min(...words), against(prose, page)];
+    }"""
+    for dark in (False, True):
+        path = address(site, "contributing/architecture")
+        with open_page(running, path, dark=dark) as opened:
+            drawing, prose = opened.page.evaluate(contrast)
+            assert drawing >= 4.5
+            assert prose >= 7
+            assert_quiet(opened)
+
+
+def test_search_from_the_disk(running: Any, site: Site) -> None:
+    """Typed into the field of a page, without a server."""
+    with open_page(running, address(site, "index")) as opened:
+        page = opened.page
+        page.locator("button.search-button-field, button.search-button").first.click()
+        page.keyboard.type("controllable_spectrum")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#search-results li a")
+        results = page.locator("#search-results li a").all_inner_texts()
+        assert any("controllable_spectrum" in text for text in results)
+        page.locator("#search-results li a").first.click()
+        page.wait_for_load_state()
+        assert page.locator("article h1").count() == 1
+        assert_quiet(opened)
+
+
+def test_search_for_words(running: Any, site: Site) -> None:
+    path = address(site, "search")
+    with open_page(running, path) as opened:
+        opened.page.goto(path.as_uri() + "?q=pseudo-inverse")
+        opened.page.wait_for_selector("#search-results li a")
+        assert opened.page.locator("#search-results li a").count() >= 2
+        assert_quiet(opened)
+
+
+def test_menu_on_a_telephone(running: Any, site: Site) -> None:
+    """What the header has no room for is behind its first button."""
+    with open_page(running, address(site, "index"), 390) as opened:
+        page = opened.page
+        page.locator("button.primary-toggle").click()
+        link = page.locator("#pst-primary-sidebar-modal a", has_text="Theory").first
+        link.wait_for(state="visible")
+        link.click()
+        page.wait_for_load_state()
+        assert page.url.endswith("theory/index.html")
+        assert_quiet(opened)

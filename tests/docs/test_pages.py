@@ -1,0 +1,85 @@
+"""Pages as they are written: all code in them is run, links lead somewhere, layers are named."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+import pytest
+
+from documentation import DOCS, PAGES, WRITTEN, blocks
+from repository import ROOT
+
+#: Blocks that are shown and not run; all others are directives, or shell (test_shell_blocks.py).
+SHOWN = {"text", "toml", "json", "yaml"}
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_all_code_runs(page: str) -> None:
+    """Python is executed as the page is built, shell by the next test; all else is no code."""
+    text = (DOCS / page).read_text("utf-8")
+    found = list(blocks(text))
+    for block in found:
+        where = f"{page}:{block.line}: a block {block.kind or 'without a language'!r}"
+        if not block.kind.startswith("{"):
+            assert block.kind in SHOWN | {"sh"}, f"{where}; Python goes into a code-cell"
+        assert not re.match(r"\{(code|code-block|sourcecode)\}", block.kind), where
+        assert ".. code" not in block.text or block.kind != "{eval-rst}", where
+    if any(block.kind.startswith("{code-cell}") for block in found):
+        begin = text.split("---\n")[1]
+        assert "file_format: mystnb" in begin, f"{page}: without it, no cell is executed"
+        assert "kernelspec" in begin, page
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.endswith(".ipynb")])
+def test_no_outputs_are_kept(page: str) -> None:
+    cells = json.loads((DOCS / page).read_text("utf-8"))["cells"]
+    assert not any(cell.get("outputs") for cell in cells)
+
+
+def test_blocks_are_found() -> None:
+    """The reader of pages itself: prose within directives is looked at, code is not."""
+    text = (
+        "```python\n1\n```\n\n::::{grid} 1 2\n:::{grid-item-card} A\n```sh\nls\n```\n:::\n::::\n"
+        "````{code-cell}\n:tags: [x]\n```\n````\n\n> ```\n> quoted\n> ```\n"
+    )
+    found = [(block.kind, block.line) for block in blocks(text)]
+    assert found == [("python", 1), ("sh", 7), ("{code-cell}", 12), ("", 17)]
+    with pytest.raises(AssertionError, match="line 1 does not end"):
+        list(blocks("```sh\nls\n"))
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "benchmarks/README.md"])
+def test_links_between_files_of_the_repository(name: str) -> None:
+    file = ROOT / name
+    for link in re.findall(r"\]\(([^)\s]+)\)", file.read_text("utf-8")):
+        if not link.startswith("https://"):
+            assert (file.parent / link.partition("#")[0]).exists(), link
+
+
+# --- the architecture
+
+
+def layers() -> list[list[str]]:
+    """The layers that import-linter checks, from the top down."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contract = project["tool"]["importlinter"]["contracts"][0]
+    return [layer.split(" | ") for layer in contract["layers"]]
+
+
+def test_architecture_has_every_layer() -> None:
+    text = (DOCS / "contributing" / "architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[^|]*`) \|", text, re.MULTILINE)
+    assert [re.findall(r"`(\w+)`", row) for row in rows] == layers()
+
+
+def test_architecture_picture_names_modules() -> None:
+    drawing = (DOCS / "_static" / "data_flow.svg").read_text("utf-8")
+    named = [
+        name
+        for words in re.findall(r'<text class="module"[^>]*>([^<]*)<', drawing)
+        for name in words.split(" · ")
+    ]
+    assert len(named) > 15
+    assert set(named) <= {name for layer in layers() for name in layer}

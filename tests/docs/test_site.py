@@ -1,0 +1,134 @@
+"""The documentation builds without a warning, all its code runs, and it needs nothing outside."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+
+import memcurve
+from documentation import PAGES, Site
+
+#: Hosts that pages may link to. Whether they answer is asked by sphinx-build -b linkcheck.
+HOSTS = {
+    "arxiv.org", "docs.astral.sh", "doi.org", "github.com", "json-schema.org", "keepachangelog.com",
+    "semver.org",
+}  # fmt: skip
+#: Twice two and a half minutes, and as much again for machines that have other work.
+LONGEST_BUILD = 600
+PUBLIC_MODULES = (
+    "adapters", "auditing", "batch", "ensembles", "exploring", "files", "inputs", "sweeping",
+)  # fmt: skip
+
+pytestmark = pytest.mark.documentation
+
+
+def test_site_builds(site: Site) -> None:
+    """Warnings are errors: a page whose cell fails, a link that leads nowhere, bad markup."""
+    print(f"the documentation was built in {site.seconds:.0f} s")
+    assert site.code == 0, site.output[-20_000:]
+    assert site.seconds < LONGEST_BUILD
+
+
+def test_every_page_is_built(site: Site) -> None:
+    for page in PAGES:
+        assert (site.folder / page).with_suffix(".html") in site.pages
+
+
+def test_internal_links(site: Site) -> None:
+    """Every file that is linked to or loaded is there, and so is every anchor."""
+    broken = []
+    for path, page in site.pages.items():
+        for link in {*page.links, *page.loads}:
+            if urlsplit(link).scheme or link.startswith("//"):
+                continue
+            address, anchor = urldefrag(link)
+            address = address.partition("?")[0]
+            target = (path.parent / unquote(address)).resolve() if address else path
+            if not target.is_file():
+                broken.append(f"{path.relative_to(site.folder)}: {link}: no such file")
+            elif anchor and unquote(anchor) not in anchors_of(site, target):
+                broken.append(f"{path.relative_to(site.folder)}: {link}: no such anchor")
+    assert not broken, "\n".join(sorted(broken))
+
+
+def anchors_of(site: Site, path: Path) -> set[str]:
+    """What can be linked to in a file: the anchors of a page, and the top, which browsers know."""
+    return {"top"} | (site.pages[path].anchors if path in site.pages else set())
+
+
+def test_external_links(site: Site) -> None:
+    wrong = []
+    for path, page in site.pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if (parts.scheme or parts.netloc) and not (
+                parts.scheme == "https" and parts.hostname in HOSTS and " " not in link
+            ):
+                wrong.append(f"{path.relative_to(site.folder)}: {link}")
+    assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Site) -> None:
+    for path, page in site.pages.items():
+        outside = [one for one in page.loads if re.match(r"(https?:)?//", one)]
+        assert not outside, (path, outside)
+        styles = re.findall(r"<style[^>]*>(.*?)</style>", page.text, re.DOTALL)
+        assert not any(from_outside(style) for style in styles), path
+    for style in site.folder.rglob("*.css"):
+        assert not from_outside(style.read_text("utf-8")), style
+
+
+def from_outside(style: str) -> list[str]:
+    """What a style sheet loads from other hosts."""
+    return re.findall(r"(?:@import\s+|url\(\s*)[\"']?(?:https?:)?//[^)\"']*", style)
+
+
+def test_outputs_are_pictures_and_words(site: Site) -> None:
+    """No page shows the name of an object where a picture was meant, or an error."""
+    for path, page in site.pages.items():
+        for mishap in ("&lt;Figure size", "&lt;Axes: ", "Traceback (most recent call last)"):
+            assert mishap not in page.text, (path, mishap)
+
+
+def test_reference_has_every_public_name(site: Site) -> None:
+    reference = [page for path, page in site.pages.items() if path.parent.name == "reference"]
+    anchors = set().union(*(page.anchors for page in reference))
+    for name in memcurve.__all__:
+        if name != "__version__":
+            assert {f"memcurve.{name}", f"module-memcurve.{name}"} & anchors, name
+    for module in PUBLIC_MODULES:
+        for name in importlib.import_module(f"memcurve.{module}").__all__:
+            assert {f"memcurve.{module}.{name}", f"memcurve.{name}"} & anchors, (module, name)
+
+
+def test_reference_has_every_method(site: Site) -> None:
+    from memcurve.methods import METHODS
+
+    anchors = site.pages[site.folder / "reference" / "methods.html"].anchors
+    for name, function in METHODS.items():
+        assert f"{function.__module__}.{function.__name__}" in anchors, name
+
+
+def test_search_knows_the_pages(site: Site) -> None:
+    """The index that the search of the site reads, without a server."""
+    index = (site.folder / "searchindex.js").read_text("utf-8")
+    assert index.startswith("Search.setIndex({")
+    for page in ("theory/tail_energy", "reference/memory", "tutorials/first_audit"):
+        assert f'"{page}"' in index
+
+
+def test_first_audit(site: Site) -> None:
+    """The notebook shows what its text speaks of."""
+    executed = site.folder.parent / "jupyter_execute" / "tutorials" / "first_audit.ipynb"
+    cells = json.loads(executed.read_text("utf-8"))["cells"]
+    shown = [data for cell in cells for one in cell.get("outputs", ()) if (data := one.get("data"))]
+    assert sum("text/html" in data for data in shown) >= 4  # network, curve, comparison, audit
+    assert sum("image/png" in data for data in shown) == 2
+    texts = "".join("".join(data.get("text/plain", "")) for data in shown)
+    assert "is right" in texts
+    assert texts.rstrip().endswith("100.0")

@@ -1,0 +1,392 @@
+"""``memcurve explore`` in a real browser: what one sees is what the library computes.
+
+All tests share one server and one page, which is opened anew for those that find it changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from browser import browser
+from command import failed, inside
+from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, SUMMARY, Page, Server, serving
+from memcurve.exploring import move_eigenvalue
+from memcurve.exploring.settings import MOST_NODES
+
+for package in ("marimo", "anywidget"):
+    pytest.importorskip(package, reason=f"the page needs {package}: memcurve[explore]")
+
+#: Seconds in which the first curve has to be there, from an empty tab; or, on a machine that has
+#: other things to do, this many times what the command takes to start.
+FIRST_CURVE, TIMES_START = 15, 10
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def opened(server: Server, chromium: Any) -> Iterator[tuple[Page, float]]:
+    start = time.perf_counter()
+    page = Page(chromium, server.address)
+    page.until(lambda: len(page.curves()[:1]) == 1, "the first curve", PATIENCE)
+    seconds = time.perf_counter() - start
+    yield page, seconds
+    page.close()
+
+
+@pytest.fixture
+def page(opened: tuple[Page, float], server: Server) -> Page:
+    """The page with the default settings."""
+    found = opened[0]
+    if found.touched:
+        found.goto(server.address)
+    found.until_shown(exact(), "the default network")
+    return found
+
+
+@functools.cache
+def exact(size: int = 100, **options: Any) -> memcurve.MemoryCurve:
+    return memcurve.memory_curve(network_of(size, **options))
+
+
+def network_of(size: int = 100, **options: Any) -> memcurve.LinearNetwork:
+    asked = {"density": 0.1, "spectral_radius": 0.9, "seed": 1} | options
+    return memcurve.ensembles.sparse_normal(size, **asked)
+
+
+def test_first_curve_is_there_soon_and_right(opened: tuple[Page, float], server: Server) -> None:
+    page, seconds = opened
+    assert seconds < max(FIRST_CURVE, TIMES_START * server.seconds)
+    assert page.shows(exact())
+    assert page.text(f"{SUMMARY} strong") == "100"
+
+
+def test_the_rest_arrives_with_its_sentences(page: Page) -> None:
+    page.until_complete()
+    rows = page.cell("usual", "tbody tr")
+    assert rows.count() == 6
+    for row, options in ((2, {"method": "naive", "inverse": "pinv"}), (3, {"method": "osm"})):
+        total = memcurve.memory_curve(network_of(), 200, **options).values.sum()
+        assert f"{total:.4g}" in rows.nth(row).inner_text()
+    assert page.cell("home", "h2").count() == 1
+    for cell in ("memory", "spectrum", "usable", "theorem", "usual", "squeezing"):
+        assert page.cell(cell, "h2").count() == 1
+        assert len(page.text(f"[data-cell-name={cell}] .says")) > 60
+    assert page.tab.evaluate(FAINT) == []
+
+
+def test_keyboard_alone(page: Page) -> None:
+    """Tab reaches every control in order, and each has a name."""
+    names = []
+    page.tab.evaluate("document.activeElement && document.activeElement.blur()")
+    for _ in range(60):
+        page.tab.keyboard.press("Tab")
+        names.append(page.tab.evaluate(FOCUSED))
+    reached = " | ".join(names)
+    for name in ("ensemble", "nodes N", "spectral radius", "density", "input mask", "seed",
+                 "colour of the input", "noise on the states", "eigenvalue", "modulus", "angle",
+                 "lag τ", "Picture (PNG)", "Python"):  # fmt: skip
+        assert name in reached, reached
+
+
+def test_downloads(page: Page, tmp_path: Path) -> None:
+    page.until(lambda: page.cell("home", "marimo-download").count() == 5, "the buttons")
+    taken = {}
+    for label in ("Picture (PNG)", "Data (CSV)", "Data (JSON)", "Python"):
+        with page.tab.expect_download() as download:
+            page.cell("home").get_by_text(label, exact=True).click()
+        taken[label] = tmp_path / download.value.suggested_filename
+        download.value.save_as(taken[label])
+    assert taken["Picture (PNG)"].read_bytes().startswith(b"\x89PNG")
+    table = np.loadtxt(taken["Data (CSV)"], delimiter=",", skiprows=1)
+    assert np.array_equal(table[:, 1], exact().values)
+    kept = memcurve.MemoryCurve.from_json(taken["Data (JSON)"].read_text(encoding="utf-8"))
+    assert np.array_equal(kept.values, exact().values)
+    names: dict[str, Any] = {}
+    lines = taken["Python"].read_text(encoding="utf-8")
+    assert lines.strip() == page.text(".lines").strip()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(tmp_path):
+        exec(lines, names)
+    assert np.array_equal(names["curve"].values, exact().values)
+
+
+def test_theorem_follows_its_lag(page: Page) -> None:
+    page.touched = True
+    box = page.cell("theorem", "input[type=text]")
+    for lag in (98, 103):
+        box.fill(str(lag))
+        box.press("Enter")
+        said = f"{exact().values[lag]:.6f}, is still inside"
+        page.until(lambda: said in page.text("[data-cell-name=theorem]"), f"MC_{lag}")  # noqa: B023
+    assert page.cell("theorem", "marimo-mime-renderer").count() == 2
+
+
+def test_a_moved_slider_moves_the_curve(page: Page) -> None:
+    page.move("radius", -10)
+    page.until_shown(exact(spectral_radius=0.8), "ρ = 0.8")
+    page.set_size(40)
+    page.until_shown(exact(40, spectral_radius=0.8), "N = 40")
+    page.move("density", 20)
+    page.until_shown(exact(40, spectral_radius=0.8, density=0.3), "density")
+    page.find(f"{CONTROLS} select").first.select_option("orthogonal")
+    network = memcurve.ensembles.orthogonal(40, spectral_radius=0.8, seed=1)
+    page.until_shown(memcurve.memory_curve(network), "orthogonal")
+    assert "Density has no effect" in page.text("[data-cell-name=network_now]")
+
+
+def test_noise_and_colour_arrive_later(page: Page) -> None:
+    page.set_size(50)
+    page.move("noise", 13)  # 1e-3
+    noisy = memcurve.memory_curve(network_of(50), noise=1e-3)
+    page.until_shown(noisy, "noise 1e-3", series=1)
+    assert page.shows(exact(50))
+    assert f"the total is {noisy.total:.4g} in place of {noisy.rank}" in page.text(MEMORY)
+    page.move("colour", 10)
+    process = memcurve.inputs.ARMA(ar=[0.5])
+    both = memcurve.memory_curve(network_of(50), input=process, noise=1e-3)
+    page.until_shown(both, "noise and colour", series=1)
+
+
+def test_quick_moves_end_where_they_should(page: Page) -> None:
+    page.set_size(200)
+    page.until_shown(exact(200), "N = 200")
+    slider = page.slider("radius")
+    slider.focus()
+    for _ in range(20):
+        page.tab.keyboard.press("ArrowLeft")
+    radius = round(float(slider.get_attribute("aria-valuenow")), 2)
+    assert radius < 0.85
+    page.until_shown(exact(200, spectral_radius=radius), "20 moves later")
+
+
+def test_slow_methods_do_not_block(page: Page) -> None:
+    page.set_size(MOST_NODES)  # where OSM+ takes seconds
+    page.until(lambda: page.text(f"{SUMMARY} strong") == str(MOST_NODES), "the largest network")
+    page.until(lambda: page.cell("usual", ".spinner").count() == 1, "a spinner")
+    page.set_size(50)
+    page.until_shown(exact(50), "a small one, in the meantime")
+
+
+def test_limits_are_explained(page: Page, server: Server) -> None:
+    page.move("radius", 10)
+    page.until(lambda: "Move ρ below 1" in page.text("[role=alert]"), "why ρ = 1 has no curve")
+    page.move("radius", -10)
+    page.until_shown(exact(), "back below 1")
+    assert page.find("[role=alert]").count() == 0
+    page.goto(f"{server.address}?size=100000&seed=7&density=<b>")
+    page.until_shown(exact(seed=7), "the rest of the address")
+    said = page.text("[role=alert]")
+    assert f"must be a whole number from 1 to {MOST_NODES}" in said
+    assert "density=<b>: must be a number" in said
+
+
+def test_an_empty_field_keeps_the_page(page: Page) -> None:
+    seed = page.find(f"{CONTROLS} input[type=text]").nth(1)
+    seed.fill("")
+    seed.press("Enter")
+    page.move("radius", -1)
+    page.until_shown(exact(spectral_radius=0.89), "a page that goes on")
+
+
+def test_silent_eigenvalues_cannot_be_moved(page: Page, server: Server) -> None:
+    page.goto(server.address + "?ensemble=cyclic&mask=ones&size=30")
+    page.until(lambda: page.text(f"{SUMMARY} strong") == "1", "a ring that sums its input up")
+    page.until(lambda: page.cell("spectrum", "input[type=range]").count() == 3, "the disc")
+    assert page.cell("spectrum", "input[type=range]:disabled").count() == 3
+    assert "cannot be moved here" in page.text(SPECTRUM)
+
+
+def test_uploads(page: Page, tmp_path: Path) -> None:
+    page.upload(f"bad<b>{'x' * 200}.npz", b"nonsense")
+    page.until(lambda: "cannot be read as .npz" in page.text("[role=alert]"), "the error")
+    assert f"bad<b>{'x' * 200}.npz cannot be shown" in page.text("[role=alert]")
+    assert page.tab.evaluate("document.querySelector('#App').scrollWidth") <= 1280
+    assert page.tab.evaluate(FAINT) == []
+    mine = memcurve.ensembles.normal(30, seed=4)
+    memcurve.save_network(mine, tmp_path / "mine.npz")
+    page.upload("mine.npz", (tmp_path / "mine.npz").read_bytes())
+    page.until_shown(memcurve.memory_curve(mine), "my network")
+    assert "mine" in page.text(SUMMARY)
+    big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1))
+    memcurve.save_network(big, tmp_path / "big.npz")
+    page.upload("big.npz", (tmp_path / "big.npz").read_bytes())
+    page.until(lambda: f"up to {MOST_NODES} states" in page.text("[role=alert]"), "too large")
+    page.cell("switch", "button[role=switch]").click()
+    page.until_shown(exact(), "the ensemble again")
+
+
+def moved_eigenvalue(page: Page) -> tuple[complex, complex] | None:
+    """What the page says was moved where, from its own Python lines."""
+    found = re.search(r"move_eigenvalue\(network, (.*?j\)), (.*?j\))\)", page.text(".lines"))
+    return found and (complex(found.group(1)), complex(found.group(2)))
+
+
+def shows_moved(page: Page) -> bool:
+    moved = moved_eigenvalue(page)
+    if moved is None:
+        return False
+    return page.shows(memcurve.memory_curve(move_eigenvalue(network_of(), *moved)))
+
+
+def test_an_eigenvalue_is_dragged_and_set(page: Page) -> None:
+    page.until_complete()  # so that nothing moves
+    page.touched = True
+    page.cell("spectrum", "svg").scroll_into_view_if_needed()
+    chosen = page.cell("spectrum", ".pole.chosen").first.bounding_box()
+    x, y = chosen["x"] + chosen["width"] / 2, chosen["y"] + chosen["height"] / 2
+    mouse = page.tab.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 40, y + 10, steps=4)
+    mouse.up()
+    page.until(lambda: shows_moved(page), "the curve of the dragged eigenvalue")
+    page.move("noise", 3)
+    page.until(lambda: "noise 1e-08" in page.text(MEMORY), "a noise beside it")
+    assert shows_moved(page)  # the noise left it where it is
+    assert page.text(f"{SUMMARY} strong") == "100"
+    before = moved_eigenvalue(page)
+    assert before is not None
+    for _ in range(5):
+        page.cell("spectrum", "input[type=range]").nth(1).press("ArrowLeft")
+    page.until(lambda: shows_moved(page) and moved_eigenvalue(page) != before, "a smaller modulus")
+    after = moved_eigenvalue(page)
+    assert after is not None
+    assert abs(after[1]) < abs(before[1])
+    assert abs(np.angle(after[1]) - np.angle(before[1])) < 1e-12  # the angle stays
+    page.cell("spectrum", "button").click()
+    page.until_shown(exact(), "the eigenvalue put back")
+    page.until(lambda: moved_eigenvalue(page) is None, "lines without it")
+
+
+def test_two_tabs_and_a_closed_one(page: Page, server: Server) -> None:
+    other = Page(page, server.address + "?size=60&ensemble=normal")
+    normal = memcurve.memory_curve(memcurve.ensembles.normal(60, seed=1))
+    other.until_shown(normal, "another network in another tab")
+    page.move("radius", -3)
+    other.set_size(MOST_NODES)  # its jobs are on their way when it closes
+    page.until_shown(exact(spectral_radius=0.87), "the first tab by itself")
+    other.close()
+    page.move("radius", -2)
+    page.until_shown(exact(spectral_radius=0.85), "the first tab, alone again")
+    page.until_complete()
+
+
+def test_phone(server: Server, chromium: Any) -> None:
+    phone = Page(chromium, server.address, width=320, height=844)
+    phone.until_shown(exact(), "the curve")
+    phone.until_complete()
+    for width in (320, 390):
+        phone.tab.set_viewport_size({"width": width, "height": 844})
+        assert phone.tab.evaluate("document.querySelector('#App').scrollWidth") <= width
+        places = []
+        for cell in ("title", "summary", "memory", "controls", "spectrum", "usable", "theorem",
+                     "usual", "home"):  # fmt: skip
+            box = phone.cell(cell).bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            places.append(box["y"])
+        assert places[:5] == sorted(places[:5])  # the curve is in sight of the controls
+    phone.move("radius", -1)
+    phone.until_shown(exact(spectral_radius=0.89), "a moved slider")
+    phone.close()
+
+
+def test_other_sites_are_refused(server: Server) -> None:
+    request = urllib.request.Request(server.address, headers={"Origin": "https://example.org"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(request, timeout=PATIENCE)
+    assert urllib.request.urlopen(server.address, timeout=PATIENCE).status == 200
+
+
+def test_a_file_to_begin_with_and_a_taken_port(
+    tmp_path: Path,
+    server: Server,
+    page: Page,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mine = memcurve.ensembles.cyclic(25, spectral_radius=0.8)
+    memcurve.save_network(mine, tmp_path / "ring.npz")
+    with serving(str(tmp_path / "ring.npz")) as own:
+        assert own.address != server.address
+        shown = Page(page, own.address)
+        shown.until_shown(memcurve.memory_curve(mine), "the file")
+        shown.close()
+        port = own.address.rstrip("/").rpartition(":")[2]
+        said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
+        assert f"port {port} of 127.0.0.1 cannot be used" in said
+        assert "--port" in said
+
+
+#: The name of what has the focus, in whatever shadow it is.
+FOCUSED = """
+() => {
+  let at = document.activeElement;
+  while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
+  if (!at) return "";
+  const root = at.getRootNode();
+  const by = (at.getAttribute("aria-labelledby") || "").split(" ").filter(Boolean)
+    .map(id => root.getElementById(id)?.textContent || "");
+  const labels = [...(at.labels || [])].map(label => label.textContent);
+  return [...by, ...labels, at.getAttribute("aria-label"), at.textContent].find(Boolean) || "";
+}
+"""
+
+#: Text that stands out from what is behind it by less than 4.5, within shadows too.
+FAINT = """
+() => {
+  const channel = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const parse = text => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = text; canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const up = e => e.assignedSlot || e.parentElement || (e.getRootNode().host ?? null);
+  const behind = e => {
+    for (; e; e = up(e)) {
+      const colour = parse(getComputedStyle(e).backgroundColor);
+      if (colour[3] > 0.99) return colour;
+    }
+    return [255, 255, 255, 1];
+  };
+  const found = [];
+  const look = root => {
+    for (const e of root.querySelectorAll("*")) {
+      if (e.shadowRoot) look(e.shadowRoot);
+      const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+      if (!own || e.closest("style, script, svg, :disabled") || !e.checkVisibility?.()) continue;
+      if (!e.getClientRects().length) continue;
+      const front = parse(getComputedStyle(e).color), back = behind(e);
+      const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
+      const ratio = (a + 0.05) / (b + 0.05);
+      if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 40)}`);
+    }
+  };
+  look(document.querySelector("#App"));
+  return found;
+}
+"""

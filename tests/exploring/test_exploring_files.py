@@ -1,0 +1,189 @@
+"""What goes into the page of ``memcurve explore``, and what is taken home from it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve.exploring import figures, move_eigenvalue
+from memcurve.exploring.figures import about_settings
+from memcurve.exploring.files import json_of, network_of, picture_of, python_lines, table_of
+from memcurve.exploring.jobs import asked_curve, estimate, shown_methods
+from memcurve.exploring.scene import Scene, scene_of
+from memcurve.exploring.settings import NOISES, OWN_MASK, PageSettings, read_link
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    return scene_of(PageSettings().network())
+
+
+def test_controls_reach_the_ensemble() -> None:
+    settings = PageSettings(
+        ensemble="sparse_normal", size=40, spectral_radius=0.7, density=0.3, seed=5
+    )
+    ours = settings.network()
+    same = memcurve.ensembles.sparse_normal(40, spectral_radius=0.7, density=0.3, seed=5)
+    assert np.array_equal(ours.A, same.A)
+    assert np.array_equal(ours.C, same.C)
+    masked = PageSettings(ensemble="cyclic", size=9, mask="uniform", seed=2).network()
+    assert np.array_equal(
+        masked.C, memcurve.ensembles.cyclic(9, mask="uniform", seed=2, spectral_radius=0.9).C
+    )
+    assert PageSettings(ensemble="hippo_legs").ignored() == ["spectral_radius", "density", "seed"]
+    assert PageSettings(ensemble="cyclic").ignored() == ["density", "seed"]
+    assert PageSettings(ensemble="cyclic", mask="uniform").ignored() == ["density"]
+    assert PageSettings(ensemble="chain", spectral_radius=0.3).network().spectral_radius == 0.3
+    assert PageSettings(ensemble="lru_ring", spectral_radius=0.8).network().spectral_radius <= 0.8
+
+
+def test_a_link_keeps_the_settings() -> None:
+    from urllib.parse import parse_qsl
+
+    settings = PageSettings(
+        ensemble="orthogonal", size=7, noise=NOISES[3], colour=-0.5, mask="ones"
+    )
+    read, wrong = read_link(dict(parse_qsl(settings.link().removeprefix("?"))))
+    assert (read, wrong) == (settings, [])
+    assert read_link({}) == (PageSettings(), [])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"size": "100000"},
+        {"size": "0"},
+        {"size": "2.5"},
+        {"ensemble": "nonsense"},
+        {"spectral_radius": "nan"},
+        {"spectral_radius": "inf"},
+        {"density": "-1"},
+        {"mask": "<script>"},
+        {"noise": "0.5"},
+        {"colour": "1"},
+        {"seed": "-1"},
+        {"size": "9" * 3000},
+    ],
+)
+def test_a_bad_link_opens_all_the_same(query: dict[str, str]) -> None:
+    settings, wrong = read_link(query)
+    assert settings == PageSettings()
+    assert len(wrong) == 1
+    assert wrong[0].startswith(f"{next(iter(query))}=")
+    assert "must be" in wrong[0]
+    assert len(wrong[0]) < 250
+
+
+def test_a_misspelt_link_is_named() -> None:
+    assert read_link({"sizes": "5", "session_id": "x"}) == (
+        PageSettings(),
+        ["sizes: known are ensemble, size, spectral_radius, density, mask, noise, colour, seed."],
+    )
+
+
+def test_file_names_are_escaped() -> None:
+    text = about_settings(PageSettings(), "<img src=x>.npz", "it is <b>damaged</b>")
+    assert "<img" not in text
+    assert "<b>" not in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "moved"),
+    [
+        (PageSettings(size=20), None),
+        (PageSettings(ensemble="delay_line", size=15), None),
+        (PageSettings(size=20, noise=1e-3, colour=0.5, mask="ones"), None),
+        (PageSettings(ensemble="orthogonal", size=20), (0.9, 0.5)),
+        (PageSettings(size=12, mask="basis"), None),  # where the Gramian is singular
+    ],
+)
+def test_python_lines_give_what_is_on_the_screen(
+    settings: PageSettings,
+    moved: tuple[complex, complex] | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    network = settings.network()
+    if moved is not None:
+        real = np.linalg.eigvals(network.A)
+        moved = (complex(real[np.argmin(np.abs(real.imag))].real), moved[1])
+        network = move_eigenvalue(network, *moved)
+    seen = scene_of(network)
+    lags = figures.compared_lags(seen)
+    names: dict[str, Any] = {}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(python_lines(settings, lags=lags, moved=moved), names)
+    assert np.array_equal(names["curve"].values, seen.curve.values)
+    if not settings.is_plain:
+        asked = asked_curve(network, 5, settings.arguments())
+        assert np.array_equal(names["asked"].values[:5], asked.values)
+    numbers = printed.getvalue().split()
+    for way in shown_methods():
+        row = estimate(way, network, lags, settings.seed)
+        assert row.curve is None or str(row.total) in numbers
+    assert (tmp_path / "memory.png").stat().st_size > 10_000
+
+
+def test_python_lines_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    network = memcurve.ensembles.normal(10, seed=1)
+    memcurve.save_network(network, "mine.npz")
+    for settings in (PageSettings(), PageSettings(mask="ones")):
+        contents = Path("mine.npz").read_bytes()
+        uploaded = network_of("C:\\data\\mine.npz", contents, settings.mask, settings.seed)
+        assert uploaded.name == "mine"
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(python_lines(settings, lags=20, file="mine.npz"), names)
+        assert np.array_equal(names["network"].A, uploaded.A)
+        assert np.array_equal(names["network"].C, uploaded.C)
+
+
+def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
+    network = memcurve.ensembles.normal(8, seed=1).replace(readout=[0, 1], notes=("mind this",))
+    memcurve.save_network(network, tmp_path / "some.npz")
+    masked = network_of("some.npz", (tmp_path / "some.npz").read_bytes(), "ones", 1)
+    assert scene_of(masked).curve.total == 2
+    assert masked.notes == ("mind this",)
+    assert np.array_equal(masked.C, memcurve.masks.ones(8))
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "said"),
+    [
+        ("empty.npz", b"", "empty.npz: the file is empty"),
+        ("no.npz", b"nonsense", "^no.npz: cannot be read"),
+        ("a.txt", b"1 2\n3 4\n", "unknown kind of file '.txt'"),
+        ("noending", b"1", "unknown kind of file"),
+        ("../../etc/passwd.csv", b"a,b\n", "^passwd.csv: "),
+        ("square.csv", b"0.5,0\n0,0.5\n", "choose an input mask in the controls"),
+    ],
+)
+def test_bad_uploads_are_explained(name: str, contents: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as error:
+        network_of(name, contents, OWN_MASK, 1)
+    assert "/tmp" not in str(error.value)
+
+
+def test_downloads(scene: Scene) -> None:
+    short = memcurve.memory_curve(scene.network, 10, noise=1e-3)
+    curves = {"exact": scene.curve, "noise 0.001": short}
+    assert picture_of({"exact": scene.curve}, ".png").startswith(b"\x89PNG")
+    assert b"<svg" in picture_of(curves, ".svg")
+    lines = table_of(curves).decode().splitlines()
+    assert lines[0] == "lag,exact,exact error,noise 0.001,noise 0.001 error"
+    assert len(lines) == len(scene.curve) + 1
+    fields = [float(field) for field in lines[8].split(",")]
+    truth = [scene.curve.values[7], scene.curve.error[7], short.values[7], short.error[7]]
+    assert fields == [7, *truth]
+    assert lines[12].endswith(",,")
+    kept = memcurve.MemoryCurve.from_json(json_of(curves).decode())
+    assert np.array_equal(kept.values, short.values)

@@ -1,0 +1,305 @@
+"""What the page of ``memcurve explore`` computes and says, without the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve.auditing.structure import squeezing_of
+from memcurve.exploring import figures, move_eigenvalue
+from memcurve.exploring.figures import about_settings, stems
+from memcurve.exploring.jobs import asked_curve, estimate, shown_methods, usable
+from memcurve.exploring.scene import Scene, TooLargeToWatchError, moved_scene, scene_of
+from memcurve.exploring.settings import MOST_NODES, OWN_MASK, PageSettings
+from memcurve.methods import METHODS
+from memcurve.report.vega import specification
+from memcurve.solve import analysis
+from memcurve.solve.allpass import impulse_response
+
+#: What :func:`impulse_response` promises, energy being at most one.
+PICTURE = 1e-9
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    return scene_of(PageSettings().network())
+
+
+@pytest.mark.parametrize("name", sorted(memcurve.ensembles.ENSEMBLES))
+@pytest.mark.parametrize("mask", [OWN_MASK, "ones", "normal"])
+@pytest.mark.parametrize("size", [1, 2, 12])
+def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
+    settings = PageSettings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
+    seen = scene_of(settings.network())
+    assert seen.curve.total == seen.curve.rank
+    assert set(settings.ignored()) <= {"spectral_radius", "density", "seed"}
+    said = figures.summary(seen, settings)
+    assert ("as many as it has states" in said) == (
+        seen.curve.total == size and not seen.network.is_complex
+    )
+    assert said.startswith("past input remembered") == (seen.curve.total == 1)
+    assert seen.response is not None
+    lag = figures.telling_lag(seen)
+    assert f"{seen.curve.values[lag]:.6f}, is still" in figures.theorem_section(seen, lag).text
+
+
+def test_bounds_are_rounded_up() -> None:
+    for error in (2.46e-12, 2e-12, 1e-16, 9.5e-13, 9.999e-5, 1.0001e-9):
+        assert float(figures.at_most(error)) >= error * (1 - 1e-12)
+        assert float(figures.at_most(error)) <= 2 * error
+    assert figures.at_most(2.46e-12) == "3e-12"
+    assert figures.at_most(9.5e-13) == "1e-12"
+    assert figures.at_most(0.0) == "0"
+
+
+@pytest.mark.parametrize("poles", [[0.5], [0.9, -0.3], [0.6 + 0.7j, 0.6 - 0.7j, 0.0], [0.99] * 2])
+def test_impulse_response_has_the_tail_energy_of_the_curve(poles: list[complex]) -> None:
+    """MC_τ = Σ_{j>τ} b_j² = 1 − Σ_{j≤τ} b_j², against the lattice."""
+    from memcurve.solve.allpass import memory_of_poles
+
+    values = np.array(poles, dtype=complex)
+    b = impulse_response(values, 60)
+    memory, _ = memory_of_poles(values, 60)
+    assert np.abs(1 - np.cumsum(b**2) - memory).max() < PICTURE
+
+
+def test_response_of_a_network_makes_its_curve(scene: Scene) -> None:
+    assert scene.response is not None
+    tail = 1 - np.cumsum(scene.response**2)
+    assert np.abs(tail - scene.curve.values[: len(tail)]).max() < PICTURE
+
+
+def test_moved_eigenvalue_is_all_that_moves(scene: Scene) -> None:
+    before = np.linalg.eigvals(scene.network.A)
+    k = int(np.argmax(before.imag))
+    moved = move_eigenvalue(scene.network, before[k], 0.2 + 0.8j)
+    after = np.linalg.eigvals(moved.A)
+    kept = np.delete(before, [k, int(np.argmin(np.abs(before - before[k].conj())))])
+    for value in [*kept, 0.2 + 0.8j, 0.2 - 0.8j]:
+        assert np.abs(after - value).min() < 1e-9  # eigenvalues of condition number 1e6
+    assert not np.array_equal(scene_of(moved).curve.values[:100], scene.curve.values[:100])
+    assert scene_of(moved).curve.total == 100
+
+
+def test_moves_that_cannot_be() -> None:
+    network = memcurve.LinearNetwork([[0.9, 0.0], [0.0, 0.5]], [1.0, 1.0])
+    with pytest.raises(ValueError, match=r"`to` must be real for the real eigenvalue 0\.5"):
+        move_eigenvalue(network, 0.5, 0.5j)
+    jordan = memcurve.LinearNetwork([[0.5, 1.0], [0.0, 0.5]], [1.0, 1.0])
+    with pytest.raises(ValueError, match="simple"):
+        move_eigenvalue(jordan, 0.5, 0.1)
+    pair = memcurve.LinearNetwork([[0.5, 0.4], [-0.4, 0.5]], [1.0, 0.0])
+    with pytest.raises(ValueError, match="`to` must not be real for the complex eigenvalue"):
+        move_eigenvalue(pair, 0.5 + 0.4j, 0.3)
+    with pytest.raises(ValueError, match="1 eigenvalues would count in place of 2"):
+        moved_scene(scene_of(network), 0.5, 0.9)  # onto the other
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        PageSettings(ensemble="permutation", mask="ones", size=30),
+        PageSettings(ensemble="cyclic", mask="ones", size=100),
+        PageSettings(ensemble="sparse_normal", size=30, seed=3),
+        PageSettings(ensemble="lru_ring", size=5),
+    ],
+)
+def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> None:
+    """Rounding would excite those that the input leaves out."""
+    seen = scene_of(settings.network())
+    assert not figures.is_movable(seen)
+    assert "cannot be moved here" in figures.disc_section(seen).text
+
+
+def test_too_large_and_unstable_are_explained() -> None:
+    big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1), name="big")
+    with pytest.raises(TooLargeToWatchError, match=r"up to 400 states .* big has 401"):
+        scene_of(big)
+    settings = PageSettings(spectral_radius=1.0)
+    with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
+        settings.network()
+    text = about_settings(settings, None, str(error.value))
+    assert "never forgets" in text
+    assert "role='alert'" in text
+
+
+def test_asked_curve_and_sentences(scene: Scene) -> None:
+    settings = PageSettings(noise=1e-3, colour=0.5)
+    asked = asked_curve(scene.network, scene.end + 1, settings.arguments())
+    truth = memcurve.memory_curve(
+        scene.network, scene.end + 1, input=memcurve.inputs.ARMA(ar=[0.5]), noise=1e-3
+    )
+    assert np.array_equal(asked.values, truth.values)
+    section = figures.memory_section(scene, settings, asked)
+    assert section.chart is not None
+    assert [series.name for series in section.chart.series] == [
+        "white input, no noise",
+        "AR(0.5) input, noise 0.001",
+    ]
+    assert f"{asked.total:.4g}" in section.text
+    failed = figures.memory_section(scene, settings, ValueError("why"))
+    assert "there is no curve: why" in failed.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (PageSettings(colour=0.95), "can be inferred from one another"),
+        (PageSettings(ensemble="hippo_legs", size=12, colour=-0.95), "the network holds less"),
+        (PageSettings(ensemble="delay_line", size=12, colour=0.05), ", as without"),
+        (PageSettings(noise=0.1), "the rest lies below the noise"),
+    ],
+)
+def test_why_the_total_changes(settings: PageSettings, said: str) -> None:
+    seen = scene_of(settings.network())
+    asked = asked_curve(seen.network, seen.end + 1, settings.arguments())
+    assert said in figures.memory_section(seen, settings, asked).text
+    assert f"below with {figures.asked_name(settings)}" in figures.summary(seen, settings)
+
+
+def test_a_slow_network_says_what_is_drawn() -> None:
+    slow = scene_of(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
+    text = figures.memory_section(slow, PageSettings()).text
+    assert "The lags drawn hold 1 of it" in text
+    with pytest.raises(ValueError, match="forgets its start only after ages"):
+        estimate("simulation of 2,000 steps", slow.network, 10, 1)
+
+
+def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
+    lags = figures.compared_lags(scene)
+    way = "Gramian, pseudo-inverse"
+    row = estimate(way, scene.network, lags, 1)
+    curve = memcurve.memory_curve(scene.network, lags, method="naive", inverse="pinv")
+    assert row.total == curve.values.sum()
+    found: dict[str, Any] = {way: row, "OSM": RuntimeError("it broke")}
+    section = figures.usual_section(scene, found)
+    assert section.chart is not None
+    assert section.table is not None
+    assert [series.name for series in section.chart.series] == ["exact", way]
+    rows = {cells[0]: cells[1:] for cells in section.table.rows}
+    assert rows["exact"][0] == "100"
+    assert rows[way][0] == f"{row.total:.4g}"
+    assert rows["OSM"] == ("—", "", "failed: it broke")
+    assert rows["OSM+ with 10 masks"] == ("…", "", "")
+    assert set(rows) == {"exact", *shown_methods()}
+    assert f"up to {row.largest_error:.1g} at a lag" in section.text
+    broken = figures.usual_section(scene, {way: RuntimeError("x") for way in shown_methods()})
+    assert "at a lag" not in broken.text
+
+
+def test_usable_and_squeezing(scene: Scene) -> None:
+    settings = PageSettings(noise=1e-3, colour=0.95)
+    section = figures.usable_section(settings, usable(scene.network, settings.arguments()))
+    assert section.chart is not None
+    coloured = memcurve.inputs.ARMA(ar=[0.95])
+    without = memcurve.memory_curve(scene.network, input=coloured).total
+    assert section.chart.levels[0] == (f"without noise: {without:.4g}", without)
+    total = memcurve.memory_curve(scene.network, input=coloured, noise=1e-3).total
+    assert f"given: {total:.4g}" in [name for name, _ in section.chart.marks]
+    assert scene.curve.rank is not None
+    squeezed = figures.squeezed_section(
+        {"squeezing": squeezing_of(scene.network, scene.curve.rank)}
+    )
+    assert squeezed.chart is not None
+    assert "condition number" in squeezed.text
+    assert (
+        "cannot be measured here: no"
+        in figures.squeezed_section({"squeezing": ValueError("no")}).text
+    )
+
+
+def test_several_inputs() -> None:
+    seen = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
+    assert seen.response is None
+    assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
+    said = figures.summary(seen, PageSettings())
+    assert said.startswith("past inputs remembered in total, of 3 states, over 2 inputs. No value")
+    text = figures.memory_section(seen, PageSettings()).text
+    assert "each of the 2 inputs" in text
+    assert "eigenvalues" not in text  # the masks matter too
+
+
+def test_complex_states_count_twice() -> None:
+    seen = scene_of(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
+    said = figures.summary(seen, PageSettings())
+    assert said.startswith("past inputs remembered in total, two for each of its 2 complex states")
+    assert "complex network" in figures.disc_section(seen).text
+
+
+def test_what_is_not_read_or_reached() -> None:
+    A = memcurve.ensembles.normal(8, seed=1).A
+    some = scene_of(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
+    assert "of 2 states that are read" in figures.summary(some, PageSettings())
+    assert some.curve.rank == 2
+    found = squeezing_of(some.network, some.curve.rank)
+    whole = squeezing_of(some.network.replace(readout=None), 8)
+    assert found is not None
+    assert whole is not None
+    assert len(found.components) == 8
+    assert found.condition == whole.condition
+    unread = memcurve.LinearNetwork(np.diag([0.9, 0.5]), [1.0, 0.0], readout=[1])
+    assert "no input reaches what is read" in figures.summary(scene_of(unread), PageSettings())
+    silent = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
+    assert "no input reaches the states" in figures.summary(silent, PageSettings())
+    assert "it excites none" in figures.disc_section(silent).text
+    specification(figures.memory_section(silent, PageSettings()).chart)  # type: ignore[arg-type]
+
+
+def test_the_spectrum_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    decide, calls = analysis.decided, []
+
+    def counted(*given: Any, **options: Any) -> Any:
+        calls.append(given)
+        return decide(*given, **options)
+
+    monkeypatch.setattr(analysis, "decided", counted)
+    seen = scene_of(PageSettings(size=30).network())
+    assert seen.eigenvalues.counting is not None
+    assert len(calls) == 1
+
+
+def test_a_method_that_is_declared_is_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    osm = METHODS["osm"]
+    shown = (dataclasses.replace(osm.variants[0], key="toy", name="Toy"),)
+    monkeypatch.setitem(METHODS, "toy", dataclasses.replace(osm, name="toy", variants=shown))
+    assert "Toy" in shown_methods()
+    section = figures.usual_section(scene, {"Toy": estimate("Toy", scene.network, 200, 1)})
+    assert section.chart is not None
+    assert [series.name for series in section.chart.series] == ["exact", "Toy"]
+
+
+def test_stems_split_at_the_lag(scene: Scene) -> None:
+    assert scene.response is not None
+    spec = stems(scene.response, 99)
+    energy = sum(row["y"] ** 2 for row in spec["data"]["values"] if row["x"] > 99)
+    assert abs(energy - scene.curve.values[99]) < 1e-4  # six digits a stem, all drawn
+    assert spec["transform"][0]["calculate"] == "datum.x > 99 ? 1 : 0"
+
+
+def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
+    """At N = 200 the bare eigenvalues take about 12 ms, and 300 ms are allowed in all."""
+    from memcurve.exploring.figures import pictured
+
+    def update(radius: float) -> float:
+        start = time.perf_counter()
+        settings = PageSettings(size=200, spectral_radius=radius)
+        seen = scene_of(settings.network())
+        chart = figures.memory_section(seen, settings).chart
+        assert chart is not None
+        pictured(chart)._mime_()
+        return time.perf_counter() - start
+
+    A = PageSettings(size=200).network().A
+
+    def bare() -> float:
+        start = time.perf_counter()
+        np.linalg.eigvals(A)
+        return time.perf_counter() - start
+
+    rounds = [(update(0.9 - 0.01 * k), bare()) for k in range(5)]
+    assert min(ours for ours, _ in rounds) < 25 * min(theirs for _, theirs in rounds)

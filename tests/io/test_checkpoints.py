@@ -1,0 +1,158 @@
+"""PyTorch checkpoints: tensors by dotted names, and no pickled code is ever run."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import load_matrix, load_network
+from memcurve.io.tensors import CHECKPOINTS, require_safe
+from stored_networks import refused
+from written import Payload
+
+RNG = np.random.default_rng(8)
+W = RNG.standard_normal((6, 6)) / 4
+WIN = RNG.standard_normal((6, 2))
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch", reason="torch is not installed")
+
+
+@pytest.mark.parametrize("ending", CHECKPOINTS)
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "older"])
+def test_state_dicts(torch, tmp_path, ending, zipped):
+    path = tmp_path / f"model{ending}"
+    rnn = torch.nn.RNN(2, 6)
+    torch.save(rnn.state_dict(), path, _use_new_zipfile_serialization=zipped)
+    network = load_network(path)
+    np.testing.assert_array_equal(network.A, rnn.weight_hh_l0.detach().numpy())
+    np.testing.assert_array_equal(network.C, rnn.weight_ih_l0.detach().numpy())
+    assert network.name == "model"
+    assert network.notes[0].startswith("weight_hh_l0 taken as a linear recurrence")
+    named = load_network(path, matrix="weight_hh_l0", mask="weight_ih_l0")
+    assert named.notes == ()
+    np.testing.assert_array_equal(load_matrix(path), network.A)
+
+
+def test_nested_names(torch, tmp_path):
+    path = tmp_path / "last.ckpt"
+    state = {f"rnn.{key}": value for key, value in torch.nn.RNN(1, 4).state_dict().items()}
+    torch.save({"epoch": 3, "state_dict": state, "loops": {"fit": {"step": 7}}, "none": None}, path)
+    network = load_network(
+        path, matrix="state_dict.rnn.weight_hh_l0", mask="state_dict.rnn.weight_ih_l0"
+    )
+    np.testing.assert_array_equal(network.A, state["rnn.weight_hh_l0"].numpy())
+    assert network.C.shape == (4,)
+    assert "state_dict.rnn.weight_hh_l0" in load_network(path).notes[0]
+    refused(path, "state_dict.rnn.weight_hh_l0 (4, 4) float32", "epoch () int", matrix="hh")
+
+
+def test_kinds_of_tensors(torch, tmp_path):
+    tensors = {
+        "A": torch.from_numpy(W).bfloat16(),
+        "C": torch.from_numpy(WIN).half(),
+    }
+    torch.save(tensors, tmp_path / "half.pt")
+    network = load_network(tmp_path / "half.pt")
+    np.testing.assert_array_equal(network.A, tensors["A"].float().numpy())
+    np.testing.assert_array_equal(network.C, tensors["C"].float().numpy())
+    torch.save(
+        {"A": torch.from_numpy(W).to_sparse(), "C": torch.from_numpy(WIN)}, tmp_path / "s.pt"
+    )
+    assert load_network(tmp_path / "s.pt").is_sparse
+    torch.save({"A": torch.from_numpy(W + 1j * W), "C": torch.ones(6, 1)}, tmp_path / "c.pt")
+    assert load_network(tmp_path / "c.pt").is_complex
+
+
+def test_containers_that_hold_themselves(torch, tmp_path):
+    knot: dict = {"A": torch.from_numpy(W), "C": torch.from_numpy(WIN)}
+    knot["again"] = knot
+    torch.save(knot, tmp_path / "knot.pt")
+    assert load_network(tmp_path / "knot.pt").size == 6
+    many: dict = {"A": torch.from_numpy(W)}
+    for _ in range(60):  # 2^60 names if every mention were entered
+        many = {"left": many, "right": many}
+    torch.save(many, tmp_path / "many.pt")
+    refused(tmp_path / "many.pt", "has no A and C")
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_are_never_executed(torch, tmp_path, protocol):
+    victim = tmp_path / "victim"
+    pickle.loads(pickle.dumps(Payload(victim), protocol=protocol))
+    assert victim.exists()  # the attack works on who loads it
+    victim.rmdir()
+    content = {"A": torch.from_numpy(W), "C": torch.from_numpy(WIN), "x": Payload(victim)}
+    torch.save(content, tmp_path / "zip.pt", pickle_protocol=protocol)
+    torch.save(
+        content,
+        tmp_path / "older.pt",
+        pickle_protocol=protocol,
+        _use_new_zipfile_serialization=False,
+    )
+    (tmp_path / "raw.pt").write_bytes(pickle.dumps(Payload(victim), protocol=protocol))
+    for file in ("zip.pt", "older.pt", "raw.pt"):
+        refused(tmp_path / file, "never executed", "torch.save(module.state_dict(), path)")
+        assert not victim.exists()
+
+
+def test_whole_modules_are_refused(torch, tmp_path):
+    torch.save(torch.nn.RNN(1, 3), tmp_path / "module.pt")
+    refused(tmp_path / "module.pt", "never executed", "state_dict()")
+
+
+def test_damaged_checkpoints(torch, tmp_path):
+    path = tmp_path / "n.pt"
+    torch.save({"A": torch.from_numpy(W), "C": torch.from_numpy(WIN)}, path)
+    whole = path.read_bytes()
+    for size in (1, 3, 100, len(whole) // 2, len(whole) - 30):
+        path.write_bytes(whole[:size])
+        refused(path)
+    path.write_bytes(b"")
+    refused(path, "is empty")
+    path.write_bytes(b"not a checkpoint")
+    refused(path, "is no PyTorch checkpoint by its first bytes")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("hello", "world")
+    refused(path, "cannot be read")
+
+
+def test_torch_is_named_where_it_is_missing(tmp_path, monkeypatch):
+    path = tmp_path / "n.pt"
+    path.write_bytes(b"PK\x03\x04")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    refused(path, "needs torch", "pip install memcurve[torch]", error=ModuleNotFoundError)
+
+
+def test_old_torch_is_refused(tmp_path):
+    for version in ("1.13.1", "2.5.1", "2.9.0+cpu"):
+        with pytest.raises(ValueError, match=rf"2.10 or newer.*{re.escape(version)}"):
+            require_safe(version, tmp_path / "n.pt")
+    for version in ("2.10.0", "2.13.0+cpu", "3.0.0a1"):
+        require_safe(version, tmp_path / "n.pt")
+
+
+def test_decompression_bombs(torch, tmp_path):
+    """Dimensions are looked at before anything is read."""
+    bomb = {"A": torch.zeros(1).expand(200_000, 200_000), "C": torch.ones(200_000)}
+    torch.save(bomb, tmp_path / "bomb.pt")
+    assert (tmp_path / "bomb.pt").stat().st_size < 2_000_000
+    with pytest.raises(MemoryError, match="too large"):
+        load_network(tmp_path / "bomb.pt")
+
+
+def test_layers_of_a_deep_network_are_not_taken_for_one(torch):
+    for module in (torch.nn.RNN(1, 4, num_layers=2), torch.nn.RNN(1, 4, bidirectional=True)):
+        state = module.state_dict()
+        with pytest.raises(ValueError, match="one layer of several"):
+            memcurve.as_network(state)
+        one = memcurve.as_network(state, matrix="weight_hh_l0", mask="weight_ih_l0")
+        assert "one layer of several" in one.notes[0]

@@ -1,0 +1,120 @@
+"""Matrices as text: .csv, and MatrixMarket against scipy."""
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+from memcurve import load_network
+from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.5,0,1\n-1e-1,.25,2\n",
+        "0.5;0;1\n-0.1;0.25;2",
+        "0.5 0  1\n -1e-1\t0.25 2\n\n",
+        "a,b,c\r\n0.5, 0, 1\r\n-0.1, 0.25, 2\r\n",
+        '\ufeff"from 1";"from 2";"input"\n0.5;0;1\n-0.1;0.25;2\n',
+        "# written by numpy\n0.5,0,1\n# half way\n-0.1,0.25,2\n",
+        "i j k\n0.5 0 1\n-0.1 0.25 2\n",
+    ],
+)
+def test_text(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    same(load_network(path), np.array([[0.5, 0], [-0.1, 0.25]]), np.array([1.0, 2.0]))
+
+
+def test_text_complex_as_matlab_writes_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("0.5+0.25i,1\n")
+    same(load_network(path), np.array([[0.5 + 0.25j]]), np.array([1.0 + 0j]))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("1,2\n3,x\n", ["line 2: 'x' is not a number"]),
+        ("1,x\n", ["line 1: 'x' is not a number"]),
+        ("a,b\nc,d\n", ["line 2: 'c' is not a number"]),
+        ("NA,NA,NA\n1,2,3\n", ["line 1: 'NA' is not a number"]),
+        ("0,5;0,3\n0,5;0,3\n", ["line 2: '0,5' is not a number", "decimal point"]),
+        ("1,2,3\n4,,6\n", ["line 2: '' is not a number"]),
+        ("# c\n\n1,2,3\n4,5\n", ["line 4 has 2 fields, the first line 3", "same number of fields"]),
+        ("a,b\n", ["holds no numbers"]),
+        ("\n \n", ["holds no numbers"]),
+        ("nan,1\n", ["`A` must be finite"]),
+    ],
+)
+def test_text_that_is_not_a_matrix(tmp_path, text, parts):
+    (tmp_path / "t.csv").write_text(text)
+    refused(tmp_path / "t.csv", *parts)
+
+
+def test_text_that_is_binary(tmp_path):
+    np.save(tmp_path / "A.npy", A)
+    (tmp_path / "A.npy").rename(tmp_path / "A.csv")
+    refused(tmp_path / "A.csv", "cannot be read as .csv", "write or download it again")
+
+
+def test_matrix_market_stays_sparse(tmp_path):
+    path = tmp_path / "s.mtx"
+    io.mmwrite(path, SPARSE, precision=17)
+    same(load_network(path, mask=C), SPARSE, C)
+    io.mmwrite(path, sparse.hstack([SPARSE, sparse.csr_array(C2)]), precision=17)
+    same(load_network(path), SPARSE, C2)
+    path.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n")
+    same(load_network(path, mask=[1, 0]), sparse.csr_array([[1.0, 1], [1, 0]]), np.array([1.0, 0]))
+
+
+MARKET = [
+    (form, symmetry, field)
+    for form in (sparse.coo_array, np.array)
+    for symmetry in ("general", "symmetric", "skew-symmetric", "hermitian")
+    for field in ("real", "integer", "complex", "pattern")
+    if field != "pattern" or (form is sparse.coo_array and symmetry in ("general", "symmetric"))
+]
+
+
+@pytest.mark.parametrize(("form", "symmetry", "field"), MARKET)
+def test_matrix_market_against_scipy(tmp_path, form, symmetry, field):
+    whole = np.round(9 * A).astype(int)
+    array = {"real": A, "complex": COMPLEX}.get(field, whole)
+    mirror = {"symmetric": array.T, "skew-symmetric": -array.T, "hermitian": array.conj().T}
+    array = array + mirror.get(symmetry, 0)
+    path = tmp_path / "m.mtx"
+    io.mmwrite(path, form(array), "two\nlines", field, precision=17, symmetry=symmetry)
+    assert io.mminfo(path)[4:] == (field, symmetry)
+    expected = io.mmread(path)
+    same(load_network(path, mask=C), form(expected), C)
+    if field != "pattern":
+        np.testing.assert_array_equal(load_network(path, mask=C).A @ np.eye(5), array)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("matrix array real general\n1 2\n1\n2.0e-", "'2.0e-'"),
+        ("matrix array real general\n0 3\n1\n", "0 x 3"),
+        ("matrix array real symmetric\n2 3\n1\n2\n3\n", "2 x 3, 3 entries"),
+        ("matrix array pattern general\n2 2\n", "2 x 2"),
+        ("matrix coordinate real general\n2 3 2\n1 1 1.0\n", "2 entries announced, 3 numbers"),
+        ("matrix coordinate real general\n2 3 1\n3 1 1.0\n", "index"),
+        ("matrix coordinate real general\n2 3 1\n0 1 1.0\n", "index"),
+        ("matrix coordinate real general\n2 3 1\n1.5 1 1.0\n", "'1.5'"),
+        ("matrix coordinate real odd\n2 2 1\n1 1 1.0\n", "odd"),
+        ("matrix coordinate odd general\n2 2 1\n1 1 1.0\n", "odd"),
+        ("matrix odd real general\n2 2 1\n1 1 1.0\n", "odd"),
+        ("vector array real general\n2\n1\n1.0\n", "unknown first line"),
+    ],
+)
+def test_matrix_market_refused(tmp_path, text, part):
+    (tmp_path / "m.mtx").write_text("%%MatrixMarket " + text)
+    refused(tmp_path / "m.mtx", part, "cannot be read as .mtx", "damaged")
+
+
+def test_matrix_market_long_numbers(tmp_path):
+    text = "%%MatrixMarket matrix array real general\n1 2\n0.5000000000000000000000000\n1\n"
+    (tmp_path / "m.mtx").write_text(text)  # scipy.io.mmread may crash on it
+    same(load_network(tmp_path / "m.mtx"), np.array([[0.5]]), np.array([1.0]))

@@ -1,0 +1,249 @@
+"""Networks in files: exact round-trips in every format, and the connectivity alone."""
+
+import os
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+from memcurve import LinearNetwork, load_matrix, load_network, save_network
+from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
+from written import ARCHIVES, SINGLES, write_safetensors
+
+
+@pytest.mark.parametrize(("matrix", "mask"), [("A", "C"), ("W", "Win")])
+def test_archives_round_trip(archive, matrix, mask):
+    path = archive({matrix: A, mask: C2, "other": np.zeros(3)})
+    network = load_network(path)
+    same(network, A, C2)
+    assert network.name == "network"
+    assert load_network(str(path), name="mine").name == "mine"
+
+
+def test_first_pair_wins_and_names_override(archive):
+    path = archive({"W": 2 * A, "Win": 2 * C2, "A": A, "C": C2, "layer_hh": 3 * A, "layer_ih": C2})
+    same(load_network(path), A, C2)
+    same(load_network(path, matrix="layer_hh", mask="layer_ih"), 3 * A, C2)
+    same(load_network(path, matrix="W"), 2 * A, C2)
+    same(load_network(path, mask="Win"), A, 2 * C2)
+
+
+def test_incomplete_first_pair_is_passed_over(archive):
+    same(load_network(archive({"A": 2 * A, "W": A, "Win": C2})), A, C2)
+
+
+def test_column_masks_become_vectors(archive, single, tmp_path):
+    same(load_network(archive({"A": A, "C": C[:, None]})), A, C)
+    same(load_network(single(np.column_stack([A, C]))), A, C)
+    np.save(tmp_path / "C.npy", C[:, None])
+    same(load_network(single(A), mask=tmp_path / "C.npy"), A, C)
+    same(load_network(single(A), mask=C[:, None]), A, C)
+
+
+def test_row_masks_become_vectors_in_matlab_only(archive):
+    path = archive({"A": A, "C": C[None, :]})
+    if path.suffix == ".mat":
+        same(load_network(path), A, C)
+    else:
+        refused(path, "`C`", "(1, 5)", "transpose")
+
+
+def test_complex(archive):
+    try:
+        path = archive({"A": COMPLEX, "C": C2})
+    except Exception as error:
+        if type(error).__name__ != "SafetensorError":
+            raise
+        pytest.skip("this version of safetensors has no complex numbers")
+    same(load_network(path), COMPLEX, C2)
+
+
+def test_small_types(archive):
+    whole = np.arange(-12, 13, dtype=np.int32).reshape(5, 5)
+    single = C2.astype(np.float32)
+    same(load_network(archive({"A": whole, "C": single})), whole.astype(float), single)
+
+
+def test_single_arrays(single, tmp_path):
+    same(load_network(single(np.hstack([A, C2]))), A, C2)
+    for ending, write in SINGLES.items():
+        write(tmp_path / f"mask.{ending}", C2)
+        same(load_network(single(A), mask=str(tmp_path / f"mask.{ending}")), A, C2)
+    same(load_network(single(A), mask=C), A, C)
+    same(load_network(single(A), mask=C.tolist()), A, C)
+    same(load_network(single(np.hstack([COMPLEX, C2]))), COMPLEX, C2.astype(complex))
+
+
+def test_archive_without_mask_takes_one(archive, tmp_path):
+    path = archive({"A": A, "C": C2})
+    same(load_network(path, mask=C), A, C)
+    np.save(tmp_path / "mask.npy", C)
+    same(load_network(archive({"W": A}), mask=tmp_path / "mask.npy"), A, C)
+
+
+@pytest.mark.parametrize("version", ["mat", "mat-hdf5"])
+def test_matlab_sparse_stays_sparse(tmp_path, version):
+    write, empty = ARCHIVES[version], sparse.csc_array((5, 5))
+    write(tmp_path / "s.mat", A=SPARSE.tocsc(), C=C[:, None])
+    same(load_network(tmp_path / "s.mat"), SPARSE, C)
+    for mask in (C[:, None], C[None, :]):
+        write(tmp_path / "z.mat", A=empty, C=sparse.csc_array(mask))
+        same(load_network(tmp_path / "z.mat"), empty.tocsr(), C)
+
+
+def test_matlab_before_version_5(tmp_path):
+    io.savemat(tmp_path / "m.mat", {"A": A, "C": C}, format="4", oned_as="row")
+    same(load_network(tmp_path / "m.mat"), A, C)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])
+def test_scipy_sparse_npz_is_the_matrix(tmp_path, layout):
+    path = tmp_path / "s.npz"
+    sparse.save_npz(path, SPARSE.asformat(layout))
+    same(load_network(path, mask=C), SPARSE, C)
+    refused(path, "no A and C", "A (5, 5) sparse", "mask='C.npy'")
+
+
+def test_bfloat16_tensors(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    path = tmp_path / "b.safetensors"
+    rounded = A.astype(ml_dtypes.bfloat16)
+    write_safetensors(path, **{"rnn.weight_hh_l0": rounded, "rnn.weight_ih_l0": C2})
+    network = load_network(path, matrix="rnn.weight_hh_l0", mask="rnn.weight_ih_l0")
+    same(network, rounded.astype(float), C2)
+
+
+def test_endings_in_capitals(tmp_path):
+    (tmp_path / "A.CSV").write_text("0.5,1")
+    assert load_network(tmp_path / "A.CSV").size == 1
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        LinearNetwork(A, C),
+        LinearNetwork(COMPLEX, C2, shift=C, readout=[3, 0]),
+        LinearNetwork(np.asfortranarray(A), C2, readout=[4]),
+        LinearNetwork(SPARSE, C, shift=C2[:, 0]),
+        LinearNetwork(sparse.csr_array((5, 5)), C),
+    ],
+)
+def test_save_round_trip(tmp_path, network):
+    path = tmp_path / "saved.npz"
+    path.write_bytes(b"an older file")
+    save_network(network, path)
+    again = load_network(path)
+    same(again, network.A, network.C)
+    assert again.A.dtype == network.A.dtype
+    for part in ("shift", "readout"):
+        np.testing.assert_array_equal(getattr(again, part), getattr(network, part))
+    assert os.listdir(tmp_path) == ["saved.npz"]
+    assert load_network(path, matrix="A", mask="C").readout is None
+    other = load_network(path, mask=2 * C)
+    np.testing.assert_array_equal(other.readout, network.readout)
+
+
+def test_save_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
+    path = tmp_path / "n.npz"
+    save_network(LinearNetwork(A, C), path)
+
+    def full(stream, **arrays):
+        stream.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match=r"n\.npz: cannot be written \(No space left"):
+        save_network(LinearNetwork(2 * A, C), path)
+    assert os.listdir(tmp_path) == ["n.npz"]
+    same(load_network(path), A, C)
+
+
+def test_save_errors(tmp_path):
+    network = LinearNetwork(A, C)
+    with pytest.raises(ValueError, match=r"network\.csv: networks are written as \.npz"):
+        save_network(network, tmp_path / "network.csv")
+    with pytest.raises(FileNotFoundError, match=r"check that its folder exists"):
+        save_network(network, tmp_path / "missing" / "n.npz")
+    with pytest.raises(TypeError, match="`network` must be a LinearNetwork, got ndarray"):
+        save_network(A, tmp_path / "n.npz")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(ValueError, match=r"`path` must be a file, got .*folder\.npz"):
+        save_network(network, tmp_path / "folder.npz")
+    assert os.listdir(tmp_path) == ["folder.npz"]
+
+
+def test_notes_are_saved(tmp_path):
+    for notes in ((), ("one",), ("τ ≥ 0", "<b>")):
+        save_network(LinearNetwork(A, C2, notes=notes), tmp_path / "n.npz")
+        assert load_network(tmp_path / "n.npz").notes == notes
+    np.savez(tmp_path / "n.npz", A=A, C=C2, notes=np.array([object()]))
+    assert load_network(tmp_path / "n.npz").notes == ()
+
+
+# ---- the connectivity alone
+
+
+def same_matrix(loaded, expected):
+    same(LinearNetwork(loaded, C), expected, C)
+    assert loaded.dtype in (np.float64, np.complex128)
+    assert not (loaded.data if sparse.issparse(loaded) else loaded).flags.writeable
+
+
+def test_matrix_of_archives(archive):
+    same_matrix(load_matrix(archive({"W": 2 * A, "A": A, "hh": 3 * A, "C": C2[:2]})), A)
+    path = archive({"W": A, "hh": 3 * A})
+    same_matrix(load_matrix(path), A)
+    same_matrix(load_matrix(str(path), matrix="hh"), 3 * A)
+    refused(path, "no A;", "W (5, 5)", "hh (5, 5)", "matrix='...'", load=load_matrix, matrix="A")
+    path = archive({"hh": A, "C": C2})
+    message = refused(path, "no A, or W; it holds", "hh (5, 5)", "C (5, 2)", load=load_matrix)
+    assert "mask" not in message
+    refused(path, "`A` must be a square matrix", "(5, 2)", load=load_matrix, matrix="C")
+
+
+def test_matrix_of_single_arrays(single):
+    same_matrix(load_matrix(single(A)), A)
+    whole = COMPLEX.astype(complex)  # scipy.io.mmwrite cuts long complex64 numbers
+    same_matrix(load_matrix(single(whole)), whole)
+    both = np.hstack([A, C2])
+    refused(single(both), "a square A, got shape (5, 7)", "with load_network", load=load_matrix)
+    refused(single(A[:, :3]), "a square A, got shape (5, 3); reshape it", load=load_matrix)
+    path = single(A)
+    refused(path, "one array without a name", "matrix='A'", load=load_matrix, matrix="A")
+
+
+def test_matrix_stays_sparse(tmp_path):
+    io.mmwrite(tmp_path / "s.mtx", SPARSE, precision=17)
+    io.savemat(tmp_path / "s.mat", {"W": SPARSE})
+    sparse.save_npz(tmp_path / "s.npz", SPARSE)
+    save_network(LinearNetwork(SPARSE, C, readout=[1]), tmp_path / "saved.npz")
+    for file in ("s.mtx", "s.mat", "s.npz", "saved.npz"):
+        same_matrix(load_matrix(tmp_path / file), SPARSE)
+
+
+def test_matrix_ignores_a_wrong_mask_and_readout(tmp_path):
+    np.savez(tmp_path / "n.npz", A=A, C=["a"], readout=A)
+    same_matrix(load_matrix(tmp_path / "n.npz"), A)
+
+
+def test_matrix_refused(tmp_path):
+    refused(tmp_path / "none.npz", "no such file", load=load_matrix, error=FileNotFoundError)
+    (tmp_path / "x.txt").write_text("1")
+    refused(tmp_path / "x.txt", "unknown kind", "Convert it", load=load_matrix)
+    (tmp_path / "x.npy").write_bytes(b"")
+    refused(tmp_path / "x.npy", "is empty", load=load_matrix)
+    for ending in ("npy", "npz", "mat", "mtx", "safetensors"):
+        (tmp_path / f"x.{ending}").write_bytes(b"hello, world\n" * 100)
+        refused(tmp_path / f"x.{ending}", "cannot be read", "damaged", load=load_matrix)
+    for array, part in (
+        (np.where(A > 0.3, np.nan, A), "`A` must be finite"),
+        (np.array([["a"]]), "`A` must hold real or complex numbers"),
+        (np.array([[None]]), "Python objects (a pickle)"),
+    ):
+        np.save(tmp_path / "x.npy", array)
+        np.savez(tmp_path / "x.npz", A=array)
+        refused(tmp_path / "x.npy", part, load=load_matrix)
+        refused(tmp_path / "x.npz", part, load=load_matrix)
+    for array in (C, np.zeros((0, 0))):
+        np.save(tmp_path / "x.npy", array)
+        refused(tmp_path / "x.npy", "a square A", str(array.shape), load=load_matrix)

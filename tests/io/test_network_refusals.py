@@ -1,0 +1,291 @@
+"""For each way a file can hold no network an error that helps; pickles are never run."""
+
+import contextlib
+import json
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import io
+
+from memcurve import LinearNetwork, load_network, save_network
+from memcurve.io import MissingMaskError, NetworkFileError
+from memcurve.limits import TooLargeError
+from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
+from written import Payload, write_mat73
+
+
+def test_no_file(tmp_path):
+    refused(tmp_path / "none.npz", "no such file", error=FileNotFoundError)
+    (tmp_path / "folder.npz").mkdir()
+    refused(tmp_path / "folder.npz", "is a directory", error=IsADirectoryError)
+    np.save(tmp_path / "A.npy", A)
+    with pytest.raises(FileNotFoundError, match=r"C\.npy: no such file"):
+        load_network(tmp_path / "A.npy", mask=str(tmp_path / "C.npy"))
+    refused(tmp_path / "A.npy" / "B.npy", "cannot be opened", "check the path")
+    refused(tmp_path / ("x" * 300 + ".npy"), "cannot be opened", "check the path")
+    with pytest.raises(ValueError, match="cannot be opened"):
+        load_network("a\0b.npy")
+
+
+def test_no_permission(tmp_path, monkeypatch):
+    def closed(self, mode):  # root may read every file, so the mode bits cannot test this
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", closed)
+    refused(tmp_path / "A.npy", "may not be read", "permissions", error=PermissionError)
+
+
+@pytest.mark.parametrize("file", ["x.txt", "x.pkl", "x"])
+def test_unknown_endings(tmp_path, file):
+    (tmp_path / file).write_text("1 2 3")
+    refused(
+        tmp_path / file, "unknown kind", ".npz, .mat, .safetensors, .npy, .csv, .mtx", "Convert it"
+    )
+
+
+def test_archive_without_a_pair_lists_what_it_holds(archive):
+    path = archive({"A": A, "B": C2})
+    parts = ("no A and C, or W and Win", "A (5, 5)", "B (5, 2)", "matrix='...'", "mask='...'")
+    refused(path, *parts, error=MissingMaskError)
+    refused(path, "no A and in, or W and in;", "B (5, 2)", mask="in")
+    refused(path, "no hh and C, or hh and Win;", "B (5, 2)", matrix="hh")
+
+
+def test_long_listings_are_cut(tmp_path):
+    np.savez(tmp_path / "many.npz", **{f"layer{i}": A for i in range(100)})
+    message = refused(tmp_path / "many.npz", "layer39 (5, 5) float64, 60 more.")
+    assert "layer40" not in message
+
+
+def test_values_refused_by_the_network_name_the_file(archive, single, tmp_path):
+    refused(archive({"A": A, "C": C2[:4]}), "`C`", "(5, d)")
+    refused(archive({"A": np.where(A > 0.3, np.nan, A), "C": C2}), "`A` must be finite")
+    np.save(tmp_path / "C.npy", C[:3])
+    refused(single(A), "C.npy", "(5,)", mask=tmp_path / "C.npy")
+    np.savez(tmp_path / "text.npz", A=np.array([["a"]]), C=[1.0])
+    refused(tmp_path / "text.npz", "`A` must hold real or complex numbers")
+    np.savez(tmp_path / "trained.npz", A=A, C=C, readout=A[:1])
+    refused(tmp_path / "trained.npz", "`readout`", "Name `matrix` and `mask`")
+    same(load_network(tmp_path / "trained.npz", matrix="A", mask="C"), A, C)
+
+
+def test_single_array_shapes(single):
+    parts = ("no input mask C", "mask='C.npy'", "[A | C]", "archive with A and C")
+    refused(single(A), *parts, error=MissingMaskError)
+    refused(single(A[:, :3]), "[A | C] of shape (N, N + d)", "(5, 3)")
+    refused(single(np.hstack([A, C2])), "square A, as `mask` is given", "(5, 7)", mask=C)
+
+
+def test_single_arrays_have_no_names(single):
+    path = single(A)
+    refused(path, "one array without a name", "matrix='A'", "leave `matrix` out", matrix="A")
+    refused(path, "one array without a name", "mask='Win'", mask="Win")
+    with pytest.raises(ValueError, match=r"C\.mat: a mask is read from \.npy, \.csv, \.mtx"):
+        load_network(path, mask=Path("C.mat"))
+
+
+def test_npy_of_other_dimensions(tmp_path):
+    np.save(tmp_path / "v.npy", C)
+    refused(tmp_path / "v.npy", "[A | C]", "(5,)")
+    np.save(tmp_path / "v.npy", np.zeros((0, 3)))
+    refused(tmp_path / "v.npy", "[A | C]", "(0, 3)")
+
+
+def test_matlab_structs_cells_and_text_are_refused(tmp_path):
+    path = tmp_path / "m.mat"
+    cell = np.array([[1, "a"]], dtype=object)
+    io.savemat(path, {"s": {"A": A}, "cell": cell, "text": "abc", "A": A, "C": C2})
+    for kind, name in (("struct", "s"), ("cell", "cell"), ("char", "text")):
+        refused(path, f"{name} is a MATLAB {kind}", "A = s.A", matrix=name)
+        refused(path, f"{name} is a MATLAB {kind}", mask=name)
+    same(load_network(path), A, C2)
+
+
+def test_matlab_73_structs_and_foreign_hdf5_are_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "m.mat"
+    write_mat73(path, s={}, text="abc", A=A, C=C2)
+    for kind, name in (("struct", "s"), ("char", "text")):
+        refused(path, f"{name} is a MATLAB {kind}", "A = s.A", matrix=name)
+    assert "#refs#" not in refused(path, "A (5, 5) double", "C (5, 2) double", matrix="none")
+    with h5py.File(path, "w") as file:
+        file["A"], file["C"] = A, C
+    refused(path, "A is a MATLAB array without MATLAB_class")
+
+
+def test_sparse_indices_out_of_range_are_refused(tmp_path):
+    path = tmp_path / "s.npz"
+    save_network(LinearNetwork(SPARSE, C), path)
+    parts = dict(np.load(path))
+    for key, value in (("A_indices", 10**6), ("A_indices", -7), ("A_indptr", 10**6)):
+        broken = parts[key].copy()
+        broken[1] = value
+        np.savez(path, **{**parts, key: broken})
+        refused(path, "cannot be read", "damaged")
+    empty = {"A_data": [], "A_indices": np.zeros(0, int), "A_indptr": [0, 9, 0, 9, 0, 0]}
+    np.savez(path, **{**parts, **empty})
+    refused(path, "cannot be read", "damaged")
+
+
+# ---- pickles
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_are_not_run(tmp_path, protocol):
+    victim = tmp_path / "victim"
+    attack = pickle.dumps(Payload(victim), protocol=protocol)
+    pickle.loads(attack)
+    assert victim.exists()  # the attack works on who loads it
+    victim.rmdir()
+    for ending in ("npy", "npz", "mat", "safetensors", "csv", "mtx"):
+        (tmp_path / f"raw.{ending}").write_bytes(attack)
+        message = refused(tmp_path / f"raw.{ending}")
+        if protocol >= 2 and ending in ("npy", "npz"):
+            assert "pickle" in message
+    assert not victim.exists()
+
+
+def test_object_arrays_are_not_loaded(tmp_path):
+    victim = tmp_path / "victim"
+    attack = np.array([[Payload(victim)]], dtype=object)
+    np.save(tmp_path / "o.npy", attack)
+    refused(
+        tmp_path / "o.npy", "Python objects (a pickle)", "never loaded", "dtype=float", mask=[1]
+    )
+    with pytest.raises(ValueError, match=r"o\.npy: holds Python objects"):
+        load_network(tmp_path / "o.npy", mask=tmp_path / "o.npy")
+    np.savez(tmp_path / "o.npz", A=attack, C=C, W=A)
+    refused(tmp_path / "o.npz", "Python objects (a pickle)", "never loaded")
+    same(load_network(tmp_path / "o.npz", matrix="W"), A, C)
+    np.savez(tmp_path / "s.npz", format=attack, shape=attack, data=attack)
+    refused(tmp_path / "s.npz", "has no A, or W; it holds format (1, 1) object", mask=C)
+    np.savez(tmp_path / "a.npz", A_data=attack, A_indices=attack, A_indptr=attack, A_shape=[1, 1])
+    refused(tmp_path / "a.npz", "Python objects (a pickle)", mask=C)
+    assert not victim.exists()
+
+
+def test_npy_named_npz(tmp_path):
+    np.save(tmp_path / "A.npy", A)
+    (tmp_path / "A.npy").rename(tmp_path / "A.npz")
+    refused(tmp_path / "A.npz", "is a .npy file by its contents", "rename")
+
+
+# ---- damage
+
+
+def cuts(whole, count=40):
+    return sorted({0, 1, 7, *np.linspace(2, len(whole) - 1, count).astype(int).tolist()})
+
+
+def test_truncated_archives(archive):
+    path = archive({"A": A, "C": C2})
+    whole = path.read_bytes()
+    for cut in cuts(whole):
+        path.write_bytes(whole[:cut])
+        refused(path, "is empty" if cut == 0 else "")
+
+
+def test_truncated_sparse_and_saved(tmp_path):
+    path = tmp_path / "s.npz"
+    save_network(LinearNetwork(SPARSE, C), path)
+    whole = path.read_bytes()
+    for cut in cuts(whole):
+        path.write_bytes(whole[:cut])
+        refused(path)
+
+
+def test_truncated_single(single):
+    path = single(A)
+    whole = path.read_bytes()
+    if path.suffix != ".npy":  # text does not tell that the end of its last number is missing
+        whole = whole.rstrip().rpartition(b"\n" if path.suffix == ".mtx" else b",")[0]
+    for cut in cuts(whole):
+        path.write_bytes(whole[:cut])
+        refused(path, "is empty" if cut == 0 else "", mask=C)
+
+
+def test_corrupt_archives_give_no_foreign_error(archive):
+    path = archive({"A": A, "C": C2})
+    whole = bytearray(path.read_bytes())
+    for place in np.linspace(0, len(whole) - 1, 60).astype(int):
+        broken = whole.copy()
+        broken[place] ^= 0x5A
+        path.write_bytes(broken)
+        with contextlib.suppress(NetworkFileError, TooLargeError):
+            load_network(path)
+
+
+@pytest.mark.parametrize("matrix", [A, COMPLEX, SPARSE.tocsc()], ids=["real", "complex", "sparse"])
+def test_matlab_type_codes_are_checked(tmp_path, matrix):
+    """scipy.io.loadmat ends Python with a segmentation fault on each of these."""
+    path = tmp_path / "m.mat"
+    io.savemat(path, {"A": matrix, "C": C2})
+    whole = bytearray(path.read_bytes())
+    for place, value in ((176, 0), (176, 19), (176, 128), (177, 50), (145, 255)):
+        broken = whole.copy()
+        broken[place] = value
+        path.write_bytes(broken)
+        if place == 145 and matrix is COMPLEX:  # sets flags that do not matter
+            same(load_network(path), COMPLEX, C2)
+        else:
+            refused(path, "cannot be read as .mat", "damaged")
+
+
+def test_other_contents_under_each_ending(tmp_path):
+    for ending in ("npz", "npy", "mat", "mtx", "safetensors"):
+        for contents in (b"hello, world\n" * 100, b"PK\x03\x04" + bytes(50), b"\xff" * 1000):
+            path = tmp_path / f"x.{ending}"
+            path.write_bytes(contents)
+            refused(path, f"cannot be read as .{ending}", "damaged", "write or download it again")
+
+
+def test_decompression_bombs(tmp_path):
+    """A few bytes that claim to be very large arrays: their sizes are looked at first."""
+    h5py = pytest.importorskip("h5py")
+    text = "%%MatrixMarket matrix coordinate real general\n1000000000000 1000000000000 1\n1 1 1\n"
+    (tmp_path / "bomb.mtx").write_text(text)
+    with h5py.File(tmp_path / "bomb.mat", "w") as file:
+        for name, shape in (("A", (10**6, 10**6)), ("C", (1, 10**6))):
+            item = file.create_dataset(name, shape, "f8", chunks=True, compression="gzip")
+            item.attrs["MATLAB_class"] = np.bytes_("double")
+    for name in ("bomb.mtx", "bomb.mat"):
+        assert (tmp_path / name).stat().st_size < 10_000
+        refused(tmp_path / name, "is too large", mask=C, error=TooLargeError)
+
+
+# ---- optional packages
+
+
+@pytest.mark.parametrize(("package", "ending"), [("h5py", "mat"), ("safetensors", "safetensors")])
+def test_missing_packages_are_named(tmp_path, monkeypatch, package, ending):
+    path = tmp_path / f"n.{ending}"
+    path.write_bytes(b"MATLAB 7.3 MAT-file" + bytes(600))
+    monkeypatch.setitem(sys.modules, package, None)
+    refused(path, f"needs {package}", "pip install memcurve[files]", error=ModuleNotFoundError)
+
+
+def test_missing_bfloat16_is_named(tmp_path, monkeypatch):
+    pytest.importorskip("safetensors")
+    path = tmp_path / "b.safetensors"
+    tensor = {"dtype": "BF16", "shape": [1, 1], "data_offsets": [0, 2]}
+    header = json.dumps({"A": tensor}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + b"\x80\x3e")
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    refused(
+        path,
+        "needs ml_dtypes",
+        "pip install memcurve[files]",
+        mask=[1.0],
+        error=ModuleNotFoundError,
+    )
+
+
+def test_import_stays_light():
+    code = "import sys, memcurve.io; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"h5py", "safetensors", "scipy.io"} & set(re.split(r"\s", run.stdout))

@@ -1,0 +1,274 @@
+"""For each way a recording can be wrong an error that helps."""
+
+import io as streams
+import pickle
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+from memcurve.io import NetworkFileError, open_recording
+from stored_recordings import T, X, Z, refused, same
+from written import Payload, write_csv, write_hdf5, write_mat73, write_npy, write_parquet
+
+
+def test_no_file(tmp_path):
+    refused(tmp_path / "no.npy", Z, "no.npy: no such file", error=FileNotFoundError)
+    refused(X, tmp_path / "no.npy", "no.npy: no such file", error=FileNotFoundError)
+    refused(tmp_path, Z, "is a directory", error=IsADirectoryError)
+    (tmp_path / "run.xls").write_bytes(b"1")
+    refused(tmp_path / "run.xls", Z, "unknown kind of file '.xls'", ".parquet, .csv")
+    (tmp_path / "run").write_bytes(b"1")
+    refused(tmp_path / "run", Z, "(no ending)")
+
+
+@pytest.mark.parametrize("ending", "npy npz mat h5 hdf5 parquet csv txt".split())
+def test_empty_and_damaged_files(tmp_path, ending):
+    path = tmp_path / f"run.{ending}"
+    path.write_bytes(b"")
+    refused(path, Z, f"{path}: is empty", error=NetworkFileError)
+    path.write_bytes(b"\x93garbage\x00\xff" * 50)
+    refused(path, Z, f"{path}: ", error=NetworkFileError)
+
+
+@pytest.mark.parametrize(
+    ("ending", "write"),
+    [
+        ("npy", np.save),
+        ("npz", lambda path, X: np.savez(path, X=X)),
+        ("mat", lambda path, X: io.savemat(path, {"X": X})),
+        ("73.mat", lambda path, X: write_mat73(path, X=X)),
+        ("h5", lambda path, X: write_hdf5(path, X=X)),
+        ("parquet", lambda path, X: write_parquet(path, {"a": X[:, 0]})),
+        ("csv", write_csv),
+    ],
+)
+def test_truncated_files(tmp_path, ending, write):
+    path = tmp_path / f"run.{ending}"
+    write(path, X)
+    whole = path.read_bytes()
+    for share in (0.5, 0.9):
+        path.write_bytes(whole[: int(len(whole) * share)])
+        refused(path, Z, f"{path}: ")
+
+
+def test_a_member_that_is_incomplete(tmp_path):
+    stream = streams.BytesIO()
+    np.save(stream, X)
+    with zipfile.ZipFile(tmp_path / "run.npz", "w") as archive:
+        archive.writestr("X.npy", stream.getvalue()[:-8])
+    refused(tmp_path / "run.npz", Z, "run.npz: X is incomplete")
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_a_member_whose_checksum_is_wrong(tmp_path, order):
+    path = tmp_path / "run.npz"
+    states = np.asarray(np.vstack([X] * 20), order=order)
+    np.savez(path, X=states)
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    path.write_bytes(whole)
+    source = open_recording(path, np.zeros(len(states)))
+    with pytest.raises(NetworkFileError, match="CRC-32"):
+        list(source.chunks(7))
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv"])
+def test_a_file_that_changes(tmp_path, ending):
+    path = tmp_path / f"run.{ending}"
+
+    def write(states):
+        return write_npy(path, states) if ending == "npy" else write_csv(path, states)
+
+    source = open_recording(write(X), Z)
+    write(X[:20])
+    with pytest.raises(NetworkFileError, match=r"changed while it was read|cannot be read"):
+        list(source.chunks(7))
+    if ending == "csv":
+        write(np.vstack([X, X]))
+        with pytest.raises(NetworkFileError, match="has more than its 53 rows"):
+            list(source.chunks(7))
+
+
+def test_pickles_are_never_run(tmp_path):
+    payload = Payload(tmp_path / "victim")
+    for name in ("run.npy", "run.npz", "run.mat", "run.h5", "run.parquet", "run.csv"):
+        (tmp_path / name).write_bytes(pickle.dumps(payload))
+        refused(tmp_path / name, Z, str(tmp_path / name), error=NetworkFileError)
+    bombs = np.full((2, 2), payload, dtype=object)
+    np.save(tmp_path / "run.npy", bombs)
+    np.savez(tmp_path / "run.npz", X=bombs, z=Z)
+    for name in ("run.npy", "run.npz"):
+        refused(tmp_path / name, Z, "a pickle", error=NetworkFileError)
+    np.savez(tmp_path / "run.npz", X=X, z=Z, other=bombs)
+    same(open_recording(tmp_path / "run.npz"))
+    assert not (tmp_path / "victim").exists()
+
+
+def test_wrong_kind_inside(tmp_path):
+    write_npy(tmp_path / "run.npy", X).rename(tmp_path / "run.npz")
+    refused(tmp_path / "run.npz", Z, "is a .npy file by its contents")
+
+
+def test_names_in_archives(tmp_path):
+    path = tmp_path / "run.npz"
+    np.savez(path, A=X, drive=Z)
+    refused(path, None, "has none of states, X, x", "A (53, 4) float64", "state_names='...'")
+    refused(path, None, "has none of z, u, input, inputs", "input_name=", state_names="A")
+    refused(path, None, "has no B; it holds A (53, 4)", "`state_names`", state_names="B")
+    refused(path, None, "has no w; it holds", state_names="A", input_name="w")
+    refused(path, None, "name of one array", state_names=["A", "drive"])
+    same(open_recording(path, state_names=["A"], input_name="drive"))
+    np.savez(path, X=X, x=X, z=Z, u=Z)
+    refused(path, None, "has X and x; choose with state_names='X'")
+    refused(path, None, "has z and u; choose with input_name='z'", state_names="x")
+    np.savez(path, **{f"a{k}": Z for k in range(60)})
+    refused(path, Z, "20 more")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "none")
+    refused(path, Z, "holds no arrays")
+    path = write_hdf5(tmp_path / "run.h5", a__X=X, z=Z)
+    refused(path, None, "only a/X (53, 4) float64, z (53,) float64")
+    path = write_mat73(tmp_path / "run.mat", A=X, z=Z)
+    refused(path, None, "only A (53, 4) double, s () struct, z (1, 53) double")
+
+
+def test_names_in_tables(tmp_path):
+    path = write_csv(tmp_path / "run.csv", X, Z, "a,b,c,d,e")
+    refused(path, None, "has none of z, u, input, inputs, only a, b, c, d, e")
+    refused(path, None, "has no column 'q'; it has a, b", "`input_name`", input_name="q")
+    refused(path, None, "has no column 'q'", "`state_names`", input_name="e", state_names=["q"])
+    refused(path, None, "once", input_name="e", state_names=["a", "a"])
+    refused(path, None, "perfectly", input_name="e", state_names=["a", "e"])
+    refused(path, None, "holds no states", input_name="e", state_names=[])
+    refused(X, path, "has none of z", "input_name")
+    write_csv(path, X, Z, "a,b,z,d,u")
+    refused(path, None, "has z and u; choose with input_name='z'")
+    refused(path, None, "'z' seems to be an input", input_name="u")
+    refused(path, Z, "'z' seems to be an input")
+    write_csv(path, X, Z, "time,b,c,d,u")
+    refused(path, None, "'time' seems to count the rows")
+    write_csv(path, X, Z, "a,a,c,d,u")
+    refused(path, None, "several columns 'a'", state_names=["a", "c"])
+    same(open_recording(path))
+    write_csv(path, X, Z)
+    refused(path, None, "5 columns without names", "header line")
+    refused(X, path, "5 columns without names")
+    refused(path, Z, "5 columns without names", state_names=["a"])
+    write_csv(path, Z[:, None], header="z")
+    refused(path, None, "holds no states")
+    same(open_recording(X, path))
+
+
+def test_names_where_there_are_none(tmp_path):
+    path = write_npy(tmp_path / "run.npy", X)
+    refused(path, None, "run.npy: the array holds states alone", "`inputs`")
+    refused(X, None, "`states` holds states alone")
+    refused(path, Z, "no names to choose from, got state_names='X'", state_names="X")
+    refused(X, Z, "`inputs` has no names to choose from", input_name="z")
+
+
+@pytest.mark.parametrize("where", ["array", "npy", "npz"])
+def test_shapes(tmp_path, where):
+    def states(array):
+        np.save(tmp_path / "run.npy", array)
+        np.savez(tmp_path / "run.npz", X=array)
+        return array if where == "array" else tmp_path / f"run.{where}"
+
+    label = {"array": "`states`", "npy": "run.npy: the array", "npz": "run.npz: X"}[where]
+    refused(states(Z), Z, f"{label} must be two-dimensional", "(53,)")
+    refused(states(X[None]), Z, "must be two-dimensional", "(1, 53, 4)")
+    refused(states(X.T), Z, f"{label} has shape (4, 53)", "transposed", "X.T")
+    refused(states(X[1:]), Z, f"{label} has 52 rows, and the input (`inputs`) 53")
+    refused(states(X[:0]), Z[:0], "holds no states", "(0, 4)")
+    refused(states(X[:, :0]), Z, "holds no states", "(53, 0)")
+    refused(states(np.array(1.0)), Z, "must be two-dimensional")
+    refused(states(X), X, "got several: shape (53, 4)")
+    refused(states(X), Z[None], "is a row of shape (1, 53)")
+    refused(states(X), Z[None, :, None], "got several")
+    refused(states(X), 1.0, "one input of shape (T,)")
+
+
+def test_transposed_tables_and_matrices(tmp_path):
+    refused(write_csv(tmp_path / "run.csv", X.T), Z, "transposed")
+    refused(write_hdf5(tmp_path / "run.h5", X=X.T, z=Z), None, "run.h5: X", "transposed")
+    refused(write_mat73(tmp_path / "run.mat", X=X.T, z=Z), None, "run.mat: X", "transposed")
+
+
+def test_numbers_that_are_not_real(tmp_path):
+    refused(X + 1j, Z, "`states` must hold real numbers, got complex128", "numpy.hstack")
+    refused(X, Z + 1j, "`inputs` must hold real numbers", "z.real")
+    refused(X.astype(object), Z, "`states` must be an array of numbers", error=TypeError)
+    refused(X.astype(str), Z, "`states` must be an array of numbers", error=TypeError)
+    refused(["a.npy", "b.npy"], Z, "the path of one file", error=TypeError)
+    refused(sparse.csr_array(X), Z, "`states` must be an array of numbers", error=TypeError)
+    refused([[1.0], [1.0, 2.0]], Z, "rows of unequal length")
+    refused(np.ma.masked_invalid([[1.0], [np.nan]]), [1, 2], "masked")
+    for ending, label in (("npy", "the array"), ("npz", "X")):
+        path = tmp_path / f"run.{ending}"
+        for array, part in ((X + 1j, "complex128"), (X.astype("S9"), "|S9")):
+            np.save(path, array) if ending == "npy" else np.savez(path, X=array)
+            refused(path, Z, f"run.{ending}: {label} must hold real numbers, got {part}")
+    write_npy(tmp_path / "run.npy", np.zeros(T, dtype=[("a", "f8"), ("b", "f8")]))
+    refused(tmp_path / "run.npy", Z, "must hold real numbers")
+    refused(write_hdf5(tmp_path / "run.h5", X=X + 1j), Z, "run.h5: X must hold real numbers")
+    refused(write_hdf5(tmp_path / "run.h5", X=np.array([["a"]], dtype="S")), Z, "must hold real")
+    refused(write_mat73(tmp_path / "run.mat", X=X + 1j), Z, "run.mat: X must hold real numbers")
+    for contents in (X + 1j, sparse.csc_array(X), {"a": 1}, "text"):
+        io.savemat(tmp_path / "run.mat", {"X": contents})
+        refused(tmp_path / "run.mat", Z, "run.mat: X")
+    refused(write_mat73(tmp_path / "run.mat", X=X), Z, "is a MATLAB struct", state_names="s")
+    path = write_parquet(tmp_path / "run.parquet", {"a": ["x", "y"], "z": [1, 2]})
+    refused(path, None, "column 'a' holds string")
+    path = write_parquet(tmp_path / "run.parquet", {"a": [[1.0], [2.0]], "z": [1, 2]})
+    refused(path, None, "column 'a' holds list")
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    twice = arrow.Table.from_arrays([arrow.array([1.0])] * 3, names=["a", "a", "z"])
+    parquet.write_table(twice, path)
+    refused(path, None, "several columns 'a'")
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("1,two,3", "line 9: 'two' is not a real number"),
+        ("1,2", "line 9 has 2 fields, the first line 3"),
+        ("1,2,3,4", "line 9 has 4 fields"),
+        ("1,1_0,3", "'1_0' is not a real number"),
+        ("1,1+2j,3", "'1+2j' is not a real number"),
+        ("1,\x00,3", "is not a real number"),
+        ("1;2;3", "line 9 has 1 fields"),
+    ],
+)
+def test_bad_lines(tmp_path, line, part):
+    path = tmp_path / "run.csv"
+    path.write_text("a,b,z\n" + "1,2,3\n" * 7 + line + "\n1,2,3\n", "utf-8")
+    source = open_recording(path)
+    assert source.length == 9
+    with pytest.raises(NetworkFileError) as caught:
+        list(source.chunks(3))
+    assert part in str(caught.value)
+
+
+def test_texts_that_are_no_tables(tmp_path):
+    path = tmp_path / "run.csv"
+    for text, part in (
+        ("\n\n# only that\n", "holds no numbers"),
+        ("a,b,z\n", "holds no states"),
+        ("a,b,z\n1,2,3\n1,2", "line 3 has 2 fields"),
+        ("a,b,z\n1,2\n", "line 2 has 2 fields"),
+    ):
+        path.write_text(text, "utf-8")
+        refused(path, None, part)
+    path.write_text("a,z\n1,5;2\n", "utf-16")
+    refused(path, None, "cannot be read as .csv")
+
+
+@pytest.mark.parametrize("package", ["h5py", "pyarrow.parquet"])
+def test_packages_that_are_missing(tmp_path, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    path = tmp_path / ("run.h5" if package == "h5py" else "run.parquet")
+    path.write_bytes(b"1")
+    refused(path, Z, package, "pip install memcurve[files]", error=ModuleNotFoundError)

@@ -1,0 +1,287 @@
+"""Recordings: every format gives the arrays bit for bit, in any chunks, in bounded memory."""
+
+import os
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from scipy import io
+
+from memcurve.io import open_recording
+from stored_recordings import N, T, X, Z, gathered, refused, rng, same
+from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
+
+DTYPES = ["f8", ">f8", "f4", ">f4", "f2", ">f2", "g", "i1", "u2", ">i4", "i8", "u8", "?"]
+
+
+def typed(dtype):
+    """Random states and input of that type."""
+    if np.dtype(dtype).kind in "iu":
+        return rng.integers(0, 100, (T, N)).astype(dtype), rng.integers(0, 100, T).astype(dtype)
+    return rng.standard_normal((T, N)).astype(dtype), rng.standard_normal(T).astype(dtype)
+
+
+@pytest.fixture(params=[2**24, 400])
+def block(request, monkeypatch):
+    """Blocks that hold the whole test recording, and such that hold some rows of it."""
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("memcurve.io") and hasattr(module, "BLOCK"):
+            monkeypatch.setattr(module, "BLOCK", request.param)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", "CF")
+def test_arrays_of_any_real_type(dtype, order, block):
+    states, inputs = typed(dtype)
+    source = same(open_recording(np.asarray(states, order=order), inputs), states, inputs)
+    assert source.name == "recording"
+
+
+def test_arrays_of_any_layout(block):
+    same(open_recording(X[::-1, ::2], Z[::-1, None]), X[::-1, ::2], Z[::-1])
+    same(open_recording(X.tolist(), Z.tolist()))
+    same(open_recording(np.ma.array(X), Z))
+
+
+def test_chunks_are_copies():
+    states, inputs = X.copy(), Z.copy()
+    for x, z in open_recording(states, inputs).chunks(7):
+        x[:], z[:] = 0, 0
+    np.testing.assert_array_equal(states, X)
+    np.testing.assert_array_equal(inputs, Z)
+
+
+def test_nan_and_infinity_pass():
+    states = X.copy()
+    states[3, 1], states[5, 2] = np.nan, np.inf
+    same(open_recording(states, Z), states)
+
+
+def test_long_doubles_beyond_float64_are_infinite():
+    huge = np.full((T, 1), np.finfo("g").max)
+    x, _ = gathered(open_recording(huge, Z), 7)
+    assert np.isinf(x).all() or huge.dtype.itemsize == 8
+
+
+def test_datasets_on_disk_are_sliced(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(write_hdf5(tmp_path / "run.h5", X=X, z=Z)) as file:
+        same(open_recording(file["X"], file["z"]))
+
+
+def test_chunks_that_cannot_be():
+    source = open_recording(X, Z)
+    assert repr(source) == "<Source recording: 53 rows of 4 states>"
+    for rows in (0, -1, 1.5, True, None):
+        with pytest.raises(ValueError, match="`rows` must be a positive integer"):
+            source.chunks(rows)
+    for start in (-1, 0.5, None):
+        with pytest.raises(ValueError, match="`start` must be a positive integer"):
+            source.chunks(7, start)
+    with pytest.raises(ValueError, match="`start` must be at most 53"):
+        source.chunks(7, 54)
+    assert len(list(source.chunks(np.int64(10), np.int64(0)))) == 6
+
+
+# ---- files
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", "CF")
+def test_npy_and_npz(tmp_path, dtype, order, block):
+    states, inputs = typed(dtype)
+    states = np.asarray(states, order=order)
+    path = write_npy(tmp_path / "run.npy", states)
+    source = same(open_recording(path, inputs), states, inputs)
+    assert source.name == "run"
+    same(open_recording(str(path), write_npy(tmp_path / "z.npy", inputs)), states, inputs)
+    np.savez(tmp_path / "run.npz", X=states, z=inputs[:, None])
+    same(open_recording(tmp_path / "run.npz"), states, inputs)
+    np.savez_compressed(tmp_path / "run.npz", X=states, other=states, drive=inputs)
+    same(open_recording(tmp_path / "run.npz", input_name="drive"), states, inputs)
+    np.savez(tmp_path / "run.npz", states)
+    np.savez(tmp_path / "z.NPZ", inputs)
+    (tmp_path / "z.NPZ.npz").rename(tmp_path / "z.NPZ")
+    same(open_recording(tmp_path / "run.npz", tmp_path / "z.NPZ"), states, inputs)
+
+
+def test_memory_maps_are_used_as_they_are(tmp_path):
+    path = write_npy(tmp_path / "run.npy", X)
+    same(open_recording(np.load(path, mmap_mode="r"), Z))
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_npy_versions(tmp_path, version):
+    with open(tmp_path / "run.npy", "wb") as stream:
+        np.lib.format.write_array(stream, X, version=version)
+    with zipfile.ZipFile(tmp_path / "run.npz", "w") as archive:
+        archive.write(tmp_path / "run.npy", "X.npy")
+    same(open_recording(tmp_path / "run.npy", Z))
+    same(open_recording(tmp_path / "run.npz", Z))
+
+
+@pytest.mark.parametrize("version", ["5", "5 packed", "4", "7.3", "7.3 packed"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "?"])
+def test_mat(tmp_path, version, dtype, block):
+    states, inputs = typed(dtype)
+    if version == "4" and dtype == "?":
+        states, inputs = states.astype(float), inputs.astype(float)
+    for vector in (inputs[:, None], inputs[None, :]):
+        path = tmp_path / "run.mat"
+        if version.startswith("7.3"):
+            write_mat73(path, (3, 10) if "packed" in version else None, X=states, u=vector)
+        else:
+            options = {"format": version[0], "do_compression": "packed" in version}
+            io.savemat(path, {"X": states, "u": vector}, **options)
+        same(open_recording(path), states, inputs)
+        same(open_recording(path, inputs, state_names="X"), states, inputs)
+        same(open_recording(states, path), states, inputs)
+
+
+@pytest.mark.parametrize("chunks", [None, (10, 2), (53, 1)])
+@pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "f2", "i8", "?"])
+def test_hdf5(tmp_path, chunks, dtype, block):
+    states, inputs = typed(dtype)
+    path = write_hdf5(tmp_path / "run.h5", chunks, states=states, input=inputs, runs__a=states)
+    same(open_recording(path), states, inputs)
+    same(open_recording(path, state_names="/runs/a"), states, inputs)
+    path.rename(tmp_path / "run.hdf5")
+    same(open_recording(tmp_path / "run.hdf5", inputs), states, inputs)
+
+
+@pytest.mark.parametrize("rows", [4, 1000])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u1", "?"])
+def test_parquet(tmp_path, rows, dtype, block):
+    states, inputs = typed(dtype)
+    columns = {"a": states[:, 0], "u": inputs, "b.c": states[:, 1], "d": states[:, 2]}
+    path = write_parquet(tmp_path / "run.parquet", columns, row_group_size=rows)
+    same(open_recording(path), states[:, :3], inputs)
+    source = open_recording(path, state_names=["d", "b.c"], input_name="a")
+    same(source, states[:, [2, 1]], states[:, 0])
+    same(open_recording(X, path), X, inputs)
+    same(open_recording(path, Z, state_names="a"), states[:, :1], Z)
+
+
+def test_parquet_with_empty_fields(tmp_path):
+    decimals = [Decimal("1.25"), None, Decimal("-3")]
+    columns = {"a": [1.5, None, 3.0], "b": [1, 2, None], "c": [True, None, False], "d": decimals}
+    columns["z"] = [2**62, None, 3]
+    path = write_parquet(tmp_path / "run.parquet", columns)
+    expected = np.array([[1.5, 1, 1, 1.25], [np.nan, 2, np.nan, np.nan], [3, np.nan, 0, -3]])
+    x, z = gathered(open_recording(path), 2)
+    np.testing.assert_array_equal(x, expected)
+    np.testing.assert_array_equal(z, [2.0**62, np.nan, 3])
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " ", ", ", "  "])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("ending", ["csv", "txt"])
+def test_text(tmp_path, separator, end, ending, block):
+    path = tmp_path / f"run.{ending}"
+    same(open_recording(write_csv(path, X, separator=separator, end=end), Z))
+    header = separator.join(["a", '"b"', "c", "d", "z"])
+    write_csv(path, X, Z, header, separator, end)
+    same(open_recording(path))
+    source = open_recording(path, state_names=["d", "b"], input_name="a")
+    same(source, X[:, [3, 1]], X[:, 0])
+    same(open_recording(X[:, :2], path), X[:, :2])
+
+
+def test_text_by_numpy_and_pandas(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X)
+    frame.to_csv(tmp_path / "run.csv", index=False)  # the header counts the columns
+    same(open_recording(tmp_path / "run.csv", Z))
+    frame.to_csv(tmp_path / "run.csv")
+    refused(tmp_path / "run.csv", Z, "run.csv: column ''", "state_names=[...]")
+    same(open_recording(tmp_path / "run.csv", Z, state_names=["0", "1", "2", "3"]))
+    frame.to_csv(tmp_path / "run.csv", header=False, index=False)
+    same(open_recording(tmp_path / "run.csv", Z))
+    table = np.column_stack([X, Z])
+    np.savetxt(tmp_path / "run.txt", table, fmt="%.17g", header="one line\na b c d z")
+    same(open_recording(tmp_path / "run.txt"))
+    np.savetxt(tmp_path / "run.csv", table, fmt="%.17g", header="a,b,c,d,z", delimiter=",")
+    same(open_recording(tmp_path / "run.csv"))
+    np.savetxt(tmp_path / "run.csv", table, fmt="%.17g", header="of last week", delimiter=",")
+    refused(tmp_path / "run.csv", None, "5 columns without names")
+
+
+def test_text_oddities(tmp_path):
+    path = tmp_path / "run.csv"
+    text = '\ufeff# said\n\n"a, b",time,z\n 1 ,x,1e3\n# aside\n,"y",-inf\n \nNaN,y,"2"\nNA,,+.5'
+    path.write_text(text, "utf-8")
+    x, z = gathered(open_recording(path, state_names="a, b"), 3)
+    np.testing.assert_array_equal(x, [[1], [np.nan], [np.nan], [np.nan]])
+    np.testing.assert_array_equal(z, [1e3, -np.inf, 2, 0.5])
+    path.write_text("a\tz\tb\n1\t2\t3\n\t\t\n\t\t1\n", "utf-8")
+    x, z = gathered(open_recording(path), 2)
+    np.testing.assert_array_equal(x, [[1, 3], [np.nan, np.nan], [np.nan, 1]])
+    np.testing.assert_array_equal(z, [2, np.nan, np.nan])
+    path.write_text("\ufeff1,2,3\n4,5,6", "utf-8")  # counts, but so may any integers
+    x, _ = gathered(open_recording(path, [0, 1]), 2)
+    np.testing.assert_array_equal(x, [[1, 2, 3], [4, 5, 6]])
+    path.write_text('""\n1\n', "utf-8")
+    x, _ = gathered(open_recording(path, [0, 1]), 2)
+    np.testing.assert_array_equal(x, [[np.nan], [1]])
+
+
+# ---- memory
+
+
+CODE = """
+import sys
+import numpy as np
+from memcurve.io import open_recording
+def peak():
+    status = open("/proc/self/status").read()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+for order, T in ((False, 1_000_000), (True, 300_000)):
+    header = {"descr": "<f8", "fortran_order": order, "shape": (T, 125)}
+    with open(sys.argv[1], "wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.truncate(stream.tell() + T * 1000)
+    source = open_recording(sys.argv[1], np.zeros(T))
+    before = peak()
+    assert sum(len(x) for x, z in source.chunks(10_000)) == T
+    assert peak() < before + 120, (before, peak())
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="measures as Linux does")
+def test_a_gigabyte_is_not_loaded(tmp_path):
+    command = [sys.executable, "-c", CODE, str(tmp_path / "sparse.npy")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("ending", ["npz", "h5", "mat", "parquet", "csv"])
+def test_memory_is_bounded(tmp_path, ending, monkeypatch):
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("memcurve.io") and hasattr(module, "BLOCK"):
+            monkeypatch.setattr(module, "BLOCK", 2**17)
+    path, length = tmp_path / f"run.{ending}", 16_000
+    states = rng.standard_normal((length, 20)).astype(np.float32).astype(float)  # 2.6 MB
+    if ending == "npz":
+        np.savez_compressed(path, X=states, z=states[:, 0])
+    elif ending == "h5":
+        write_hdf5(path, (500, 20), X=states, z=states[:, 0])
+    elif ending == "mat":
+        write_mat73(path, (20, 500), X=states, z=states[:, :1])
+    elif ending == "parquet":
+        columns = {f"x{k}": states[:, k] for k in range(20)} | {"z": states[:, 0]}
+        write_parquet(path, columns, row_group_size=4000)
+    else:
+        write_csv(path, states[:4000], states[:4000, 0], ",".join([*"ABCDEFGHIJKLMNOPQRST", "z"]))
+        states = states[:4000]  # 0.6 MB
+    source = open_recording(path)
+    list(source.chunks(len(states)))  # modules are imported
+    tracemalloc.start()
+    for x, _ in source.chunks(100):
+        assert x.shape == (100, 20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (1.5e6 if ending != "csv" else 0.4e6)

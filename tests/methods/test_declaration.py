@@ -1,0 +1,102 @@
+"""A method is declared once: limits, compare, command, audit, page and sweeps read it there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from command import inside
+from memcurve import ensembles
+from memcurve.limits import TooLargeError, Work, estimated_cost
+from memcurve.methods import METHODS, Method, Variant
+from memcurve.solve.curves import estimate
+
+NETWORK = ensembles.normal(12, seed=1)
+
+
+def half(task: Any, *, seed: int, share: float = 0.5) -> Any:
+    """Say that a share of every state is memory."""
+    generator = np.random.default_rng(seed)
+    memory = np.full(task.question.lags or len(task.states), share)
+    return estimate(memory, f"{share} by decree, {generator.random():.3f}")
+
+
+TOY = Method(
+    name="half",
+    run=half,
+    help="Half of everything.",
+    cost=Work(1, 1, 1),
+    compared=True,
+    variants=(Variant("half", "Half of it", "a share by decree", {"share": 0.25}),),
+)
+
+
+@pytest.fixture(autouse=True)
+def toy() -> Iterator[None]:
+    METHODS["half"] = TOY
+    yield
+    del METHODS["half"]
+
+
+def test_it_is_declared_by_its_function() -> None:
+    assert list(TOY.options) == ["share"]
+    assert TOY.draws
+
+
+def test_memory_curve_runs_it() -> None:
+    curve = memcurve.memory_curve(NETWORK, 4, method="half", seed=1, share=0.125)
+    assert curve.values.tolist() == [0.125] * 4
+    assert [note.kind for note in curve.notes] == ["method", "unbounded"]
+    with pytest.raises(TypeError, match="takes the options share; got size"):
+        memcurve.memory_curve(NETWORK, method="half", seed=1, size=3)
+    with pytest.raises(ValueError, match=r"'half' is for one white input .* got noise"):
+        memcurve.memory_curve(NETWORK, method="half", seed=1, noise=0.1)
+
+
+def test_limits_know_its_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert estimated_cost(1000, TOY.cost, columns=1000).bytes == 2 * 8 * 1000**2
+    monkeypatch.setattr("memcurve.limits.available_memory", lambda: 10**6)
+    monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 0)
+    with pytest.raises(TooLargeError):
+        memcurve.memory_curve(ensembles.cyclic(400), 400, method="half", seed=1)
+
+
+def test_compare_runs_it_by_default_and_twice() -> None:
+    assert "half" in [row.method for row in memcurve.compare(NETWORK, seed=1).rows]
+    twice = memcurve.compare(NETWORK, ["half", ("half", {"share": 0.75})], lags=8, seed=1)
+    assert [row.label for row in twice.rows] == ["exact", "half", "half (share=0.75)"]
+    assert [row.total for row in twice.rows[1:]] == [4.0, 6.0]
+
+
+def test_audits_show_it() -> None:
+    shown = {one.key: one for one in memcurve.audit(NETWORK).estimates}
+    assert shown["half"].name == "Half of it"
+    assert shown["half"].total == pytest.approx(0.25 * 25)
+
+
+def test_the_command_knows_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network = ("--ensemble", "cyclic", "--size", "12", "--seed", "1")
+    one = inside(monkeypatch, capsys, "curve", *network, "--method", "half")
+    assert (one.code, "half" in one.out) == (0, True), one.err
+    several = inside(monkeypatch, capsys, "compare", *network, "--methods", "half", "osm")
+    assert (several.code, "half" in several.out) == (0, True), several.err
+
+
+def test_sweeps_take_it() -> None:
+    from memcurve.sweeping import evaluate
+
+    case = {"ensemble": "cyclic", "size": 6, "method": "half", "seed": 1, "keep": ["total"]}
+    assert evaluate(case | {"options": {"share": 1.0}})["values"] == {"total": 6.0}
+
+
+def test_the_page_shows_it() -> None:
+    pytest.importorskip("marimo")
+    from memcurve.exploring.jobs import shown_methods
+
+    assert shown_methods()["Half of it"].method is TOY

@@ -1,0 +1,249 @@
+"""Reports as Markdown, as a page and within a notebook."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import re
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import report_example
+from memcurve.report import Chart, Document, Section, Series, Table, fragment, html, markdown
+from memcurve.report.palette import DARK, LIGHT
+from memcurve.report.vega import remarks, specification
+from report_example import LONG, NASTY, document
+
+CHARTS = {
+    "memory": report_example.memory_chart(),
+    "noise": report_example.noise_chart(),
+    "disc": report_example.disc_chart(),
+    "squeezing": report_example.squeezing_chart(),
+    "long": report_example.long_chart(),
+    "nasty": document().sections[4].chart,
+}
+EMPTY = Document("t", "", (), None, (), ())
+
+
+class Outline(HTMLParser):
+    """Elements that are opened and not closed, text, and every element seen."""
+
+    VOID = ("meta", "link", "br", "img")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def outline(text: str) -> Outline:
+    parser = Outline()
+    parser.feed(text)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+def test_markdown_says_what_the_document_says() -> None:
+    """A Markdown parser gives back every string as it was, however odd."""
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    parser.enable("strikethrough")
+    tokens = parser.parse(markdown(document()))
+    said = ["".join(c.content for c in t.children or ()) for t in tokens if t.type == "inline"]
+    plain = [s for t in tokens if t.type == "inline" for s in (t.children or ())]
+    assert {s.type for s in plain} <= {"text", "text_special", "strong_open", "strong_close"}
+    for text in (NASTY, LONG, "1|2", "osm_plus", "- a dash first", "1. a number first"):
+        assert text in said, text
+    assert "# a hash first" in said
+    tables = [t for t in tokens if t.type == "table_open"]
+    assert len(tables) == 4
+    headings = [t.tag for t in tokens if t.type == "heading_open"]
+    assert headings == ["h1", *["h2"] * 7]
+    right = [t for t in tokens if t.type == "th_open" and "right" in str(t.attrs)]
+    assert len(right) == 1 + 3 + 3 + 1
+
+
+def test_small_documents() -> None:
+    assert markdown(EMPTY) == "# t\n"
+    page = outline(html(EMPTY))
+    assert [tag for tag, _ in page.seen].count("h1") == 1
+    assert "vegaEmbed=" not in html(EMPTY)  # no charts, no library
+    outline(fragment(EMPTY))
+
+
+def test_page_is_whole_and_escaped() -> None:
+    text = html(document())
+    assert len(text.encode()) < 3_000_000
+    page = outline(text)
+    tags = [tag for tag, _ in page.seen]
+    assert tags.count("script") == 4  # theme, content, library, page: none of the names is one
+    assert tags.count("table") == 3
+    assert all(a.get("scope") for tag, a in page.seen if tag == "th")
+    assert not [a for _, a in page.seen if "src" in a or str(a.get("href", "#"))[0] not in "#d"]
+    levels = [int(tag[1]) for tag in tags if re.fullmatch("h[1-6]", tag)]
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+    assert NASTY in page.text
+    assert "<b>λ" not in text
+    content = re.search(r'id="report-content">(.*?)</script>', text, re.DOTALL)
+    assert content is not None
+    kept = json.loads(content[1])
+    assert kept["charts"][4]["names"] == [NASTY, LONG]
+
+
+def test_contents_only_for_many_sections() -> None:
+    few = dataclasses.replace(document(), sections=document().sections[:3])
+    assert "<nav" in html(document())
+    assert "<nav" not in html(few)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_specifications_are_valid(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    vl_convert = pytest.importorskip("vl_convert")
+    altair = pytest.importorskip("altair")
+    spec = specification(CHARTS[name])
+    altair.Chart.from_dict(spec)  # validates
+    compiled = vl_convert.vegalite_to_vega(spec, show_warnings=True)
+    assert "WARN" not in "".join(capfd.readouterr())
+    assert {s["name"] for s in compiled["signals"]} >= {"hidden", "zoom"}
+
+
+def test_rows_are_the_data() -> None:
+    chart = CHARTS["memory"]
+    rows = specification(chart)["data"]["values"]
+    for k, series in enumerate(chart.series):
+        mine = [row for row in rows if row["s"] == k]
+        values = [np.nan if row["y"] is None else row["y"] for row in mine]
+        assert [row["x"] for row in mine] == series.x.tolist()
+        assert np.allclose(values, series.y, rtol=1e-5, atol=0, equal_nan=True)
+    assert specification(chart)["params"][0]["value"] == [3]
+    assert rows[-1]["lo"] < rows[-1]["y"] < rows[-1]["hi"]
+
+
+def test_long_series_keep_their_shape() -> None:
+    chart = CHARTS["long"]
+    rows = specification(chart)["data"]["values"]
+    assert len(rows) <= 2000
+    drawn = {row["x"]: row["y"] for row in rows}
+    assert drawn[33333] == 3.0
+    whole = chart.series[0].y
+    x = np.array(sorted(drawn))
+    strips = np.array_split(np.arange(100_000), 100)
+    for strip in strips:  # highest and lowest of each hundredth
+        part = [drawn[v] for v in x if strip[0] <= v <= strip[-1]]
+        assert max(part) == pytest.approx(whole[strip].max(), abs=0.01)
+        assert min(part) == pytest.approx(whole[strip].min(), abs=0.01)
+    assert remarks(chart) == [
+        f"{len(rows):,} of 100,000 points are drawn, chosen so that every peak stays."
+    ]
+
+
+def test_many_points_in_the_plane() -> None:
+    z = np.random.default_rng(1).standard_normal((2, 50_000))
+    chart = Chart("", "", "", (Series("z", *z),), kind="disc")
+    rows = specification(chart)["data"]["values"]
+    assert 500 < len(rows) <= 2000
+    furthest = np.hypot(*z).max()
+    assert max(np.hypot(row["x"], row["y"]) for row in rows) == pytest.approx(furthest, rel=1e-5)
+
+
+def test_what_axes_cannot_show() -> None:
+    x = np.array([-1.0, 0.0, 1.0, 10.0, np.nan, 100.0])
+    y = np.array([1.0, 1.0, 0.0, 2.0, 3.0, np.inf])
+    series = Series("s", x, y, low=y - 2, high=y + 1)
+    chart = Chart("", "", "", (series,), log_x=True, log_y=True, marks=(("zero", 0.0),))
+    rows = specification(chart)["data"]["values"]
+    assert [row["x"] for row in rows] == [1, 10, 100]
+    assert [row["y"] for row in rows] == [None, 2, None]
+    assert rows[1]["lo"] > 0
+    assert remarks(chart) == [
+        "3 values are not positive and have no place on the logarithmic axis."
+    ]
+    json.dumps(specification(chart), allow_nan=False)
+    for nothing in (np.zeros(0), np.full(3, np.nan)):
+        empty = Chart("", "", "", (Series("s", nothing, nothing),), log_y=True)
+        json.dumps(specification(empty), allow_nan=False)
+
+
+def test_labels_of_marks_keep_apart() -> None:
+    from memcurve.report.vega import label_rows
+
+    rows = label_rows(["float64", "float32", "16 bit", "12 bit"], [0.05, 0.57, 0.71, 0.78])
+    assert rows["wide"] == [0, 0, 1, 0]
+    assert rows["narrow"] == [0, 2, 1, 0]  # each reaches the rule to its right
+
+
+def test_wrong_documents() -> None:
+    with pytest.raises(ValueError, match="one cell for each of the 2 columns"):
+        Table(("a", "b"), (("1",),))
+    with pytest.raises(ValueError, match=r"`y` of series 's' must have the shape of `x`, \(3,\)"):
+        Series("s", np.zeros(3), np.zeros(2))
+    with pytest.raises(ValueError, match="give both or neither"):
+        Series("s", np.zeros(3), np.zeros(3), low=np.zeros(3))
+    with pytest.raises(ValueError, match="must be 'lines' or 'disc', got 'bars'"):
+        Chart("", "", "", (), kind="bars")
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memcurve.report import web
+
+    web.library.cache_clear()
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install memcurve\[report\]"):
+        html(document())
+    assert "<svg" not in fragment(document())
+
+
+def test_fragment() -> None:
+    pytest.importorskip("vl_convert")
+    text = fragment(document())
+    assert "<script" not in text
+    page = outline(text)
+    assert [tag for tag, _ in page.seen].count("svg") == 1
+    assert "currentColor" in text
+    names = re.findall(r"\bid=\"([^\"]+)\"", text)
+    assert names
+    assert all(name.startswith("memcurve-") for name in names)
+    assert NASTY in page.text
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK])
+def test_contrast(colours: dict[str, str]) -> None:
+    for name, colour in colours.items():
+        if name in ("page", "surface", "edge", "grid"):
+            continue
+        for behind in ("page", "surface"):
+            a, b = sorted([luminance(colour), luminance(colours[behind])])
+            least = 3 if name.startswith("series") else 4.5
+            assert (b + 0.05) / (a + 0.05) >= least, (name, behind)
+
+
+def test_section_order() -> None:
+    section = Section("s", "words", Table(("a",), (("1",),)), CHARTS["disc"], ("p",))
+    text = html(dataclasses.replace(EMPTY, sections=(section,)))
+    places = [text.index(part) for part in ("<p>words", "<figure", "<table", "<li>p")]
+    assert places == sorted(places)

@@ -1,0 +1,130 @@
+"""One question, one analysis: what is found out about a network is found out once."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import ensembles
+from memcurve.network import graph
+from memcurve.solve import analysis as analysis_module
+from memcurve.solve import spectrum, states
+from memcurve.solve.analysis import KEPT_UP_TO, Analysis
+from memcurve.solve.question import Question
+
+COUNTED = [
+    (analysis_module, "decided"),
+    (analysis_module, "reachable_nodes"),
+    (analysis_module, "gramian"),
+    (states, "strong_components"),
+    (states, "pole_sensitivity"),
+    (spectrum, "screen"),
+]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """How often facts are found out, and questions are built, from here on."""
+    counts: Counter[str] = Counter()
+
+    def counted(name: str, function: Any) -> Any:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            counts[name] += 1
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    for module, name in COUNTED:
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    built: list[tuple[Any, ...]] = []
+    initialise = Question.__init__
+
+    def remembered(self: Question, *args: Any, **kwargs: Any) -> None:
+        initialise(self, *args, **kwargs)
+        noise = None if self.noise is None else (type(self.noise), self.noise.levels.tobytes())
+        names = tuple(process.name for process in self.processes)
+        built.append((id(self.network), self.kind, self.lags, self.horizons, names, noise))
+
+    monkeypatch.setattr(Question, "__init__", remembered)
+    yield counts
+    counts["questions"] = len(built)
+    assert len(set(built)) == len(built), "a question was built twice"
+
+
+@pytest.mark.parametrize(
+    "network", [ensembles.normal(30, seed=1), ensembles.sparse_normal(30, density=0.1, seed=1)]
+)
+def test_an_audit_finds_out_once(network: Any, calls: Counter[str]) -> None:
+    memcurve.audit(network, noise=1e-3)
+    # the network itself, and the one whose weights are rounded to single precision
+    assert calls["decided"] == 2
+    assert calls["reachable_nodes"] == 2
+    assert calls["gramian"] == 1
+
+
+def test_all_entry_points_share_one_analysis(calls: Counter[str]) -> None:
+    network = ensembles.normal(20, seed=1)
+    memcurve.memory_curve(network)
+    memcurve.compare(network, ["naive", ("naive", {"inverse": "pinv"}), "osm"], lags=40)
+    memcurve.noise_profile(network, [1e-3, 1e-6])
+    memcurve.forecasting_curve(network, memcurve.inputs.ARMA(ar=[0.5]))
+    memcurve.fisher_curve(network)
+    memcurve.input_normal(network)
+    memcurve.controllable_spectrum(network)
+    tiny = 3  # compare loads libraries by running each method on two nodes first
+    assert calls["decided"] <= 1 + tiny + 1
+    assert calls["strong_components"] <= 1 + tiny + 1
+
+
+def test_one_decision_serves_all_lags(calls: Counter[str]) -> None:
+    network = ensembles.normal(20, seed=2)
+    for lags in (None, 5, 50):
+        memcurve.memory_curve(network, lags)
+    assert calls["decided"] == 1
+
+
+def test_large_networks_are_not_kept() -> None:
+    small, large = ensembles.cyclic(10), ensembles.cyclic(KEPT_UP_TO + 1)
+    assert Analysis.of(small) is Analysis.of(small)
+    assert Analysis.of(large) is not Analysis.of(large)
+
+
+def test_an_analysis_is_not_sent_along() -> None:
+    network = ensembles.normal(10, seed=1)
+    memcurve.memory_curve(network)
+    again = pickle.loads(pickle.dumps(network))
+    assert "_analysis" in vars(network)
+    assert "_analysis" not in vars(again)
+    assert memcurve.memory_curve(again).total == 10
+
+
+def test_facts_are_those_of_the_network() -> None:
+    """Against the same facts found without an analysis."""
+    network = ensembles.sparse_normal(40, density=0.05, seed=3)
+    analysis = Analysis.of(network)
+    A, C = network.real_pair()
+    nodes = graph.reachable_nodes(A, C)
+    assert np.array_equal(analysis.reached.nodes, nodes)
+    assert analysis.rank == memcurve.memory_curve(network, method="certified").rank
+    A = ensembles.normal(30, seed=3).A
+    expected = np.sort_complex(np.linalg.eigvals(A))
+    found = Analysis.of(memcurve.LinearNetwork(A, np.ones(30))).eigenvalues
+    assert np.allclose(np.sort_complex(found), expected, atol=1e-12)
+
+
+def test_the_gramian_is_the_sum() -> None:
+    """Doubled columns and doubled sums meet where there are as many columns as states."""
+    for network in (ensembles.normal(12, spectral_radius=0.99, seed=1), ensembles.delay_line(6)):
+        found = Analysis.of(network).reached
+        K = [found.C]
+        for _ in range(6000):
+            K.append(found.A @ K[-1])
+        explicit = np.hstack(K) @ np.hstack(K).T
+        made = analysis_module.gramian(found.A, found.C)
+        assert np.allclose(made, explicit, rtol=1e-12, atol=1e-14 * np.abs(explicit).max())

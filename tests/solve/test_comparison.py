@@ -1,0 +1,149 @@
+"""Methods side by side."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
+
+NETWORK = ensembles.sparse_normal(60, seed=1)
+
+
+def test_rows_are_measured_against_the_exact_curve() -> None:
+    comparison = compare(NETWORK, ["osm", "exact", "montecarlo"], lags=90, seed=1)
+    assert [row.method for row in comparison.rows] == ["exact", "osm", "montecarlo"]
+    exact, osm, _ = comparison.rows
+    assert exact.largest_error == memory_curve(NETWORK, 90).error.max()
+    found = memory_curve(NETWORK, 90, method="osm").values - comparison.exact.values
+    assert osm.largest_error == np.abs(found).max()
+    assert all(row.seconds > 0 for row in comparison.rows)
+    assert len(comparison.curves) == 3
+    assert len(plot.curves(*comparison.curves).lines) == 3
+
+
+def test_a_method_that_fails_is_a_row() -> None:
+    network = ensembles.symmetric(100, seed=1)
+    options = {"naive": {"inverse": "cholesky"}}
+    comparison = compare(network, ["naive"], options=options)
+    assert comparison.rows[1].curve is None
+    assert "failed" in comparison.rows[1].note
+    assert "—" in repr(comparison)
+    assert "<td>naive</td>" in comparison._repr_html_()
+
+
+def test_totals_are_over_the_same_lags() -> None:
+    """A slow network holds most of its memory beyond 2N lags: no method seems to lose it."""
+    comparison = compare(ensembles.hippo_legs(20), ["naive"])
+    exact, naive = comparison.rows
+    assert exact.total < 19
+    assert naive.total == pytest.approx(exact.total, abs=1e-6)
+
+
+def test_what_stops_one_method_does_not_stop_the_others() -> None:
+    network = LinearNetwork(np.diag([0.5, 2.0]), [1.0, 0.0])  # the mask misses the unstable mode
+    comparison = compare(network, ["naive", "osm"])
+    assert comparison.rows[0].curve is not None
+    assert ["unstable" in row.note for row in comparison.rows] == [False, True, True]
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(TypeError, match=r"`network` must be .* got numpy\.ndarray"):
+        compare(NETWORK.A)
+    with pytest.raises(ValueError, match="`method` must be one of exact, certified, naive"):
+        compare(NETWORK, ["magic"])
+    with pytest.raises(ValueError, match="`method` must be one of"):
+        compare(NETWORK, ["osm"], options={"magic": {}})
+    with pytest.raises(TypeError, match="need an explicit seed"):
+        compare(NETWORK, ["osm_plus"])
+    with pytest.raises(memcurve.UnstableNetworkError):
+        compare(ensembles.normal(5, seed=1, spectral_radius=1.1), [])
+
+
+def test_command(tmp_path: object) -> None:
+    from command import run
+
+    picture = f"{tmp_path}/compare.png"
+    arguments = ["compare", "--size", 30, "--masks", 5, "--plot", picture]
+    done = run(*arguments)
+    assert done.code == 0, done.err
+    for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
+        assert name in done.out
+    methods = ["--methods", "naive", "osm"]
+    done = run("compare", "--ensemble", "normal", "--size", 20, *methods, "--json")
+    rows = json.loads(done.out)["rows"]
+    assert [row["method"] for row in rows] == ["exact", "naive", "osm"]
+    assert rows[0]["total"] == pytest.approx(20, abs=0.05)
+
+
+SMALL = ensembles.orthogonal(10, seed=2)
+
+
+def test_default_methods_are_those_that_know_the_problem() -> None:
+    for arguments in ({"input": "ar:0.9"}, {"noise": 0.1}, {"noise": Float32()}):
+        comparison = compare(SMALL, lags=25, seed=1, **arguments)
+        assert [row.method for row in comparison.rows] == ["exact", "naive", "montecarlo"]
+    several = SMALL.replace(C=np.eye(10, 2))
+    part = SMALL.replace(readout=[0, 3])
+    for network in (several, part):
+        comparison = compare(network, lags=25, seed=1)
+        assert [row.method for row in comparison.rows] == ["exact", "naive", "montecarlo"]
+
+
+def test_coloured_noisy_and_several() -> None:
+    """On a well-conditioned network the naive formula is right, and samples come close."""
+    several = SMALL.replace(C=np.random.default_rng(3).standard_normal((10, 2)))
+    asked: dict = {"input": ["ar:0.8", "ma:0.5"], "noise": StateNoise(0.1)}
+    comparison = compare(several, lags=20, seed=1, **asked)
+    exact, naive, sampled = comparison.rows
+    here = memory_curve(several, 20, **asked)
+    assert np.array_equal(comparison.exact.channels, here.channels)
+    assert exact.total == pytest.approx(here.values.sum())
+    assert naive.largest_error < 1e-9
+    assert naive.curve is not None
+    assert naive.largest_error == np.abs(naive.curve.channels - here.channels).max()
+    assert 1e-9 < sampled.largest_error < 0.1
+    assert comparison.setting == ("input AR(1) 0.8, MA(1) 0.5", "state noise 0.1")
+    assert "usable memory" not in exact.note
+
+
+def test_naive_fails_where_noise_is_below_rounding() -> None:
+    network = ensembles.symmetric(40, seed=4)
+    lost, seen = (compare(network, ["naive"], noise=noise).rows[1] for noise in (1e-12, 1e-2))
+    assert lost.largest_error > 0.1
+    assert seen.largest_error < 1e-9
+
+
+def test_bad_problems() -> None:
+    with pytest.raises(ValueError, match="`noise` must be a single level to compare methods"):
+        compare(SMALL, noise=[0.1, 0.2])
+    with pytest.raises(ValueError, match="method 'osm' is for one white input without noise"):
+        compare(SMALL, ["osm"], noise=0.1)
+    with pytest.raises(ValueError, match="one process for each of the network's 1 inputs"):
+        compare(SMALL, input=["ar:0.9", "ar:0.9"])
+
+
+def test_command_with_input_and_noise(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from command import inside
+
+    asked = ["compare", "--ensemble", "orthogonal", "--size", 10, "--input", "ar:0.9"]
+    code, out, err = inside(monkeypatch, capsys, *asked, "--noise", "1e-2", "--lags", 15)
+    assert code == 0
+    assert "input AR(1) 0.9; observation noise 0.01" in out
+    assert "naive" in out
+    assert "osm" not in out
+    code, out, err = inside(
+        monkeypatch, capsys, *asked, "--methods", "naive", "--json", "--lags", 15
+    )
+    rows = json.loads(out)["rows"]
+    assert [row["method"] for row in rows] == ["exact", "naive"]
+    assert rows[1]["largest_error"] < 1e-9
+    code, out, err = inside(monkeypatch, capsys, *asked, "--noise", 1, 2)
+    assert (code, out) == (1, "")
+    assert "single level" in err
+    assert len(err.splitlines()) == 1

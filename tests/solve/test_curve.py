@@ -1,0 +1,143 @@
+"""MemoryCurve: slicing, conversion, saving, showing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve
+
+CURVE = memory_curve(ensembles.normal(20, seed=1, spectral_radius=0.95), seed=5)
+
+
+def assert_equal(one: MemoryCurve, other: MemoryCurve) -> None:
+    for name in ("lags", "values", "error", "loss", "channels"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+        assert getattr(one, name).dtype == getattr(other, name).dtype
+    for name in ("total", "rank", "method", "notes", "options", "seed", "network", "versions"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert json.loads(one.to_json()) == json.loads(other.to_json())
+
+
+def test_slicing_is_by_lag() -> None:
+    part = CURVE[5:15:3]
+    assert part.lags.tolist() == [5, 8, 11, 14]
+    assert np.array_equal(part.values, CURVE.values[5:15:3])
+    assert np.array_equal(part.error, CURVE.error[5:15:3])
+    assert part.total == CURVE.total
+    again = part[8:12]
+    assert again.lags.tolist() == [8, 11]
+    assert again[11] == CURVE[11] == CURVE.values[11]
+    assert len(CURVE[:0]) == 0
+    for lag in (-1, 10**6, 6.5):
+        with pytest.raises(IndexError, match="is not on this curve"):
+            CURVE[lag]
+    with pytest.raises(IndexError, match="sliced by lag"):
+        CURVE[-3:]
+    assert repr(CURVE[:0])
+
+
+def test_frozen() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        CURVE.values[0] = 2
+
+
+def test_horizon() -> None:
+    curve = memory_curve(ensembles.delay_line(7), 10)
+    assert curve.horizon() == 7
+    assert curve[:5].horizon() is None
+
+
+def test_save_and_load_are_exact(tmp_path: Path) -> None:
+    CURVE.save(tmp_path / "curve.json")
+    assert [p.name for p in tmp_path.iterdir()] == ["curve.json"]
+    assert_equal(MemoryCurve.load(tmp_path / "curve.json"), CURVE)
+    empty = memory_curve(LinearNetwork([[0.5]], [0.0]))
+    empty.save(tmp_path / "empty.json")
+    assert_equal(MemoryCurve.load(tmp_path / "empty.json"), empty)
+    assert empty.diagnostics["margin"] is None
+    unknown = dataclasses.replace(CURVE, total=np.nan, error=np.full(len(CURVE), np.inf))
+    again = MemoryCurve.from_json(unknown.to_json())
+    assert np.isnan(again.total)
+    assert np.all(np.isinf(again.error))
+    json.loads(unknown.to_json(), parse_constant=pytest.fail)  # NaN is no JSON
+    assert_equal(MemoryCurve.from_json(CURVE[:0].to_json()), CURVE[:0])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", "3", '{"format": "other/1"}', CURVE.to_json()[:-200]]
+)
+def test_loading_something_else(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ValueError, match="JSON of a result written by MemoryCurve"):
+        MemoryCurve.load(tmp_path / "x.json")
+    (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="not a saved MemoryCurve"):
+        MemoryCurve.load(tmp_path / "y.json")
+
+
+def test_dataframe() -> None:
+    pytest.importorskip("pandas")
+    frame = CURVE.to_pandas()
+    assert frame.index.name == "lag"
+    assert frame.loc[3, "values"] == CURVE[3]
+    assert list(frame.columns) == ["values", "error", "loss"]
+    assert frame.attrs["total"] == 20
+
+
+def test_xarray() -> None:
+    pytest.importorskip("xarray")
+    data = CURVE.to_xarray()
+    assert float(data["values"].sel(lag=3)) == CURVE[3]
+    assert data["channels"].dims == ("lag", "channel")
+    assert data.attrs["total"] == 20
+
+
+def test_text_and_html() -> None:
+    curve = memory_curve(LinearNetwork(np.diag([0.5, 0.4]), [1, 0], name="<one & two>"))
+    assert "total memory: 1 (all lags)" in repr(curve)
+    assert "1 of 2 states is never reached" in repr(curve)
+    html = curve._repr_html_()
+    assert "&lt;one &amp; two&gt;" in html
+    assert "<li>" in html
+
+
+def test_iteration_and_arrays_are_the_values() -> None:
+    part = CURVE[10:20]
+    assert list(part) == part.values.tolist()
+    assert np.array_equal(np.asarray(part), part.values)
+    assert sum(part) == pytest.approx(part.values.sum())
+
+
+def test_bad_lags_in_brackets() -> None:
+    for lag in ((1, 2), "3", 1.5):
+        with pytest.raises(IndexError, match="is not on this curve"):
+            CURVE[lag]
+    with pytest.raises(IndexError, match="no lags"):
+        CURVE[5:5][0]
+    with pytest.raises(IndexError, match="whole lags"):
+        CURVE[1.5:3]
+
+
+def test_saving_replaces_files_only(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="must be a file"):
+        CURVE.save(tmp_path / "folder")
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    CURVE.save(tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert_equal(MemoryCurve.load(tmp_path / "real.json"), CURVE)
+    with pytest.raises(OSError, match="cannot be written"):
+        CURVE.save(tmp_path / "no" / "such" / "x.json")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "link.json", "real.json"]
+
+
+def test_versions_are_a_copy() -> None:
+    curve = memory_curve(ensembles.delay_line(2))
+    curve.versions["numpy"] = "other"  # type: ignore[index]
+    assert memory_curve(ensembles.delay_line(2)).versions["numpy"] == np.__version__

@@ -1,0 +1,299 @@
+"""The general enclosure contains the truth, whatever the input, the noise and the rows read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
+from memcurve.methods.certified import enclose
+from memcurve.solve.balls.general import enclose_any
+from memcurve.solve.lags import MOST_DEFAULT_LAGS
+from tolerances import EPS, LAST_DIGIT
+from truth import truth
+
+WHITE = inputs.White()
+FINITE = [1.0, 0.5, 0.3, 0.1, 0.05, 0.0, -0.02]
+INPUTS: dict[str, tuple[inputs.InputProcess, dict[str, Any]]] = {
+    "white": (inputs.White(3.0), {}),
+    "AR(1)": (inputs.ARMA([0.9]), {"arma": ([0.9], [])}),
+    "ARMA(2,2)": (inputs.ARMA([0.5, -0.3], [0.4, 2.0]), {"arma": ([0.5, -0.3], [0.4, 2.0])}),
+    "AR(3)": (inputs.ARMA([0.2, 0.0, 0.5]), {"arma": ([0.2, 0.0, 0.5], [])}),
+    "MA(1)": (inputs.ARMA(ma=[0.999]), {"arma": ([], [0.999])}),
+    "ARMA(1,3)": (inputs.ARMA([-0.6], [0.1, 0.0, 0.7]), {"arma": ([-0.6], [0.1, 0.0, 0.7])}),
+    "finite": (inputs.Autocovariance(FINITE), {"covariance": FINITE}),
+}
+NOISE: dict[str, dict[str, Any]] = {
+    "none": {},
+    "observation": {"observation": np.full(6, 0.1)},
+    "state": {"state": np.full(6, 0.2)},
+    "mixed": {
+        "observation": np.array([0, 0.3, 0, 0, 1e-3, 0]),
+        "state": np.array([0, 0, 0.1, 0, 0, 0]),
+        "rows": [5, 1, 2, 0],
+    },
+    "rows": {"rows": [4, 0]},
+    "noisy rows": {"rows": [3, 1], "observation": np.array([0, 0.1, 0, 0.2, 0, 0])},
+}
+
+
+class Enclosed(NamedTuple):
+    """An outcome at its one noise level, with rank and precision."""
+
+    memory: np.ndarray
+    memory_error: np.ndarray
+    forecast: np.ndarray
+    forecast_error: np.ndarray
+    total: float
+    total_error: float
+    total_forecast: float
+    total_forecast_error: float
+    rank: int
+    bits: int
+
+
+def run(
+    A: Any,
+    C: Any,
+    process: inputs.InputProcess | Sequence[inputs.InputProcess] = WHITE,
+    lags: int | None = None,
+    **options: Any,
+) -> Enclosed:
+    A = np.array(A, dtype=float)
+    C = np.array(C, dtype=float).reshape(len(A), -1)
+    single = isinstance(process, inputs.InputProcess)
+    processes = [process] * C.shape[1] if single else process
+    quiet = {"observation": np.zeros(len(A)), "state": np.zeros(len(A)), "rows": range(len(A))}
+    outcome, rank, bits = enclose_any(A, C, processes=processes, lags=lags, **(quiet | options))
+    numbers = {name: value[0] for name, value in vars(outcome).items() if value is not None}
+    return Enclosed(**numbers, rank=rank, bits=bits)
+
+
+def drawn(size: int, columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((size, size))
+    return A * 0.8 / np.abs(np.linalg.eigvals(A)).max(), rng.standard_normal((size, columns))
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize("process", INPUTS)
+def test_encloses_the_truth(process: str, noise: str) -> None:
+    options = NOISE[noise]
+    kind, given = INPUTS[process]
+    d = 1 + (len(process) + len(noise)) % 3
+    A, C = drawn(6, d, len(process + noise))
+    found = run(A, C, kind, 20, horizons=8, **options)
+    expected = truth(
+        A,
+        C,
+        20,
+        horizons=8,
+        observation=np.square(options.get("observation", 0.0)),
+        state=np.square(options.get("state", 0.0)),
+        readout=options.get("rows"),
+        total_lags=250,
+        **given,
+    )
+    assert np.all(np.abs(found.memory - expected.memory) <= found.memory_error + LAST_DIGIT)
+    assert np.all(np.abs(found.forecast - expected.forecast) <= found.forecast_error + LAST_DIGIT)
+    # the truth's sum of 250·d floats is rounded itself; beyond lag 250, 0.9^500 is left
+    assert abs(found.total - expected.total) <= 250 * EPS
+    assert max(found.memory_error.max(), found.forecast_error.max()) <= EPS
+    assert found.total_error <= 4 * EPS * found.total
+    assert found.rank == len(options.get("rows", A))
+
+
+@pytest.mark.parametrize("process", INPUTS)
+def test_totals_are_the_sums(process: str) -> None:
+    kind, _ = INPUTS[process]
+    A, C = drawn(7, 2, 3)
+    found = run(A, C, kind, 500, horizons=500, observation=np.full(7, 0.01))
+    assert found.memory.sum() == pytest.approx(found.total, abs=1e-13)
+    assert found.forecast.sum() == pytest.approx(found.total_forecast, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        ensembles.normal(30, seed=1),
+        ensembles.symmetric(20, seed=2),
+        ensembles.chain(12, loop=0.9, gain=3.0),
+        ensembles.hippo_legt(12),
+        ensembles.orthogonal(20, seed=3, spectral_radius=0.99),
+    ],
+    ids=lambda n: n.name,
+)
+def test_agrees_with_the_plain_enclosure(network: Any) -> None:
+    found = run(network.A, network.C)
+    memory, _, error, rank, _ = enclose(network.A, network.C.ravel(), len(found.memory))
+    assert np.all(np.abs(found.memory[:, 0] - memory) <= found.memory_error[:, 0] + error)
+    assert found.rank == rank == found.total
+    assert found.memory.sum() == pytest.approx(rank, abs=1e-11)
+
+
+def test_delay_lines() -> None:
+    """The last ten inputs are known, and each tells of the others: closed forms."""
+    A, C = np.eye(10, k=-1), np.eye(10)[:, 0]
+    correlated = run(A, C, inputs.ARMA([0.9]))
+    assert correlated.total == pytest.approx(14.263157894736842, abs=correlated.total_error)
+    # the last value is all that counts for what comes: Σ_h 0.81^h
+    assert correlated.total_forecast == pytest.approx(0.81 / 0.19, rel=LAST_DIGIT)
+    noisy = run(A, C, lags=10, observation=np.full(10, 0.5))
+    assert np.all(np.abs(noisy.memory - 0.8) <= noisy.memory_error)
+    assert noisy.total == 8.0
+
+
+def test_cycles_that_hear_the_same_hold_one_state() -> None:
+    A = 0.9 * np.roll(np.eye(8), 1, axis=0)
+    found = run(A, np.ones(8), lags=30)
+    assert (found.rank, found.total) == (1, 1.0)
+    expected = 0.19 * 0.81 ** np.arange(30)
+    assert found.memory[:, 0] == pytest.approx(expected, rel=1e-14)
+    noisy = run(A, np.ones(8), lags=3, observation=np.full(8, 0.3))
+    expected = truth(A, np.ones(8), 3, observation=0.3**2).memory
+    assert noisy.memory == pytest.approx(expected, abs=LAST_DIGIT)
+    assert noisy.rank == 1
+
+
+@pytest.mark.parametrize("process", ["white", "AR(1)", "finite"])
+def test_copies_add_nothing_but_less_noise(process: str) -> None:
+    """Two equal halves; noise on some copies does not matter where another has none."""
+    kind, given = INPUTS[process]
+    A, C = drawn(4, 2, 5)
+    twice, masks = np.kron(np.eye(2), A), np.vstack([C, C])
+    alone = run(A, C, kind, 20, horizons=3)
+    for quiet in ({}, {"observation": np.array([0, 0, 0, 0, 0.1, 0.1, 0, 0.1])}):
+        both = run(twice, masks, kind, 20, horizons=3, **quiet)
+        assert both.rank == 4
+        assert both.total == pytest.approx(alone.total, abs=both.total_error + alone.total_error)
+        assert np.all(np.abs(both.memory - alone.memory) <= both.memory_error + alone.memory_error)
+        assert both.forecast == pytest.approx(alone.forecast, abs=EPS)
+    both = run(twice, masks, kind, 20, observation=np.full(8, 0.1))
+    expected = truth(twice, masks, 20, observation=0.1**2, **given)
+    assert both.memory == pytest.approx(expected.memory, abs=LAST_DIGIT)
+
+
+def test_state_noise_on_one_copy() -> None:
+    A, C = drawn(3, 1, 6)
+    state = np.array([0, 0, 0, 0, 0.1, 0])
+    found = run(np.kron(np.eye(2), A), np.vstack([C, C]), inputs.ARMA([0.9]), 10, state=state)
+    alone = run(A, C, inputs.ARMA([0.9]), 10)
+    assert found.memory == pytest.approx(alone.memory, abs=EPS)
+    assert found.rank == 3
+
+
+def test_every_input_has_its_own_process() -> None:
+    """Blocks that do not touch: each remembers its own input as if alone."""
+    kinds = [INPUTS[name][0] for name in ("white", "ARMA(2,2)", "finite", "AR(1)")]
+    parts = [drawn(3, 1, seed) for seed in range(4)]
+    A, C = np.zeros((12, 12)), np.zeros((12, 5))
+    for k, (a, c) in enumerate(parts):
+        own = slice(3 * k, 3 * k + 3)
+        A[own, own], C[own, k] = a, c[:, 0]
+    found = run(A, C, [*kinds, inputs.White()], 15, horizons=4)
+    alone = [run(a, c, kind, 15, horizons=4) for (a, c), kind in zip(parts, kinds, strict=True)]
+    for k, single in enumerate(alone):
+        assert found.memory[:, k] == pytest.approx(single.memory[:, 0], abs=EPS)
+        assert found.forecast[:, k] == pytest.approx(single.forecast[:, 0], abs=EPS)
+    assert found.total == pytest.approx(sum(single.total for single in alone), rel=4 * EPS)
+    assert found.total_forecast == pytest.approx(
+        sum(single.total_forecast for single in alone), rel=4 * EPS
+    )
+    # the fifth input drives nothing
+    assert not found.memory[:, 4].any()
+    assert not found.memory_error[:, 4].any()
+
+
+def test_scale_does_not_matter() -> None:
+    A, C = drawn(5, 2, 8)
+    kind = inputs.ARMA([0.9])
+    plain = run(A, C, kind, 10, horizons=2)
+    for factor in (2.0**-660, 2.0**660):
+        scaled = run(A, factor * C, kind, 10, horizons=2)
+        assert np.array_equal(scaled.memory, plain.memory)
+        assert scaled.total == plain.total
+        noise = run(A, factor * C, kind, 10, observation=np.full(5, factor / 8))
+        assert np.array_equal(
+            noise.memory, run(A, C, kind, 10, observation=np.full(5, 0.125)).memory
+        )
+
+
+def test_default_lags_wait_for_memory_that_comes_back() -> None:
+    """γ is zero but for lags 0 and 100, so that memory returns after 70 lags of nothing."""
+    A, C = 0.3 * drawn(4, 1, 9)[0], np.ones(4)
+    found = run(A, C, inputs.ARMA(ma=[0.0] * 99 + [0.9]))
+    assert found.memory[60:80].max() < 1e-12
+    assert found.memory.sum() == pytest.approx(found.total, abs=1e-11)
+
+
+def test_long_autocovariance() -> None:
+    """As many lags as it takes make a finite autocovariance that of the ARMA process."""
+    A, C = drawn(4, 1, 10)
+    cut = inputs.Autocovariance(inputs.ARMA([0.5]).autocovariance(600))
+    finite, exact = (run(A, C, kind, 30, horizons=3) for kind in (cut, inputs.ARMA([0.5])))
+    assert finite.memory == pytest.approx(exact.memory, abs=1e-11)
+    assert finite.total == pytest.approx(exact.total, abs=1e-11)
+    smooth = inputs.SpectralDensity(lambda w: 1 / (1.25 - np.cos(w)))
+    assert run(A, C, smooth, 30).memory == pytest.approx(exact.memory, abs=1e-9)
+
+
+def test_slow_modes_and_non_normal_ones() -> None:
+    slow = run([[0.9999]], [1.0])
+    assert len(slow.memory) == MOST_DEFAULT_LAGS
+    expected = (1 - 0.9999**2) * 0.9999 ** (2 * np.arange(MOST_DEFAULT_LAGS))
+    assert slow.memory[:, 0] == pytest.approx(expected, rel=1e-10)
+    steep = ensembles.chain(20, loop=0.5, gain=1e8)
+    assert run(steep.A, steep.C, inputs.ARMA([0.9]), 10).memory_error.max() <= EPS
+    edge = run([[1 - 2.0**-52]], [1.0], lags=3)
+    assert edge.memory[0, 0] == pytest.approx(2.0**-51, rel=1e-12)
+
+
+def test_single_state() -> None:
+    """A = ½ and C = 1: MC_τ = ¾·4^{−τ}, a float64 number for every τ."""
+    found = run([[0.5]], [1.0], lags=20)
+    assert np.array_equal(found.memory[:, 0], 0.75 * 0.25 ** np.arange(20))
+    assert found.memory_error.max() < 1e-26
+    assert found.forecast.shape == (0, 1)
+
+
+def test_modes_that_nothing_excites_may_be_unstable() -> None:
+    A = np.array([[1.0, 0.5], [0.5, 1.0]])
+    found = run(A, [1.0, -1.0], lags=4)
+    assert np.array_equal(found.memory[:, 0], 0.75 * 0.25 ** np.arange(4))
+    with pytest.raises(UnstableNetworkError):
+        run(A, [1.0, -1.0], lags=4, state=np.array([0.1, 0.0]))
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        [[1.0]],
+        [[-1.0]],
+        [[1 + 2.0**-52]],
+        np.roll(np.eye(5), 1, axis=0),
+        [[0.0, 1.0], [-1.0, 0.0]],
+        [[2.0, 1.0], [0.0, 0.5]],
+        np.diag([0.5, 1.5]),
+        [[0.6, -0.8000001], [0.8, 0.6]],
+    ],
+)
+def test_unstable_networks_are_refused(A: Any) -> None:
+    C = np.ones(len(A))
+    C[0] = 2.0
+    with pytest.raises(UnstableNetworkError, match=r"Scale `A` below"):
+        run(A, C, lags=5)
+
+
+def test_no_silent_failure() -> None:
+    A, C = drawn(10, 1, 11)
+    with pytest.raises(UncertainResultError, match="100 bits"):
+        run(A, C, lags=5, max_bits=100)
+
+
+def test_nothing_is_read() -> None:
+    assert run([[0.5]], [0.0], lags=4).total == 0.0
+    A = np.diag([0.5, 0.25])
+    assert not run(A, [1.0, 0.0], lags=4, rows=[1]).memory.any()

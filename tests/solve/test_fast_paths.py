@@ -1,0 +1,505 @@
+"""Shortcuts for networks of special structure: the same answers as the long way round."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from hostile import draw
+from memcurve import (
+    LinearNetwork,
+    MemoryCurve,
+    RankWarning,
+    UnstableNetworkError,
+    ensembles,
+    memory_curve,
+)
+from memcurve.limits import TooLargeError
+from memcurve.network.graph import balanced, eigenvalues, single_walk, strong_components
+from memcurve.solve import allpass, analysis, modes, spectrum
+from memcurve.solve.closed_forms import circulant_column
+from memcurve.solve.modes import _by_interlacing, schur_modes
+from tolerances import CLOSED_FORM
+
+
+def quiet_curve(network: LinearNetwork, lags: int | None = None, **options: object) -> MemoryCurve:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        return memory_curve(network, lags, **options)
+
+
+def assert_same(one: MemoryCurve, other: MemoryCurve) -> None:
+    assert one.rank == other.rank
+    assert np.all(np.abs(one.values - other.values) <= one.error + other.error)
+
+
+def assert_right(network: LinearNetwork, lags: int = 40) -> str:
+    """Compare with the enclosure; return how the network turned out."""
+    try:
+        truth = memory_curve(network, lags, method="certified")
+    except UnstableNetworkError:
+        with pytest.raises(UnstableNetworkError):
+            memory_curve(network, lags)
+        return "unstable"
+    assert_same(quiet_curve(network, lags), truth)
+    return f"rank {truth.rank}"
+
+
+@pytest.fixture
+def long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Switch off what knows special structure."""
+    monkeypatch.setattr(analysis, "single_walk", lambda A, C: None)
+    monkeypatch.setattr(spectrum, "circulant_column", lambda A: None)
+    monkeypatch.setattr(modes, "schur_modes", lambda A, C: None)
+
+
+# -- walks --------------------------------------------------------------------------------------
+
+
+def walk_matrix(weights: np.ndarray, tail: int) -> np.ndarray:
+    size = len(weights)
+    A = np.zeros((size, size))
+    A[range(1, size), range(size - 1)] = weights[:-1]
+    if tail < size:
+        A[tail, -1] = weights[-1]
+    return A
+
+
+def drawn_walk(seed: int) -> LinearNetwork:
+    """A tail into a cycle, in any order of the nodes, with masks of all kinds."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 10))
+    weights = rng.choice([-1.0, 1.0], size) * rng.choice(
+        [rng.uniform(0.3, 1.2, size), np.full(size, 0.5), 10.0 ** rng.integers(-9, 9, size)]
+    )
+    A = walk_matrix(weights, int(rng.integers(0, size + 1)))
+    C = rng.choice(
+        [np.eye(size)[0], rng.standard_normal(size), np.ones(size), rng.integers(-1, 2, size)]
+    )
+    order = rng.permutation(size)
+    A, C = A[np.ix_(order, order)], C[order]
+    return LinearNetwork(csr_array(A) if seed % 2 else A, C)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_walks(seed: int) -> None:
+    assert_right(drawn_walk(seed))
+
+
+@pytest.mark.parametrize("seed", range(0, 120, 4))
+@pytest.mark.usefixtures("long_way")
+def test_walks_the_long_way(seed: int) -> None:
+    network = drawn_walk(seed)
+    if single_walk(*network.real_pair()) is not None:
+        assert_right(network)
+
+
+@pytest.mark.parametrize(("tail", "length", "p"), [(0, 5, 0.5), (3, 4, -0.3), (4, 1, 0.9)])
+def test_tail_into_a_cycle(tail: int, length: int, p: float) -> None:
+    """MC_τ = 1 on the tail, then (1 − p²) p^{2⌊(τ − t)/c⌋}; the tail's weights do not matter."""
+    weights = np.full(tail + length, 2.0)
+    weights[-length:] = 1.0
+    weights[-1] = p
+    curve = memory_curve(LinearNetwork(walk_matrix(weights, tail), np.eye(tail + length)[0]), 40)
+    turns = (np.arange(40) - tail) // length
+    truth = np.where(turns < 0, 1.0, (1 - p**2) * p ** (2.0 * turns))
+    assert np.abs(curve.values - truth).max() <= CLOSED_FORM
+    assert np.abs(curve.loss - (1 - truth)).max() <= CLOSED_FORM
+    assert curve.rank == tail + length
+
+
+def test_walks_that_are_none() -> None:
+    ring = ensembles.cyclic(6).A
+    first = np.eye(6)[0]
+    assert single_walk(ring, first) is not None
+    chord = ring.copy()
+    chord[3, 0] = 1e-300
+    assert single_walk(chord, first) is None
+    confluence = np.zeros((3, 3))
+    confluence[2, 0] = confluence[2, 1] = 0.5
+    assert single_walk(confluence, np.array([1.0, 1.0, 0.0])) is None
+    assert single_walk(confluence, np.array([1.0, 0.0, 0.0])) is not None
+    assert single_walk(ring, np.zeros(6)) is None
+    broken = ring.copy()
+    broken[4, 3] = 0.0
+    walk = single_walk(broken, first)
+    assert walk is not None
+    assert walk.order.tolist() == [0, 1, 2, 3]
+    assert walk.tail == 4
+
+
+def test_a_cycle_with_a_zero_weight_is_a_delay_line() -> None:
+    ring = ensembles.cyclic(8)
+    A = ring.A.copy()
+    A[5, 4] = 0
+    curve = memory_curve(ring.replace(A=A), 12)
+    assert np.array_equal(curve.values, np.r_[np.ones(5), np.zeros(7)])
+    assert not curve.error.any()
+
+
+def test_products_beyond_float64() -> None:
+    """Weights of 1e200 and 1e−201 in turn: neither their powers nor their product fit."""
+    size = 4000
+    weights = np.where(np.arange(size) % 2, 1e200, 1e-201)
+    curve = memory_curve(LinearNetwork(walk_matrix(weights, 0), np.eye(size)[0]))
+    assert curve.rank == size
+    assert np.array_equal(curve.values[:size], np.ones(size))
+    assert curve.values[size] == 0
+
+
+def test_stability_of_a_cycle_is_decided_exactly() -> None:
+    eps = 2.0**-52
+    first = np.eye(2)[0]
+    for weights in ([1 + eps, 1 - eps / 2], [1.0, -1.0], [0.5, 2.0], [1e300, 2e-300]):
+        with pytest.raises(UnstableNetworkError, match="unstable"):
+            memory_curve(LinearNetwork(walk_matrix(np.array(weights), 0), first))
+    # (1 + e)(1 − e) = 1 − e² is below one, though no float64 is that close
+    curve = memory_curve(LinearNetwork(walk_matrix(np.array([1 + eps, 1 - eps]), 0), first), 5)
+    assert curve.values == pytest.approx(np.full(5, 2.0**-103), rel=1e-14)
+    assert curve.loss == pytest.approx(np.ones(5))
+    assert curve.rank == 2
+
+
+def test_masks_on_a_ring() -> None:
+    """Ones drive one mode; two nodes opposite each other drive every other one."""
+    for size, mask, rank in (
+        (30, np.ones(30), 1),
+        (30, np.eye(30)[0] + np.eye(30)[15], 15),
+        (30, np.eye(30)[0] - np.eye(30)[1], 29),
+        (31, np.eye(31)[3] + np.eye(31)[4], 31),
+        (30, np.random.default_rng(1).standard_normal(30), 30),
+    ):
+        network = LinearNetwork(ensembles.cyclic(size).A, mask)
+        assert assert_right(network) == f"rank {rank}"
+        negative = network.A.copy()
+        negative[0, -1] *= -1
+        assert_right(network.replace(A=negative))
+
+
+def test_a_ring_whose_mask_hangs_on_the_last_digits_warns() -> None:
+    mask = np.ones(12)
+    mask[3] += 2.0**-50
+    with pytest.warns(RankWarning, match="up to rounding"):
+        curve = memory_curve(LinearNetwork(ensembles.cyclic(12).A, mask), 20)
+    assert curve.rank == 12
+    assert curve.diagnostics["rank_robust"] == 1
+
+
+def test_complex_rings() -> None:
+    for weight in (0.9j, 0.5 + 0.3j):
+        A = weight * np.roll(np.eye(5), 1, axis=0)
+        for mask in (np.eye(5)[0], 1j * np.eye(5)[0], np.ones(5)):
+            assert_right(LinearNetwork(A, mask))
+
+
+def test_a_hundred_thousand_nodes() -> None:
+    size = 100_000
+    node = np.arange(size)
+    first = np.eye(1, size)[0]
+    ring = LinearNetwork(
+        csr_array((np.full(size, 0.99999), ((node + 1) % size, node)), (size, size)), first
+    )
+    curve = memory_curve(ring)
+    p = np.exp(size * np.log(0.99999))
+    assert curve.rank == size
+    assert curve.values[[0, -1]] == pytest.approx(1 - p**2, rel=1e-10)
+    assert curve.error.max() < 1e-14
+    assert "lags stop at 100000" in curve.notes[-1]
+    longer = memory_curve(ring, 250_000)
+    assert longer.values[-1] == pytest.approx((1 - p**2) * p**4, rel=1e-10)
+    mask = np.random.default_rng(1).standard_normal(size)
+    assert np.array_equal(memory_curve(ring.replace(C=mask)).values, curve.values)
+    line = csr_array((np.ones(size - 1), (node[1:], node[:-1])), (size, size))
+    delays = memory_curve(LinearNetwork(line, first))
+    assert delays.values.all()
+    assert delays.total == size
+    assert not delays.notes
+    # where a walk leaves doubt, its size is a matter of memory again
+    doubtful = np.ones(size)
+    doubtful[1] += 1e-9
+    with pytest.raises(TooLargeError, match="must fit into memory"):
+        memory_curve(ring.replace(C=doubtful))
+
+
+# -- circulant ----------------------------------------------------------------------------------
+
+
+def circulant_matrix(column: np.ndarray) -> np.ndarray:
+    return np.array([np.roll(column[::-1], k + 1) for k in range(len(column))])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_circulant(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(3, 14))
+    column = rng.choice([rng.standard_normal(size), rng.integers(-1, 2, size).astype(float)])
+    if seed % 3 == 0:
+        column[1:] += column[:0:-1]
+    column *= rng.uniform(0.3, 1.1) / max(np.abs(np.fft.fft(column)).max(), 1e-3)
+    A = circulant_matrix(column)
+    assert np.array_equal(circulant_column(A), column)
+    harmonic = np.cos(2 * np.pi * np.arange(size) / size)
+    for mask in (np.eye(size)[0], rng.standard_normal(size), np.ones(size), harmonic):
+        assert_right(LinearNetwork(A, mask))
+    nearly = A.copy()
+    nearly[-1, 0] = np.nextafter(nearly[-1, 0], np.inf)
+    assert circulant_column(nearly) is None
+    assert_right(LinearNetwork(nearly, mask))
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_large_circulant(symmetric: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    column = rng.standard_normal(60)
+    if symmetric:
+        column[1:] += column[:0:-1]
+    column *= 0.9 / np.abs(np.fft.fft(column)).max()
+    network = LinearNetwork(circulant_matrix(column), rng.standard_normal(60))
+    quick = memory_curve(network)
+    monkeypatch.setattr(spectrum, "circulant_column", lambda A: None)
+    assert_same(quick, memory_curve(network.replace(), len(quick)))
+    assert quick.rank == (31 if symmetric else 60)
+    assert quick.diagnostics["margin"] > 0
+    monkeypatch.undo()
+    unstable = network.replace(A=1.5 * network.A)
+    with pytest.raises(UnstableNetworkError, match=r"modulus 1\.35"):
+        memory_curve(unstable)
+
+
+# -- symmetric ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [3, 4, 30, 150])
+def test_excitations_of_symmetric_matrices(size: int) -> None:
+    A = np.asarray(ensembles.symmetric(size, seed=size).A)
+    for mask in (np.random.default_rng(size).standard_normal(size), np.eye(size)[-1]):
+        values, vectors = np.linalg.eigh(A)
+        found = _by_interlacing(A, mask)
+        assert found is not None
+        assert found[0] == pytest.approx(values, abs=1e-13)
+        assert found[1] == pytest.approx(np.abs(vectors.T @ mask), rel=1e-6)
+
+
+def test_silent_and_repeated_symmetric_modes_are_looked_at_closely() -> None:
+    values, vectors = np.linalg.eigh(ensembles.symmetric(20, seed=1).A)
+    A = (vectors * values) @ vectors.T
+    assert _by_interlacing((A + A.T) / 2, vectors[:, 1:] @ np.ones(19)) is None
+    assert _by_interlacing(np.eye(4) / 2, np.ones(4)) is None
+    assert assert_right(LinearNetwork(np.eye(4) / 2, np.ones(4))) == "rank 1"
+    assert_right(LinearNetwork((A + A.T) / 2, vectors[:, 1:] @ np.ones(19)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nearly_symmetric(seed: int) -> None:
+    network = ensembles.symmetric(12, seed=seed)
+    A = network.A.copy()
+    A[0, 1] = np.nextafter(A[0, 1], 1)
+    assert_right(network)
+    assert_right(network.replace(A=A))
+    assert_same(
+        memory_curve(network, 50), memory_curve(network.replace(A=csr_array(network.A)), 50)
+    )
+
+
+# -- any other ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "family", ["dense", "near_unit", "companion", "toeplitz", "sparse_5_percent"]
+)
+def test_modes_from_the_schur_factor_are_those_of_the_eigenvectors(family: str) -> None:
+    compared = 0
+    for seed in range(12):
+        network = draw(family, seed)
+        A, C = balanced(np.asarray(network.A))[0], modes.unit_norm(network.C + 0.1)
+        if len(A) < 2 or len(strong_components(A)) > 1:
+            continue
+        found = schur_modes(A, C)
+        if found is None or found.condition.max() > 1e4:
+            continue  # eigenvalues that cannot be paired up
+        values, left = np.linalg.eig(A.T)
+        left /= np.linalg.norm(left, axis=0)
+        right = np.linalg.inv(left.T)
+        nearest = np.abs(found.values[:, None] - values).argmin(axis=1)
+        assert sorted(nearest) == list(range(len(A)))
+        excitation = np.abs(left.T @ C)[nearest]
+        assert np.abs(found.excitation - excitation).max() <= 1e-6
+        condition = np.linalg.norm(right, axis=0)[nearest]
+        assert found.condition == pytest.approx(condition, rel=1e-3)
+        assert np.sort_complex(found.poles) == pytest.approx(np.sort_complex(values), abs=1e-6)
+        compared += 1
+    print(f"{family}: {compared} compared")
+
+
+def test_modes_of_several_blocks_of_the_schur_factor() -> None:
+    """Large enough for the recursion to go deep, with pairs at all the places it cuts."""
+    for size in (65, 130, 301):
+        network = ensembles.normal(size, seed=size)
+        A, C = balanced(np.asarray(network.A))[0], modes.unit_norm(network.C)
+        found = schur_modes(A, C)
+        assert found is not None
+        values, left = np.linalg.eig(A.T)
+        nearest = np.abs(found.values[:, None] - values).argmin(axis=1)
+        left /= np.linalg.norm(left, axis=0)
+        assert found.excitation == pytest.approx(np.abs(left.T @ C)[nearest], rel=1e-6)
+
+
+def test_jordan_blocks_have_no_eigenvectors_to_go_by() -> None:
+    network = draw("rotated_jordan", 3)
+    assert schur_modes(np.asarray(network.A), modes.unit_norm(network.C)) is None
+    assert_right(network)
+
+
+@pytest.mark.parametrize("size", [20, 120])
+def test_the_long_way_agrees(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = ensembles.normal(size, seed=3)
+    quick = memory_curve(network)
+    monkeypatch.setattr(modes, "schur_modes", lambda A, C: None)
+    slow = memory_curve(network.replace(), len(quick))
+    assert_same(quick, slow)
+    assert quick.diagnostics["margin"] == pytest.approx(slow.diagnostics["margin"], rel=1e-9)
+
+
+# -- assumed controllable -----------------------------------------------------------------------
+
+
+def test_assuming_that_all_modes_count() -> None:
+    for network in (ensembles.normal(40, seed=1), ensembles.symmetric(40, seed=1)):
+        curve = memory_curve(network, assume_controllable=True)
+        assert_same(curve, memory_curve(network, len(curve)))
+        assert "assumed, not computed" in curve.notes[-1]
+        assert curve.options["assume_controllable"] is True
+        assert curve.diagnostics["rank_robust"] is None
+        assert curve.diagnostics["margin"] is None
+    assert "assume_controllable" not in memory_curve(network, 5).options
+
+
+def test_what_is_assumed_can_be_wrong_and_is_said() -> None:
+    twice = np.kron(np.eye(2), ensembles.normal(6, seed=1).A)
+    network = LinearNetwork(twice, np.ones(12))
+    assert memory_curve(network).rank == 6
+    assumed = memory_curve(network, assume_controllable=True)
+    assert assumed.rank == 12
+    assert "rank 12 is assumed" in assumed.notes[-1]
+
+
+def test_nodes_out_of_reach_are_left_out_all_the_same() -> None:
+    A = np.zeros((9, 9))
+    A[:5, :5] = ensembles.normal(5, seed=1).A
+    A[:5, 5:] = 0.1
+    A[5:, 5:] = ensembles.normal(4, seed=2).A
+    curve = memory_curve(LinearNetwork(A, np.eye(9)[0]), assume_controllable=True)
+    assert curve.rank == 5
+    assert "4 of 9 states are never reached" in curve.notes[0]
+
+
+def test_assumption_is_dropped_where_floating_point_fails() -> None:
+    with pytest.raises(UnstableNetworkError):
+        memory_curve(ensembles.normal(30, seed=1, spectral_radius=1.2), assume_controllable=True)
+    jordan = draw("rotated_jordan", 3)
+    curve = quiet_curve(jordan, 30, assume_controllable=True)
+    truth = memory_curve(jordan, 30, method="certified")
+    assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+
+
+def test_assumption_is_checked_as_an_argument() -> None:
+    network = ensembles.normal(5, seed=1)
+    with pytest.raises(TypeError, match="`assume_controllable` must be True or False, got 1"):
+        memory_curve(network, assume_controllable=1)
+    with pytest.raises(ValueError, match="one white input without noise"):
+        memory_curve(network, assume_controllable=True, noise=0.1)
+    with pytest.raises(ValueError, match="one white input without noise"):
+        memory_curve(network.replace(readout=[0]), assume_controllable=True)
+
+
+# -- single precision and the lattice -----------------------------------------------------------
+
+
+def test_single_precision_converts_exactly() -> None:
+    single = ensembles.normal(30, seed=1).A.astype(np.float32)
+    mask = np.random.default_rng(1).standard_normal(30).astype(np.float32)
+    network = LinearNetwork(single, mask)
+    assert network.A.dtype == np.float64
+    assert np.array_equal(network.A, single)
+    same = LinearNetwork(single.astype(np.float64), mask.astype(np.float64))
+    assert np.array_equal(memory_curve(network).values, memory_curve(same).values)
+    assert_right(network)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_two_real_poles_to_a_section(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with an odd number of them, and relative to values far below rounding."""
+    rng = np.random.default_rng(seed)
+    real, upper = rng.uniform(-0.9, 0.9, seed), 0.8 * np.exp(1j * rng.uniform(0.1, 3, 3))
+    poles = np.concatenate([real, upper, upper.conj()])
+    memory, loss = allpass.memory_of_poles(poles, 200)
+    monkeypatch.setattr(allpass, "_full_sections", allpass.sections_of)
+    one_by_one = allpass.memory_of_poles(poles, 200)
+    assert memory == pytest.approx(one_by_one[0], rel=1e-12)
+    assert loss == pytest.approx(one_by_one[1], rel=1e-12)
+
+
+def test_silent_sections_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    upper = np.sqrt(rng.uniform(0, 0.999**2, 100)) * np.exp(1j * rng.uniform(0.01, 3.1, 100))
+    poles = np.concatenate([upper, upper.conj(), [0.9995]])
+    memory, loss = allpass.memory_of_poles(poles, 20_000)
+    monkeypatch.setattr(allpass, "SILENT", -1.0)
+    whole = allpass.memory_of_poles(poles, 20_000)
+    assert memory == pytest.approx(whole[0], rel=1e-12)
+    assert loss == pytest.approx(whole[1], rel=1e-12)
+
+
+def low_rank(scale: float) -> LinearNetwork:
+    """A of rank two in integers: a mask drives three modes of six."""
+    U = np.array([[1, 1], [-1, 1], [0, 0], [0, -1], [1, -1], [-1, 0.0]])
+    V = np.array([[0, 0, -1, -1, -1, -1], [-1, 1, -1, 0, 1, -1.0]])
+    return LinearNetwork(U @ V * scale, np.arange(1.0, 7))
+
+
+@pytest.mark.parametrize("exponent", [-3, -200, -493, -520, -545, -700, -1000])
+def test_very_small_weights(exponent: int) -> None:
+    """Squares of such numbers vanish, and LAPACK scales them within; ranks must not change."""
+    scale = 2.0**exponent
+    circulant = LinearNetwork(np.ones((7, 7)) * scale, np.arange(1.0, 8))
+    for network, rank in ((low_rank(scale), 3), (circulant, 2)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            curve = memory_curve(network, 8)
+        truth = memory_curve(network, 8, method="certified")
+        assert curve.rank == truth.rank == rank
+        assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+
+
+def test_small_blocks_beside_ordinary_ones() -> None:
+    small = low_rank(2.0**-500)
+    A = np.zeros((8, 8))
+    A[:6, :6], A[6:, 6:] = small.A, [[0.5, 0.1], [-0.2, 0.4]]
+    network = LinearNetwork(A, np.r_[small.C, 1.0, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        assert memory_curve(network, 8).rank == 5
+
+
+@pytest.mark.parametrize(("size", "scale"), [(12, 1e-100), (20, 1e-60), (30, 1e-40)])
+def test_sparse_weights_that_are_small(size: int, scale: float) -> None:
+    """Numbers of very different size have no Schur form: ball arithmetic takes over."""
+    for seed in range(50, 60):
+        rng = np.random.default_rng(seed)
+        A = (rng.random((size, size)) < 3 / size) * rng.standard_normal((size, size)) * scale
+        network = LinearNetwork(A, rng.standard_normal(size) * (rng.random(size) < 0.5))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            curve = memory_curve(network, 5)
+        assert curve.rank == memory_curve(network, 5, method="certified").rank
+
+
+@pytest.mark.parametrize("exponent", [-900, -480, 0, 480, 900])
+def test_eigenvalues_of_any_size(exponent: int) -> None:
+    A = np.array([[1.0, 2.0], [3.0, 4.0]])
+    ours = np.sort(eigenvalues(A * 2.0**exponent).real)
+    expected = np.sort(np.linalg.eigvals(A).real) * 2.0**exponent
+    np.testing.assert_allclose(ours, expected, rtol=1e-14)

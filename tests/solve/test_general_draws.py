@@ -1,0 +1,108 @@
+"""Every value within its reported error of a proven enclosure, for every kind of question."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from general_draws import KINDS, Question, question
+from memcurve import (
+    MemoryCurve,
+    RankWarning,
+    UncertainResultError,
+    UnstableNetworkError,
+    fisher_curve,
+    forecasting_curve,
+    memory_curve,
+)
+from memcurve.solve.balls.fisher import enclose_fisher
+
+
+def answer(asked: Question, method: str) -> MemoryCurve:
+    """The curve that a question asks for."""
+    network, arguments = asked.network, asked.arguments
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        if asked.kind == "forecasting":
+            return forecasting_curve(network, method=method, **arguments)
+        if asked.kind == "Fisher":
+            return fisher_curve(network, arguments["noise"], 3 * network.size)
+        curve: MemoryCurve = memory_curve(network, 3 * network.size, method=method, **arguments)
+        return curve
+
+
+def fisher_truth(asked: Question, count: int) -> tuple[np.ndarray, np.ndarray, float, float]:
+    A, C = asked.network.real_pair()
+    size = 2.0 ** np.frexp(np.abs(C).max())[1]
+    values, error, total, total_error = enclose_fisher(np.asarray(A), C / size, count)
+    scale = (size / asked.arguments["noise"]) ** 2
+    slack = 4 * np.finfo(float).eps  # of this scaling
+    error = scale * (error + slack * values)
+    return scale * values, error, scale * total, scale * (total_error + slack * total)
+
+
+def judge(kind: str, seed: int, hostile: bool) -> tuple[str, float]:
+    """Compare one draw with its enclosure: the outcome, and the largest error over its bound."""
+    asked = question(kind, seed, hostile)
+    try:
+        found = answer(asked, "exact")
+    except (UnstableNetworkError, UncertainResultError) as error:
+        if asked.kind == "Fisher" and np.abs(np.linalg.eigvals(asked.network.A)).max() > 1 - 1e-9:
+            return "unstable, refused", 0.0
+        try:
+            answer(asked, "certified")
+        except (UnstableNetworkError, UncertainResultError):
+            return "unstable, refused", 0.0
+        return ("refused" if isinstance(error, UncertainResultError) else "VIOLATION: stable"), 0.0
+    if asked.kind == "Fisher":
+        values, error, total, total_error = fisher_truth(asked, len(found))
+    else:
+        truth = answer(asked, "certified")
+        if truth.rank != found.rank:
+            return "VIOLATION: rank", np.inf
+        values, total, total_error = truth.channels, truth.total, truth.total_error
+        error = truth.error[:, None]
+    distance = np.abs(found.channels - values)
+    allowed = found.error[:, None] + error
+    wrong_total = abs(found.total - total) > found.total_error + total_error
+    ratio = float((distance / np.maximum(allowed, 1e-300)).max())
+    if np.any(distance > allowed):
+        return f"VIOLATION: error ({seed})", ratio
+    if wrong_total:
+        return f"VIOLATION: total ({seed})", ratio
+    return f"right, {found.diagnostics.get('arithmetic', 'float64')}", ratio
+
+
+def report(draws: int, first: int, hostile: bool) -> tuple[int, int]:
+    """Print a table of outcomes; return the numbers of violations and refusals."""
+    total: Counter[str] = Counter()
+    for kind in KINDS:
+        judged = [judge(kind, seed, hostile) for seed in range(first, first + draws)]
+        outcomes = Counter(outcome for outcome, _ in judged)
+        worst = max(ratio for _, ratio in judged)
+        print(
+            f"{kind:18} " + "  ".join(f"{k}: {n}" for k, n in sorted(outcomes.items()))
+            + f"  (largest error / bound {worst:.2g})"
+        )  # fmt: skip
+        total += outcomes
+    violations = sum(n for k, n in total.items() if k.startswith("VIOLATION"))
+    print(f"{total.total()} draws, {violations} violations, {total['refused']} refusals")
+    return violations, total["refused"]
+
+
+@pytest.mark.parametrize("hostile", [False, True], ids=["usual", "hostile"])
+def test_reduced(hostile: bool) -> None:
+    violations, refusals = report(draws=6, first=2, hostile=hostile)
+    assert violations == 0
+    assert refusals == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hostile", [False, True], ids=["usual", "hostile"])
+def test_whole(hostile: bool) -> None:
+    violations, refusals = report(draws=200, first=1000, hostile=hostile)
+    assert violations == 0
+    assert refusals <= 24

@@ -1,0 +1,279 @@
+"""Sizes that cannot fit are refused before the work begins, and what fits is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from command import failed, inside
+from memcurve import (
+    LinearNetwork,
+    StateNoise,
+    ensembles,
+    fisher_curve,
+    forecasting_curve,
+    input_normal,
+    limits,
+    load_matrix,
+    load_network,
+    memory_curve,
+    noise_profile,
+)
+from memcurve.limits import TooLargeError, require_room_for_array
+from memcurve.methods import METHODS
+from repository import TESTS
+
+SMALL = ensembles.normal(20, seed=1)
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch):
+    """Let so many bytes be all there are, and look at them for small sizes too."""
+
+    def leave(count: float | None) -> None:
+        monkeypatch.setattr(limits, "_ALWAYS_THERE", -1)
+        monkeypatch.setattr(limits, "available_memory", lambda: None if count is None else count)
+
+    return leave
+
+
+def arrays(count: float, states: int = 20) -> float:
+    return count * 8 * states**2
+
+
+def test_every_method_is_known() -> None:
+    for method in METHODS.values():
+        assert limits.estimated_cost(100, method.cost).seconds > 0
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: memory_curve(SMALL),
+        lambda: memory_curve(SMALL, noise=1e-3),
+        lambda: memory_curve(SMALL, noise=StateNoise(1e-3)),
+        lambda: memory_curve(SMALL, input="ar:0.9"),
+        lambda: memory_curve(SMALL.replace(readout=[0, 1])),
+        lambda: memory_curve(SMALL.replace(C=np.eye(20, 2))),
+        lambda: memory_curve(SMALL, method="naive"),
+        lambda: memory_curve(SMALL, method="neutral"),
+        lambda: memory_curve(SMALL, method="osm"),
+        lambda: memory_curve(SMALL, method="osm_plus", seed=1),
+        lambda: memory_curve(SMALL, method="arnoldi"),
+        lambda: memory_curve(SMALL, method="montecarlo", seed=1),
+        lambda: noise_profile(SMALL),
+        lambda: forecasting_curve(SMALL, "ar:0.9"),
+        lambda: fisher_curve(SMALL),
+        lambda: input_normal(SMALL),
+    ],
+)
+def test_every_question_is_refused_without_room(room, ask) -> None:
+    room(arrays(2))
+    with pytest.raises(TooLargeError, match="`network` must fit into memory, got 20 states"):
+        ask()
+    room(None)  # a system that does not tell
+    ask()
+    room(arrays(2000))
+    ask()
+
+
+def test_certified_has_a_limit_of_its_own(room) -> None:
+    network = ensembles.normal(5, seed=1)
+    room(0)
+    assert memory_curve(network, method="certified").total == 5
+
+
+def test_ensembles_that_cannot_fit_say_so(room) -> None:
+    room(1e6)
+    for make in (ensembles.cyclic, ensembles.delay_line, ensembles.hippo_legs):
+        with pytest.raises(TooLargeError, match="an ensemble of `size`=1000 is too large"):
+            make(1000)
+    with pytest.raises(TooLargeError, match="`size`=1000"):
+        ensembles.sparse_normal(1000, seed=1)
+    with pytest.raises(TooLargeError, match="`size`=1000"):
+        ensembles.permutation(cycles=[500, 500], seed=1)
+
+
+def test_only_reachable_states_count(room) -> None:
+    A = np.zeros((40, 40))
+    A[:20, :20] = SMALL.A
+    network = LinearNetwork(A, np.r_[SMALL.C, np.zeros(20)])
+    for same in (network, network.replace(A=sparse.csr_array(A))):
+        room(arrays(12))
+        assert memory_curve(same, 30).total == 20
+        room(arrays(3.9))
+        with pytest.raises(TooLargeError, match="got 20 states"):
+            memory_curve(same, 30)
+        room(arrays(13.5))
+        assert memory_curve(same, 30, noise=1e-3).total < 20
+        room(arrays(13.5))  # which state noise enters everywhere
+        with pytest.raises(TooLargeError, match="got 40 states"):
+            memory_curve(same, 30, noise=StateNoise(1e-3))
+
+
+def test_parts_without_connection_count_one_by_one(room) -> None:
+    """As the exact method takes them; its closer look takes all at once."""
+    values = np.linspace(0.1, 0.9, 30)
+    network = LinearNetwork(sparse.diags_array(values).tocsr(), np.ones(30))
+    room(arrays(12, 30))
+    everything = memory_curve(network, 50)
+    room(arrays(4, 1))
+    assert np.array_equal(memory_curve(network, 50).values, everything.values)
+    room(arrays(3.9, 1))
+    with pytest.raises(TooLargeError, match="got 1 states"):
+        memory_curve(network, 50)
+
+
+def test_the_closer_look_is_refused_too(room) -> None:
+    A = SMALL.A.copy()
+    A[:, :7] = 0  # zero is an eigenvalue many times over
+    network = LinearNetwork(A, SMALL.C)
+    assert memory_curve(network, 50).rank == 14
+    room(arrays(10))
+    with pytest.raises(TooLargeError, match="got 20 states"):
+        memory_curve(network.replace(), 50)
+    assert memory_curve(SMALL, 50).rank == 20
+
+
+def test_wide_arrays_count(room) -> None:
+    room(arrays(4 + 3 * 2))
+    memory_curve(SMALL, 40, method="naive")
+    with pytest.raises(TooLargeError):
+        memory_curve(SMALL, 60, method="naive")
+    room(arrays(4 + 4))
+    memory_curve(SMALL, method="osm", truncation=20)
+    with pytest.raises(TooLargeError):
+        memory_curve(SMALL, method="osm")
+
+
+def test_the_message(room) -> None:
+    room(24e9)
+    with pytest.raises(TooLargeError) as caught:
+        limits.require_room_for_states(100_000, "exact")
+    text = str(caught.value)
+    for words in (
+        "100,000 states",
+        "about 320 GB of memory",
+        "by estimate, 12 days",
+        "24 GB are available",
+        "fewer nodes",
+        "`readout` of some nodes does not help",
+        "memory_from_data",
+    ):
+        assert words in text
+    assert isinstance(caught.value, MemoryError)
+
+
+def test_sizes_and_times_in_words() -> None:
+    sizes = {12: "12 bytes", 3_400: "3.4 kB", 5e8: "500 MB", 42e10: "420 GB", 9.96e12: "10 TB"}
+    assert {count: limits._size(int(count)) for count in sizes} == sizes
+    times = {5: "5 seconds", 600: "10 minutes", 9000: "2 hours", 1e6: "12 days", 1e9: "32 years"}
+    assert {seconds: limits._duration(seconds) for seconds in times} == times
+
+
+def test_memory_there_is() -> None:
+    count = limits.available_memory()
+    assert count is None or 2**20 < count < 2**50
+
+
+def test_limits_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tightest of the groups counts, less what is in use, but for cached files."""
+    inner = tmp_path / "jobs" / "mine"
+    inner.mkdir(parents=True)
+    for folder, limit, used in ((tmp_path / "jobs", 9_000, 1_000), (inner, 6_000, 5_000)):
+        (folder / "memory.max").write_text(f"{limit}\n")
+        (folder / "memory.current").write_text(f"{used}\n")
+        (folder / "memory.stat").write_text("anon 1\ninactive_file 300\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "cgroup").write_text("0::/jobs/mine\n")
+    places = {"/sys/fs/cgroup": tmp_path, "/proc/self/cgroup": tmp_path / "cgroup"}
+    monkeypatch.setattr(limits, "Path", lambda place: places.get(place, tmp_path / "none"))
+    assert list(limits._control_group_rooms()) == [1_300, 8_300]
+    assert limits.available_memory() == 1_300
+
+
+def test_arrays_are_refused_by_their_headers(room, tmp_path: Path) -> None:
+    """Also where the file holds no more than its header: nothing is read."""
+    with (tmp_path / "A.npy").open("wb") as stream:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (100_000, 100_000)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.truncate(2**30)  # sparse on disk
+    room(24e9)
+    for read in (load_matrix, load_network):
+        with pytest.raises(TooLargeError, match=r"A\.npy is too large: the 100,000 × 100,000"):
+            read(tmp_path / "A.npy")
+    np.savez(tmp_path / "net.npz", A=np.eye(50) / 2, C=np.ones(50), unused=np.zeros((200, 200)))
+    assert load_network(tmp_path / "net.npz").size == 50
+    room(3e4)
+    with pytest.raises(TooLargeError, match=r"A in .*net\.npz is too large"):
+        load_network(tmp_path / "net.npz")
+    room(1e5)  # what is not asked for need not fit
+    assert load_network(tmp_path / "net.npz").size == 50
+    with pytest.raises(TooLargeError, match="a table is too large: the 3 × 100,000,000"):
+        require_room_for_array((3, 100_000_000), "a table", itemsize=4)
+
+
+def test_the_command_says_so_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, room
+) -> None:
+    room(24e9)
+    text = failed(inside(monkeypatch, capsys, "curve", "--size", 100_000))
+    assert "a network of --size 100000 is too large" in text
+    room(2.5e4)
+    text = failed(inside(monkeypatch, capsys, "curve", "--size", 30))
+    assert "`network` must fit into memory" in text
+    assert len(text.splitlines()) == 1
+
+
+def large_network(reached: int | None = None) -> LinearNetwork:
+    """A network of 100,000 nodes, stored sparse; ``reached``: only so many driven by the input."""
+    size = 100_000
+    rng = np.random.default_rng(1)
+    if reached is None:
+        A = sparse.random_array((size, size), density=1e-4, rng=rng, format="csr")
+        return LinearNetwork(0.1 * A, rng.standard_normal(size))
+    small = ensembles.normal(reached, seed=1)
+    rest = sparse.diags_array(np.full(size - reached, 0.5))
+    A = sparse.block_diag([sparse.csr_array(small.A), rest], format="csr")
+    return LinearNetwork(A, np.r_[small.C, np.zeros(size - reached)])
+
+
+def test_a_large_network_that_cannot_fit() -> None:
+    """For real: refused within seconds, in a process that stays small."""
+    if (limits.available_memory() or 0) > 300e9 or limits.available_memory() is None:
+        pytest.skip("this machine has the memory, or does not tell")
+    code = (
+        "import re, runpy, memcurve\n"
+        f"network = runpy.run_path({__file__!r})['large_network']()\n"
+        "try: memcurve.memory_curve(network)\n"
+        "except memcurve.limits.TooLargeError as error: print(error)\n"
+        # not ru_maxrss, which a process inherits from whoever started it
+        "status = open('/proc/self/status').read()\n"
+        "print(int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) // 1024)"
+    )
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", f"import memcurve.limits\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=TESTS,
+    )
+    assert done.returncode == 0, done.stderr
+    text, peak = done.stdout.splitlines()
+    assert "got 100,000 states" in text
+    assert int(peak) < 1500  # MiB
+    assert time.perf_counter() - start < 30
+
+
+def test_a_large_network_of_which_few_nodes_are_reached() -> None:
+    curve = memory_curve(large_network(reached=50), 100)
+    assert curve.total == 50
+    assert curve.diagnostics["reachable"] == 50
+    assert memory_curve(large_network(reached=50), 10, input="ar:0.9").rank == 50

@@ -1,0 +1,119 @@
+"""The entry point: the contract every method keeps, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve, noise_profile
+from memcurve.methods import METHODS
+
+#: The methods that know the truth; the others have tests of their own.
+RIGHT = ("exact", "certified")
+
+NETWORKS = [
+    ensembles.normal(12, seed=1),
+    ensembles.delay_line(6),
+    ensembles.lru_ring(5, seed=1, radius_max=0.95),
+    ensembles.sparse_normal(30, seed=4, density=0.05, sparse=True),
+    LinearNetwork(0.9 * np.eye(3), [1, 2, 3], name="derogatory"),
+    LinearNetwork([[0.5]], [0.0], name="no input"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_contract_of_every_method(method: str) -> None:
+    network = NETWORKS[0]
+    curve = memory_curve(network, 15, method=method, seed=7)
+    assert isinstance(curve, MemoryCurve)
+    assert curve.method == method
+    assert np.array_equal(curve.lags, np.arange(15))
+    assert curve.values.shape == curve.error.shape == curve.loss.shape == (15,)
+    assert np.array_equal(curve.channels, curve.values[:, None])
+    assert curve.network == network.name
+    assert {"memcurve", "numpy", "scipy", "python", "python-flint"} <= set(curve.versions)
+    assert curve.seed == 7
+    assert len(memory_curve(network, method=method, seed=7)) >= network.size
+    again = MemoryCurve.from_json(curve.to_json())
+    assert np.array_equal(again.values, curve.values)
+    assert np.array_equal(again.error, curve.error, equal_nan=True)
+    sparse = memory_curve(network.replace(A=csr_array(network.A)), 15, method=method, seed=7)
+    assert np.allclose(sparse.values, curve.values, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", RIGHT)
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
+def test_contract_of_the_right_methods(method: str, network: LinearNetwork) -> None:
+    curve = memory_curve(network, 15, method=method)
+    assert np.all((curve.values >= 0) & (curve.values <= 1) & (curve.error >= 0))
+    assert curve.total == curve.rank
+    assert curve.seed is None
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
+def test_methods_agree(network: LinearNetwork) -> None:
+    curves = [memory_curve(network, 40, method=method) for method in RIGHT]
+    for curve in curves[1:]:
+        assert curve.rank == curves[0].rank
+        assert np.all(np.abs(curve.values - curves[0].values) <= curve.error + curves[0].error)
+
+
+@pytest.mark.parametrize("lags", [0, -1, 1.5, "10", True, [1, 2]])
+def test_bad_lags(lags: object) -> None:
+    with pytest.raises(ValueError, match="`lags` must be a positive integer or None, got"):
+        memory_curve(NETWORKS[0], lags)
+
+
+def test_bad_arguments() -> None:
+    network = NETWORKS[0]
+    with pytest.raises(ValueError, match=r"`method` must be one of 'exact', .* got 'magic'"):
+        memory_curve(network, method="magic")
+    with pytest.raises(TypeError, match=r"`network` must be .* got numpy\.ndarray"):
+        memory_curve(network.A)
+    with pytest.raises(
+        TypeError, match="takes the options certify_up_to, assume_controllable; got masks"
+    ):
+        memory_curve(network, masks=3)
+    assert memory_curve(network, np.int64(3)).lags[-1] == 2
+
+
+@pytest.mark.parametrize("method", RIGHT)
+def test_options_are_recorded(method: str) -> None:
+    found = memory_curve(NETWORKS[0], 3, method=method, certify_up_to=77)
+    assert found.options == {"certify_up_to": 77}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_each_method_answers(method: str) -> None:
+    """Coloured input, noise, several inputs and readouts: right, close, or a clear refusal."""
+    network = ensembles.orthogonal(8, seed=2)
+    asked: list[tuple[LinearNetwork, dict[str, Any]]] = [
+        (network, {"input": "ar:0.5"}),
+        (network, {"noise": 0.1}),
+        (network.replace(C=np.eye(8, 2)), {}),
+        (network.replace(readout=[0, 3]), {}),
+    ]
+    close = {"exact": 1e-12, "certified": 1e-12, "naive": 1e-9, "montecarlo": 0.1}
+    for one, arguments in asked:
+        if method not in close:
+            with pytest.raises(ValueError, match="'exact', 'certified', 'naive', 'montecarlo'"):
+                memory_curve(one, 12, method=method, seed=1, **arguments)
+            continue
+        found = memory_curve(one, 12, method=method, seed=1, **arguments)
+        truth = memory_curve(one, 12, method="certified", **arguments)
+        assert np.abs(found.channels - truth.channels).max() <= close[method]
+        assert found.method == method
+
+
+def test_families_of_the_methods_that_take_noise() -> None:
+    network, levels = ensembles.orthogonal(6, seed=3), [0.1, 1.0]
+    with pytest.raises(ValueError, match="`noise` must be a single level, got 2"):
+        memory_curve(network, noise=levels)
+    truth = noise_profile(network, levels, lags=10)
+    for method, close in (("certified", 1e-12), ("naive", 1e-9), ("montecarlo", 0.1)):
+        family = noise_profile(network, levels, lags=10, method=method, seed=1)
+        assert family.levels.tolist() == levels
+        assert np.abs(family.values - truth.values).max() <= close

@@ -1,0 +1,135 @@
+"""The input-normal realization: white states, the same memory, and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+
+from memcurve import (
+    InputNormal,
+    LinearNetwork,
+    UnstableNetworkError,
+    ensembles,
+    input_normal,
+    memory_curve,
+)
+from tolerances import CLOSED_FORM, INPUT_NORMAL, SEVERAL
+
+#: Rounding of 300 steps of two simulations of states of about unit size.
+SIMULATED = 1e-11
+
+rng = np.random.default_rng(1)
+SEVERAL_INPUTS = [
+    ensembles.normal(40, seed=1).replace(C=rng.standard_normal((40, 3)), name="normal, d=3"),
+    ensembles.symmetric(30, seed=2).replace(C=rng.standard_normal((30, 2)), name="symmetric, d=2"),
+    ensembles.orthogonal(25, seed=3).replace(
+        C=rng.standard_normal((25, 5)), name="orthogonal, d=5"
+    ),
+]
+NETWORKS = [
+    ensembles.normal(200, seed=1),
+    ensembles.normal(20, seed=2, spectral_radius=0.99),
+    ensembles.symmetric(100, seed=3),
+    ensembles.orthogonal(200, seed=4),
+    ensembles.uniform(60, seed=5),
+    ensembles.sparse_normal(100, seed=6),
+    ensembles.cyclic(30),
+    ensembles.delay_line(20),
+    ensembles.chain(15, loop=0.5),
+    ensembles.lru_ring(10, seed=1, radius_max=0.95),
+    *SEVERAL_INPUTS,
+]
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
+def test_residuals(network: LinearNetwork) -> None:
+    """White states, A'A'ᵀ + C'C'ᵀ = I, that the map T carries to the network's own."""
+    found = input_normal(network)
+    n = len(found.A)
+    A, C = network.real_pair()
+    A = A.toarray() if network.is_sparse else A
+    assert (found.C.shape, found.T.shape) == ((n, network.inputs), (network.states, n))
+    gramian = np.abs(found.A @ found.A.T + found.C @ found.C.T - np.eye(n)).max()
+    scale = np.linalg.norm(A) * np.linalg.norm(found.T)
+    dynamics = np.linalg.norm(A @ found.T - found.T @ found.A) / scale
+    entry = np.linalg.norm(C - found.T @ found.C) / np.linalg.norm(C)
+    print(f"{network.name}: {found!r}")
+    assert max(gramian, dynamics, entry) <= INPUT_NORMAL
+    assert found.gramian_residual == pytest.approx(gramian, abs=INPUT_NORMAL / 10)
+    assert found.dynamics_residual == pytest.approx(dynamics, abs=INPUT_NORMAL / 10)
+    assert found.input_residual == pytest.approx(entry, abs=INPUT_NORMAL / 10)
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
+def test_impulse_response_is_the_memory(network: LinearNetwork) -> None:
+    """MC_τ = ‖A'^τC'‖² for each input, and in total the number of white states."""
+    found, curve = input_normal(network), memory_curve(network, 60)
+    assert len(found.A) == curve.rank
+    x = found.C
+    for lag in range(60):
+        assert np.abs((x**2).sum(axis=0) - curve.channels[lag]).max() <= SEVERAL
+        x = found.A @ x
+    assert isinstance(found, InputNormal)
+    assert str(len(found.A)) in repr(found)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [NETWORKS[1], ensembles.symmetric(30, seed=3), NETWORKS[7], NETWORKS[9], *SEVERAL_INPUTS],
+    ids=lambda n: n.name,
+)
+def test_both_systems_simulated(network: LinearNetwork) -> None:
+    """x_t = Tξ_t at every step, whatever the input."""
+    found = input_normal(network)
+    z = np.random.default_rng(2).standard_normal((300, network.inputs))
+    x, white = network.simulate(z), found.network().simulate(z)
+    assert np.abs(x - white @ found.T.T).max() <= SIMULATED * max(1.0, np.abs(x).max())
+    assert memory_curve(found.network(), 5).values == pytest.approx(
+        memory_curve(network, 5).values, abs=1e-9
+    )
+
+
+def test_white_states() -> None:
+    """T Tᵀ is the Gramian of the states."""
+    network = ensembles.normal(15, seed=7, spectral_radius=0.8)
+    found = input_normal(network)
+    responses = [np.linalg.matrix_power(network.A, k) @ network.C for k in range(400)]
+    G = sum(np.outer(x, x) for x in responses)
+    assert np.abs(found.T @ found.T.T - G).max() <= CLOSED_FORM * np.abs(G).max()
+
+
+def test_states_that_do_not_count() -> None:
+    """Unreached states have zero rows, and copies share the white states of one."""
+    network = ensembles.normal(6, seed=8)
+    A = block_diag(network.A, 0.5 * np.eye(2))
+    found = input_normal(LinearNetwork(A, np.r_[network.C, 0, 0]))
+    assert len(found.A) == 6
+    assert np.array_equal(found.T[6:], np.zeros((2, 6)))
+    assert max(found.dynamics_residual, found.input_residual) <= INPUT_NORMAL
+    copies = LinearNetwork(block_diag(network.A, network.A), np.r_[network.C, 2 * network.C])
+    found = input_normal(copies)
+    assert len(found.A) == 6
+    assert np.abs(found.T[6:] - 2 * found.T[:6]).max() <= CLOSED_FORM
+    assert max(found.gramian_residual, found.dynamics_residual) <= INPUT_NORMAL
+    assert found.input_residual <= INPUT_NORMAL
+    ring = ensembles.cyclic(5, spectral_radius=0.6).replace(C=np.ones(5))
+    found = input_normal(ring)
+    assert np.abs(found.A) == pytest.approx(0.6)
+    assert np.abs(found.T) == pytest.approx(np.full((5, 1), 1.25))  # the deviation of the states
+
+
+def test_delay_line_is_white_already() -> None:
+    found = input_normal(ensembles.delay_line(6))
+    assert np.abs(np.abs(found.T) - np.eye(6)).max() <= CLOSED_FORM
+
+
+def test_refused() -> None:
+    with pytest.raises(ValueError, match="`network` has a zero mask"):
+        input_normal(LinearNetwork(np.eye(2) / 2, [0, 0]))
+    with pytest.raises(TypeError, match=r"`network` must be a LinearNetwork"):
+        input_normal(np.eye(2))
+    with pytest.raises(UnstableNetworkError):
+        input_normal(ensembles.normal(6, seed=1, spectral_radius=1.2))
+    with pytest.raises(UnstableNetworkError):
+        input_normal(ensembles.normal(6, seed=1, spectral_radius=1.2).replace(C=np.eye(6, 2)))

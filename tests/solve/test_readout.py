@@ -1,0 +1,177 @@
+"""Reading some nodes only: against the truth, closed forms, and what cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+
+from memcurve import LinearNetwork, StateNoise, ensembles, forecasting_curve, memory_curve
+from memcurve.inputs import ARMA
+from tolerances import CLOSED_FORM, SEVERAL, USABLE
+from truth import truth
+
+
+@pytest.mark.parametrize("kind", ["normal", "symmetric", "orthogonal"])
+@pytest.mark.parametrize("read", [[4], [0, 3, 5], [19, 2, 7, 11, 13, 3, 0, 1, 8, 17, 16, 5]])
+def test_agrees_with_the_truth(kind: str, read: list[int]) -> None:
+    network = ensembles.make(kind, 20, seed=1, spectral_radius=0.7).replace(readout=read)
+    known = truth(network.A, network.C, 40, readout=read)
+    curve = memory_curve(network, 40)
+    off = np.abs(curve.channels - known.memory)
+    print(f"{network.name}, {len(read)} read: off by {off.max():.1e}")
+    assert off.max() <= USABLE
+    assert np.all(off <= curve.error[:, None])
+    assert curve.total == curve.rank == len(read)
+    assert any(f"read from {len(read)} of 20 nodes" in note for note in curve.notes)
+
+
+def test_with_colour_noise_and_several_inputs() -> None:
+    A = ensembles.normal(12, seed=2, spectral_radius=0.7).A
+    C = np.random.default_rng(2).standard_normal((12, 2))
+    read, process = [1, 4, 10], ARMA(ar=[0.8])
+    network = LinearNetwork(A, C, readout=read)
+    known = truth(A, C, 24, readout=read)
+    assert np.abs(memory_curve(network, 24).channels - known.memory).max() <= SEVERAL
+    known = truth(A, C, 24, readout=read, arma=([0.8], []), observation=0.01, horizons=4)
+    noisy = memory_curve(network, 24, input=process, noise=0.1)
+    ahead = forecasting_curve(network, process, 4, noise=0.1)
+    assert np.abs(noisy.channels - known.memory).max() <= SEVERAL
+    assert np.abs(ahead.channels - known.forecast).max() <= SEVERAL
+    known = truth(A, C, 24, readout=read, state=0.01)
+    noisy = memory_curve(network, 24, noise=StateNoise(0.1))
+    assert np.abs(noisy.channels - known.memory).max() <= SEVERAL
+
+
+def test_totals_are_the_sums_over_all_lags() -> None:
+    for read in ([0], [3, 5], list(range(9))):
+        network = ensembles.normal(15, seed=3).replace(readout=read)
+        curve = memory_curve(network, 1000)
+        assert curve.values.sum() == pytest.approx(len(read), abs=USABLE)
+        assert curve.total == len(read)
+
+
+def test_nodes_of_a_delay_line() -> None:
+    """Node k holds z_{t−k} and nothing else."""
+    network = ensembles.delay_line(8).replace(readout=[6, 1, 2])
+    curve = memory_curve(network, 10)
+    assert np.array_equal(curve.values, np.isin(np.arange(10), [1, 2, 6]).astype(float))
+    assert curve.total == 3
+
+
+@pytest.mark.parametrize("node", [0, 3])
+def test_one_node_of_a_ring(node: int) -> None:
+    """Node j hears z_{t−j}, z_{t−j−N}, …: MC_τ = (1 − ρ^{2N}) ρ^{2N⌊τ/N⌋} at τ ≡ j only."""
+    curve = memory_curve(ensembles.cyclic(5, spectral_radius=0.9).replace(readout=[node]), 30)
+    known = (1 - 0.9**10) * 0.9 ** (10.0 * (curve.lags // 5)) * (curve.lags % 5 == node)
+    assert np.abs(curve.values - known).max() <= CLOSED_FORM
+    assert curve.total == 1
+
+
+def test_reading_all_is_the_usual() -> None:
+    network = ensembles.normal(20, seed=4)
+    usual = memory_curve(network, 60)
+    for read in (range(20), np.arange(20)[::-1], np.ones(20, bool)):
+        curve = memory_curve(network.replace(readout=read), 60)
+        assert np.abs(curve.values - usual.values).max() <= CLOSED_FORM
+        assert curve.total == 20
+    noisy = memory_curve(network, 60, noise=0.01)
+    read = memory_curve(network.replace(readout=np.arange(20)[::-1]), 60, noise=0.01)
+    assert np.abs(noisy.values - read.values).max() <= CLOSED_FORM
+
+
+def test_masks_of_booleans_list_nodes() -> None:
+    network = ensembles.normal(6, seed=5)
+    flags = np.array([True, False, True, False, False, True])
+    first = memory_curve(network.replace(readout=flags), 20)
+    second = memory_curve(network.replace(readout=[0, 2, 5]), 20)
+    assert np.array_equal(first.values, second.values)
+
+
+def test_more_nodes_never_hold_less() -> None:
+    network = ensembles.normal(15, seed=6)
+    order = np.random.default_rng(6).permutation(15)
+    for noise in (None, 0.05):
+        curves = [
+            memory_curve(network.replace(readout=order[:count]), 50, noise=noise)
+            for count in range(1, 16)
+        ]
+        values = np.array([curve.values for curve in curves])
+        slack = max(float(curve.error.max()) for curve in curves)
+        assert slack < 10 * USABLE
+        assert np.all(np.diff(values, axis=0) >= -2 * slack)
+        assert np.all(np.diff([curve.total for curve in curves]) > 0)
+
+
+def test_complex_nodes_are_read_through_both_parts() -> None:
+    ring = ensembles.lru_ring(7, seed=1, radius_min=0.3, radius_max=0.8)
+    A, C = LinearNetwork(*ring.real_pair()).A, ring.real_pair()[1]
+    curve = memory_curve(ring.replace(readout=[2, 5]), 30)
+    dense = A if isinstance(A, np.ndarray) else A.toarray()
+    known = truth(dense, C, 30, readout=[2, 5, 9, 12])
+    assert np.abs(curve.channels - known.memory).max() <= USABLE
+    assert curve.total == 4
+
+
+def test_nodes_that_no_input_reaches() -> None:
+    network = ensembles.normal(6, seed=7)
+    A = block_diag(network.A, 0.9 * np.eye(2))
+    whole = LinearNetwork(A, np.r_[network.C, 0, 0])
+    for noise in (None, 0.1, StateNoise(0.1)):
+        curve = memory_curve(whole.replace(readout=[6, 7]), 12, noise=noise)
+        assert np.array_equal(curve.values, np.zeros(12))
+        assert np.all(np.isfinite(curve.error))
+        assert (curve.total, curve.rank) == (0, 0)
+        assert np.isfinite(curve.total_error)
+    ahead = forecasting_curve(whole.replace(readout=[6]), "ar:0.9", 4)
+    assert np.array_equal(ahead.values, np.zeros(4))
+    assert len(memory_curve(whole.replace(readout=[6, 7]))) >= 1
+    # next to nodes that are reached they add nothing
+    both = memory_curve(whole.replace(readout=[0, 3, 6]), 12)
+    alone = memory_curve(network.replace(readout=[0, 3]), 12)
+    assert np.abs(both.values - alone.values).max() <= CLOSED_FORM
+    assert both.total == 2
+
+
+def test_nodes_that_hold_the_same_count_once() -> None:
+    """Every node of a ring with C = 1 holds the same: reading three of them is reading one."""
+    ring = ensembles.cyclic(6, spectral_radius=0.8).replace(C=np.ones(6), readout=[0, 2, 5])
+    curve = memory_curve(ring, 15)
+    assert np.abs(curve.values - 0.36 * 0.64**curve.lags).max() <= CLOSED_FORM
+    assert curve.total == curve.rank == 1
+
+
+def test_certified_agrees() -> None:
+    network = ensembles.normal(12, seed=8).replace(readout=[1, 5, 7, 2])
+    exact, proven = (memory_curve(network, 30, method=m) for m in ("exact", "certified"))
+    assert np.all(np.abs(exact.values - proven.values) <= exact.error + proven.error)
+    assert exact.rank == proven.rank == proven.total == 4
+
+
+@pytest.mark.parametrize(
+    ("readout", "message"),
+    [
+        ([3], "`readout` must hold indices from 0 to 2, got 3"),
+        ([-1], "`readout` must hold indices from 0 to 2, got -1"),
+        ([0, 0], "`readout` must name each node once"),
+        ([], "`readout` must list at least one node"),
+        (np.zeros(3, bool), "`readout` must list at least one node"),
+        ([0.5], "`readout` must list at least one node by its index"),
+        ([[0, 1]], "`readout` must list at least one node by its index"),
+        ("all", "`readout` must list at least one node by its index"),
+        (1, "`readout` must list at least one node by its index"),
+        ([True, False], "`readout` must list at least one node by its index"),
+    ],
+)
+def test_bad_readouts(readout: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ensembles.delay_line(3).replace(readout=readout)
+
+
+@pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
+def test_methods_of_the_paper_read_all(method: str) -> None:
+    network = ensembles.normal(5, seed=1).replace(readout=[0])
+    with pytest.raises(ValueError, match=f"method '{method}' .* got a readout of some nodes"):
+        memory_curve(network, method=method, seed=1)

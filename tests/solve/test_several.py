@@ -1,0 +1,252 @@
+"""Several inputs: against the truth, ranks by construction, invariances."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag, solve_discrete_lyapunov
+
+from memcurve import LinearNetwork, ensembles, memory_curve
+from memcurve.inputs import ARMA
+from tolerances import CLOSED_FORM, COLOURED, SEVERAL
+from truth import truth
+
+KINDS = ("normal", "symmetric", "positive", "orthogonal")
+
+
+@functools.cache
+def connectivity(kind: str, size: int, radius: float) -> np.ndarray:
+    if kind == "positive":
+        A = np.random.default_rng(1).uniform(0, 1, (size, size))
+        return A * (radius / np.abs(np.linalg.eigvals(A)).max())
+    return np.asarray(ensembles.make(kind, size, seed=1, spectral_radius=radius).A)
+
+
+def draw(kind: str, size: int, inputs: int, radius: float = 0.9) -> LinearNetwork:
+    C = np.random.default_rng(inputs).standard_normal((size, inputs))
+    return LinearNetwork(connectivity(kind, size, radius), C, name=f"{kind}, {size}, {inputs}")
+
+
+def by_gramian(network: LinearNetwork, lags: int) -> np.ndarray:
+    """What everybody would try: solve with the Gramian of the states."""
+    A, C = network.A, network.C
+    G = solve_discrete_lyapunov(A, C @ C.T)
+    columns = np.stack([np.linalg.matrix_power(A, lag) @ C for lag in range(lags)])
+    return np.asarray(np.einsum("tik,tik->tk", columns, np.linalg.solve(G, columns)))
+
+
+def compare_with_truth(network: LinearNetwork, bits: int, lags: int | None = None) -> np.ndarray:
+    lags = lags or 2 * network.size
+    known = truth(network.A, network.C, lags, bits=bits).memory
+    curve = memory_curve(network, lags)
+    off = np.abs(curve.channels - known)
+    print(f"{network.name}: off by {off.max():.1e}, reported {curve.error.max():.1e}")
+    assert off.max() <= SEVERAL
+    assert np.all(off <= curve.error[:, None])
+    assert curve.total == curve.rank == network.size
+    assert curve.total_error == 0
+    return known
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("inputs", [1, 2, 5])
+def test_agrees_with_the_truth(kind: str, inputs: int) -> None:
+    compare_with_truth(draw(kind, 16, inputs, radius=0.6), bits=600)
+
+
+@pytest.mark.parametrize("kind", ["symmetric", "positive"])
+def test_agrees_with_the_truth_where_the_gramian_does_not(kind: str) -> None:
+    network = draw(kind, 60, 2, radius=0.6)
+    known = compare_with_truth(network, bits=1000, lags=60)
+    assert np.abs(by_gramian(network, 60) - known).max() > 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("inputs", [1, 2, 3, 4, 5])
+def test_agrees_with_the_truth_everywhere(kind: str, inputs: int) -> None:
+    network = draw(kind, 60, inputs)
+    known = compare_with_truth(network, bits=1500 if inputs == 1 else 800)
+    if kind == "positive" or (kind == "symmetric" and inputs <= 2):
+        assert np.abs(by_gramian(network, 120) - known).max() > 0.5
+    compare_with_truth(draw(kind, 30, inputs), bits=900)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_certified_agrees(kind: str) -> None:
+    network = draw(kind, 12, 3)
+    exact = memory_curve(network, 30)
+    proven = memory_curve(network, 30, method="certified")
+    assert exact.rank == proven.rank == 12
+    assert exact.total == proven.total == 12
+    assert proven.error.max() <= CLOSED_FORM
+    assert np.all(np.abs(exact.channels - proven.channels) <= exact.error[:, None] + CLOSED_FORM)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_column_is_one_input(kind: str) -> None:
+    network = draw(kind, 30, 1)
+    flat = network.replace(C=network.C[:, 0])
+    assert network.C.shape == (30, 1)
+    assert np.array_equal(memory_curve(network, 90).values, memory_curve(flat, 90).values)
+
+
+@pytest.mark.parametrize("inputs", [2, 4])
+def test_channels_sum_to_the_values_and_lags_to_the_rank(inputs: int) -> None:
+    curve = memory_curve(draw("normal", 25, inputs), 800)
+    assert curve.channels.shape == (800, inputs)
+    assert np.abs(curve.channels.sum(axis=1) - curve.values).max() <= inputs * CLOSED_FORM
+    assert curve.values.sum() == pytest.approx(25, abs=SEVERAL)
+    assert np.all((curve.channels >= 0) & (curve.channels <= 1))
+    assert np.all(np.diff(curve.values) <= curve.error.max())
+    assert np.abs(curve.loss + curve.values - inputs).max() <= inputs * CLOSED_FORM
+
+
+# Ranks by construction
+
+
+def test_scalar_network_holds_one_state_an_input() -> None:
+    """A = ρI with d independent masks: x = Cy, y_t = ρy_{t−1} + z_t, MC = (1 − ρ²)ρ^{2τ} each."""
+    C = np.random.default_rng(1).standard_normal((6, 3))
+    curve = memory_curve(LinearNetwork(0.9 * np.eye(6), C), 40)
+    assert curve.rank == curve.total == 3
+    assert np.abs(curve.channels - (0.19 * 0.81**curve.lags)[:, None]).max() <= CLOSED_FORM
+
+
+@pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
+def test_repeated_blocks() -> None:
+    """Copies of a network under one input are one; under as many generic ones all count."""
+    block = ensembles.normal(5, seed=2).A
+    A = block_diag(block, block, block)
+    rng = np.random.default_rng(2)
+    for inputs, rank in ((1, 5), (2, 10), (3, 15), (4, 15)):
+        C = rng.standard_normal((15, inputs))
+        assert memory_curve(LinearNetwork(A, C), 10).rank == rank
+        assert memory_curve(LinearNetwork(A, C), 10, method="certified").rank == rank
+    one = rng.standard_normal(5)
+    C = np.kron(np.ones((3, 1)), np.column_stack([one, block @ one]))  # copies hear the same
+    assert memory_curve(LinearNetwork(A, C), 10).rank == 5
+
+
+def test_the_same_mask_twice() -> None:
+    """Two inputs through one mask enter as their sum: each has half the memory of one alone."""
+    network = ensembles.normal(15, seed=3)
+    alone = memory_curve(network, 60)
+    both = memory_curve(network.replace(C=np.column_stack([network.C] * 2)), 60)
+    assert both.rank == both.total == 15
+    assert np.abs(both.channels - alone.values[:, None] / 2).max() <= SEVERAL
+    weighted = network.C[:, None] * [3.0, 4.0]
+    uneven = memory_curve(network.replace(C=weighted), 60)
+    shares = np.array([9, 16]) / 25
+    assert np.abs(uneven.channels - alone.values[:, None] * shares).max() <= SEVERAL
+
+
+def test_an_input_that_does_not_enter() -> None:
+    network = ensembles.normal(15, seed=3)
+    alone = memory_curve(network, 60)
+    both = memory_curve(network.replace(C=np.column_stack([network.C, np.zeros(15)])), 60)
+    assert np.abs(both.channels[:, 0] - alone.values).max() <= SEVERAL
+    assert np.array_equal(both.channels[:, 1], np.zeros(60))
+    assert both.total == 15
+
+
+def test_inputs_to_every_node() -> None:
+    """C = 1: G = R, and lag 0 of a contraction A = ρQ is 1 − ρ² an input."""
+    A = ensembles.orthogonal(8, seed=4, spectral_radius=0.7).A
+    curve = memory_curve(LinearNetwork(A, np.eye(8)), 20)
+    assert np.abs(curve.channels - (0.51 * 0.49**curve.lags)[:, None]).max() <= SEVERAL
+    wide = memory_curve(LinearNetwork([[0.5]], [[1.0, 2.0, 2.0]]), 5)  # more inputs than nodes
+    shares = np.array([1, 4, 4]) / 9
+    assert np.abs(wide.channels - np.outer(0.75 * 0.25**wide.lags, shares)).max() <= CLOSED_FORM
+
+
+def test_delay_lines_of_several_inputs() -> None:
+    A = block_diag(np.eye(3, k=-1), np.eye(5, k=-1))
+    C = np.zeros((8, 2))
+    C[0, 0] = C[3, 1] = 1
+    curve = memory_curve(LinearNetwork(A, C), 7)
+    assert np.array_equal(curve.channels[:, 0], np.repeat([1.0, 0.0], [3, 4]))
+    assert np.array_equal(curve.channels[:, 1], np.repeat([1.0, 0.0], [5, 2]))
+    assert curve.total == 8
+
+
+def test_states_that_no_input_reaches() -> None:
+    network = draw("normal", 10, 2)
+    A = block_diag(network.A, 0.5 * np.eye(3))
+    curve = memory_curve(LinearNetwork(A, np.vstack([network.C, np.zeros((3, 2))])), 20)
+    assert np.array_equal(curve.values, memory_curve(network, 20).values)
+    assert curve.total == 10
+    assert any("3 of 13 states are never reached" in note for note in curve.notes)
+
+
+# Invariances
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_of_nodes_and_inputs_do_not_matter(kind: str) -> None:
+    network = draw(kind, 25, 3)
+    order = np.random.default_rng(5).permutation(25)
+    renamed = LinearNetwork(network.A[np.ix_(order, order)], network.C[order][:, [2, 0, 1]])
+    first, second = memory_curve(network, 75), memory_curve(renamed, 75)
+    assert np.abs(first.channels[:, [2, 0, 1]] - second.channels).max() <= SEVERAL
+    assert second.total == 25
+
+
+def test_mixing_inputs_keeps_their_sum() -> None:
+    """White inputs turned by an orthogonal matrix are white inputs again."""
+    network = draw("normal", 20, 3)
+    Q, _ = np.linalg.qr(np.random.default_rng(6).standard_normal((3, 3)))
+    turned = memory_curve(network.replace(C=network.C @ Q), 60)
+    straight = memory_curve(network, 60)
+    assert np.abs(turned.values - straight.values).max() <= 3 * SEVERAL
+    assert np.abs(turned.channels - straight.channels).max() > 0.01
+
+
+def test_not_neutral_to_the_masks() -> None:
+    """Unlike with one input: the split of memory over lags hangs on the masks."""
+    A, rng = connectivity("normal", 20, 0.9), np.random.default_rng(7)
+    curves = [memory_curve(LinearNetwork(A, rng.standard_normal((20, 2))), 40) for _ in range(6)]
+    assert np.ptp([curve.values for curve in curves], axis=0).max() > 0.1
+    assert all(curve.total == 20 for curve in curves)
+
+
+def test_complex_network_with_two_inputs() -> None:
+    ring = ensembles.lru_ring(6, seed=1, radius_min=0.3, radius_max=0.8)
+    rng = np.random.default_rng(8)
+    C = rng.standard_normal((6, 2)) + 1j * rng.standard_normal((6, 2))
+    network = ring.replace(C=C)
+    A, real = network.real_pair()
+    known = truth(A.toarray() if network.is_sparse else A, real, 24)
+    curve = memory_curve(network, 24)
+    assert np.abs(curve.channels - known.memory).max() <= SEVERAL
+    assert curve.total == 12
+    proven = memory_curve(network, 24, method="certified")
+    assert np.all(np.abs(curve.channels - proven.channels) <= curve.error[:, None] + CLOSED_FORM)
+
+
+def test_two_coloured_inputs_alike() -> None:
+    """Orthogonal mixing of inputs with one autocovariance keeps their sum, too."""
+    network, process = draw("normal", 12, 2), ARMA(ar=[0.8])
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    straight = memory_curve(network, 40, input=process)
+    turned = memory_curve(network.replace(C=network.C @ turn), 40, input=process)
+    assert np.abs(turned.values - straight.values).max() <= 2 * COLOURED
+
+
+@pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
+def test_methods_of_the_paper_take_one_input(method: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"method '{method}' is for one white input .* several inputs"
+    ):
+        memory_curve(draw("normal", 5, 2), method=method, seed=1)
+
+
+def test_naive_and_simulated_agree_on_small_networks() -> None:
+    network = draw("orthogonal", 8, 2)
+    exact = memory_curve(network, 20)
+    naive = memory_curve(network, 20, method="naive")
+    assert np.abs(naive.channels - exact.channels).max() <= 1e-9
+    sampled = memory_curve(network, 20, method="montecarlo", seed=1, samples=20_000)
+    assert np.abs(sampled.channels - exact.channels).max() <= 0.05

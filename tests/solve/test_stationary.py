@@ -1,0 +1,369 @@
+"""Coloured input: memory and forecasting against the truth, closed forms and invariances."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+
+from memcurve import LinearNetwork, ensembles, forecasting_curve, inputs, memory_curve
+from memcurve.inputs import ARMA, Autocovariance, SpectralDensity, White
+from tolerances import CLOSED_FORM, COLOURED, EPS, SMALL_DIRECT, WHOLE_SUM, coloured
+from truth import truth
+
+PROCESSES: dict[str, tuple[list[float], list[float]]] = {
+    "AR .3": ([0.3], []),
+    "AR .9": ([0.9], []),
+    "AR −.5": ([-0.5], []),
+    "AR .99": ([0.99], []),
+    "AR(2)": ([1.2, -0.72], []),
+    "MA .5": ([], [0.5]),
+    "MA .999": ([], [0.999]),
+    "ARMA(1,1)": ([0.7], [0.4]),
+    "ARMA(2,2)": ([0.5, -0.3], [0.4, 0.2]),
+}
+KINDS = ("normal", "symmetric", "orthogonal")
+
+
+def compare_with_truth(network: LinearNetwork, name: str, bits: int) -> None:
+    ar, ma = PROCESSES[name]
+    process, lags = ARMA(ar, ma), 2 * network.size
+    known = truth(network.A, network.C, lags, arma=(ar, ma), horizons=10, bits=bits)
+    memory = memory_curve(network, lags, input=process)
+    ahead = forecasting_curve(network, process, 10)
+    off = np.abs(memory.values - known.memory[:, 0])
+    off_ahead = np.abs(ahead.values - known.forecast[:, 0])
+    print(f"{network.name}, {name}: off by {off.max():.1e}, ahead by {off_ahead.max():.1e}")
+    assert max(off.max(), off_ahead.max()) <= min(COLOURED, coloured(*process.density_bounds()))
+    assert np.all(off <= memory.error)
+    assert np.all(off_ahead <= ahead.error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PROCESSES)
+def test_agrees_with_the_truth(name: str, kind: str) -> None:
+    network = ensembles.make(kind, 20, seed=1, spectral_radius=0.6)
+    compare_with_truth(network, name, bits=600)
+
+
+def test_agrees_with_the_truth_for_sixty_nodes() -> None:
+    network = ensembles.normal(60, seed=1, spectral_radius=0.7)
+    compare_with_truth(network, "ARMA(2,2)", bits=900)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PROCESSES)
+def test_agrees_with_the_truth_for_sixty_nodes_everywhere(name: str, kind: str) -> None:
+    bits = 1400 if kind == "symmetric" else 900
+    compare_with_truth(ensembles.make(kind, 60, seed=2), name, bits)
+
+
+# Closed forms
+
+
+@pytest.mark.parametrize("phi", [0.9, -0.5])
+@pytest.mark.parametrize("size", [1, 10])
+def test_delay_line_and_first_order_autoregression(size: int, phi: float) -> None:
+    """A register holds z_t … z_{t−N+1}: beyond, z_{t−N+1−h} is known up to φ^h, and z_{t+h} too."""
+    network, process = ensembles.delay_line(size), ARMA(ar=[phi])
+    curve = memory_curve(network, 40, input=process)
+    beyond = np.maximum(curve.lags - size + 1, 0)
+    assert np.abs(curve.values - phi ** (2.0 * beyond)).max() <= CLOSED_FORM
+    assert curve.total == pytest.approx(size + phi**2 / (1 - phi**2), rel=CLOSED_FORM)
+    ahead = forecasting_curve(network, process, 20)
+    assert np.array_equal(ahead.lags, np.arange(1, 21))
+    assert np.abs(ahead.values - phi ** (2.0 * ahead.lags)).max() <= CLOSED_FORM
+    assert ahead.total == pytest.approx(phi**2 / (1 - phi**2), rel=CLOSED_FORM)
+
+
+def test_more_memory_than_states() -> None:
+    network = ensembles.delay_line(10)
+    curve = memory_curve(network, input="ar:0.9")
+    assert round(curve.total, 3) == 14.263
+    assert any("number of states is no bound on the total" in note for note in curve.notes)
+    for white in (White(), White(7.0), ARMA(), Autocovariance([2.0]), "white", None):
+        curve = memory_curve(network, input=white)
+        assert curve.total == 10
+        assert not any("no bound" in note for note in curve.notes)
+
+
+@pytest.mark.parametrize(("a", "phi"), [(0.9, 0.9), (0.5, -0.7), (-0.8, 0.99)])
+def test_single_node(a: float, phi: float) -> None:
+    """With p_0 = 1/(1 − aφ) and Var x = (1 + aφ)/((1 − a²)(1 − aφ)), FC_h = φ^{2h} MC_0."""
+    network, process = LinearNetwork([[a]], [3.0]), ARMA(ar=[phi])
+    curve = memory_curve(network, 30, input=process)
+    variance = (1 + a * phi) / ((1 - a**2) * (1 - a * phi))
+    p = [1 / (1 - a * phi)]
+    for lag in range(1, 30):
+        p.append(a * p[-1] + phi**lag)
+    assert np.abs(curve.values - np.square(p) / variance).max() <= CLOSED_FORM
+    ahead = forecasting_curve(network, process, 5)
+    truth_ahead = phi ** (2.0 * ahead.lags) * (1 - a**2) / (1 - (a * phi) ** 2)
+    assert np.abs(ahead.values - truth_ahead).max() <= CLOSED_FORM
+
+
+@pytest.mark.parametrize(("a", "phi"), [(-0.8, 0.554347), (-0.9, 0.588404)])
+def test_error_holds_where_covariances_cancel(a: float, phi: float) -> None:
+    """A node whose state is nearly uncorrelated with the input before the last, in fractions."""
+    curve = memory_curve(LinearNetwork([[a]], [1.0]), 2, input=ARMA(ar=[phi]))
+    a_, phi_ = Fraction(a), Fraction(phi)
+    variance = (1 + a_ * phi_) / ((1 - a_**2) * (1 - a_ * phi_))
+    known = (a_ / (1 - a_ * phi_) + phi_) ** 2 / variance
+    assert 0 < known < 1e-7
+    assert abs(Fraction(curve[1]) - known) <= Fraction(float(curve.error[1]))
+
+
+def test_the_curve_need_not_fall() -> None:
+    """A seasonal input of period 7 read by a register of 3: the memory comes back every 7 lags."""
+    network, process = ensembles.delay_line(3), ARMA(ar=[0, 0, 0, 0, 0, 0, 0.9])
+    curve = memory_curve(network, 21, input=process)
+    season = np.tile([1, 1, 1, 0, 0, 0, 0], 3) * 0.81 ** (curve.lags // 7)
+    assert np.abs(curve.values - season).max() <= CLOSED_FORM
+    assert np.diff(curve.values).max() > 0.8
+    ahead = forecasting_curve(network, process, 14)
+    season = np.tile([0, 0, 0, 0, 1, 1, 1], 2) * 0.81 ** np.repeat([1, 2], 7)
+    assert np.abs(ahead.values - season).max() <= CLOSED_FORM
+
+
+def test_moving_average_and_delay_line() -> None:
+    """MA(1): z_{t−N} given z_t … z_{t−N+1} is what the best predictor of N values explains."""
+    theta, size = 0.5, 4
+    gamma = np.zeros(size + 1)
+    gamma[:2] = 1, theta / (1 + theta**2)
+    toeplitz = gamma[np.abs(np.subtract.outer(np.arange(size), np.arange(size)))]
+    explained = gamma[:0:-1] @ np.linalg.solve(toeplitz, gamma[:0:-1])
+    curve = memory_curve(ensembles.delay_line(size), 8, input=ARMA(ma=[theta]))
+    truth_values = np.r_[np.ones(size), explained, np.zeros(3)]
+    assert np.abs(curve.values - truth_values).max() <= CLOSED_FORM
+    ahead = forecasting_curve(ensembles.delay_line(size), ARMA(ma=[theta]), 3)
+    assert np.abs(ahead.values - [explained, 0, 0]).max() <= CLOSED_FORM
+    assert curve.total == pytest.approx(size + explained, rel=CLOSED_FORM)
+
+
+# Identities
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_and_forecasting_together(kind: str, name: str) -> None:
+    """N·min f ≤ MC + FC ≤ N·max f for unit variance."""
+    network, process = ensembles.make(kind, 12, seed=3), ARMA(*PROCESSES[name])
+    memory = memory_curve(network, input=process)
+    ahead = forecasting_curve(network, process)
+    least, most = np.array(process.density_bounds()) / process.variance
+    both = memory.total + ahead.total
+    slack = memory.total_error + ahead.total_error
+    assert 12 * least - slack <= both <= 12 * most + slack
+    assert both == pytest.approx(memory.diagnostics["memory_plus_forecasting"], abs=slack + EPS)
+    assert memory.diagnostics["bounds"] == pytest.approx([12 * least, 12 * most])
+
+
+@pytest.mark.parametrize("name", ["AR .9", "AR(2)", "MA .999", "ARMA(2,2)"])
+def test_totals_are_the_sums_over_all_lags(name: str) -> None:
+    network, process = ensembles.normal(20, seed=4), ARMA(*PROCESSES[name])
+    memory = memory_curve(network, 2000, input=process)
+    assert memory.values.sum() == pytest.approx(memory.total, abs=WHOLE_SUM)
+    ahead = forecasting_curve(network, process, 1000)
+    assert ahead.values.sum() == pytest.approx(ahead.total, abs=WHOLE_SUM)
+    usual = memory_curve(network, input=process)
+    assert usual.values.sum() == pytest.approx(usual.total, abs=2 * WHOLE_SUM)
+    assert usual.total == memory.total
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_neutral_to_the_mask(name: str) -> None:
+    """The paper's appendix A: for one stationary input the mask does not matter."""
+    process, A = ARMA(*PROCESSES[name]), ensembles.normal(20, seed=5).A
+    rng = np.random.default_rng(1)
+    first, second = (
+        memory_curve(LinearNetwork(A, rng.standard_normal(20)), 60, input=process) for _ in "ab"
+    )
+    assert np.abs(first.values - second.values).max() <= COLOURED
+    assert first.total == pytest.approx(second.total, rel=COLOURED)
+
+
+def test_one_process_in_three_forms() -> None:
+    """MA(1) of weight ½ has γ = 1.25, 0.5 and f = 1.25 + cos ω."""
+    network = ensembles.normal(20, seed=6)
+    forms: list[Any] = [
+        ARMA(ma=[0.5]),
+        ARMA(ma=[2.0]),  # the same up to its variance
+        Autocovariance([1.25, 0.5]),
+        SpectralDensity(lambda w: 1.25 + np.cos(w)),
+        "ma:0.5",
+    ]
+    curves = [memory_curve(network, 50, input=form) for form in forms]
+    ahead = [forecasting_curve(network, form, 5) for form in forms]
+    for other, later in zip(curves[1:], ahead[1:], strict=True):
+        assert np.abs(other.values - curves[0].values).max() <= COLOURED
+        assert np.abs(later.values - ahead[0].values).max() <= COLOURED
+        assert other.total == pytest.approx(curves[0].total, rel=COLOURED)
+        assert later.total == pytest.approx(ahead[0].total, rel=COLOURED)
+
+
+def test_autocovariance_of_an_autoregression() -> None:
+    """γ(k) = φ^k, cut where it is below rounding, is AR(1)."""
+    network = ensembles.symmetric(15, seed=6)
+    cut = Autocovariance(0.6 ** np.arange(80))
+    known = truth(network.A, network.C, 40, covariance=cut.values.tolist(), horizons=4)
+    assert np.abs(memory_curve(network, 40, input=cut).values - known.memory[:, 0]).max() < COLOURED
+    ahead = forecasting_curve(network, cut, 4)
+    assert np.abs(ahead.values - known.forecast[:, 0]).max() <= COLOURED
+    whole = memory_curve(network, 40, input=ARMA(ar=[0.6]))
+    assert np.abs(whole.values - known.memory[:, 0]).max() <= COLOURED
+
+
+def test_variance_of_the_input_does_not_matter() -> None:
+    network = ensembles.orthogonal(20, seed=7)
+    gamma = np.array([2.0, 1.0, 0.25])
+    small, large = (
+        memory_curve(network, 50, input=Autocovariance(scale * gamma), noise=0.01)
+        for scale in (2.0**-20, 2.0**20)
+    )
+    assert np.array_equal(small.values, large.values)
+    assert np.array_equal(
+        memory_curve(network, 50, input=White(9.0), noise=0.01).values,
+        memory_curve(network, 50, noise=0.01).values,
+    )
+
+
+def test_white_input_cannot_be_forecast() -> None:
+    for white in (White(), ARMA(), None):
+        curve = forecasting_curve(ensembles.normal(8, seed=1), white, 6)
+        assert np.array_equal(curve.values, np.zeros(6))
+        assert curve.total == 0
+        assert any("white input cannot be forecast" in note for note in curve.notes)
+
+
+# Several coloured inputs
+
+
+def test_inputs_that_do_not_meet() -> None:
+    """Two networks side by side, each with its own input, remember what each does alone."""
+    nets = [ensembles.normal(8, seed=1), ensembles.symmetric(6, seed=2)]
+    processes = [ARMA(ar=[0.9]), ARMA(ma=[0.5])]
+    C = np.zeros((14, 2))
+    C[:8, 0], C[8:, 1] = nets[0].C, nets[1].C
+    both = LinearNetwork(block_diag(*(net.A for net in nets)), C)
+    curve = memory_curve(both, 40, input=processes)
+    ahead = forecasting_curve(both, processes, 5)
+    alone = [memory_curve(n, 40, input=p) for n, p in zip(nets, processes, strict=True)]
+    later = [forecasting_curve(n, p, 5) for n, p in zip(nets, processes, strict=True)]
+    for k in range(2):
+        assert np.abs(curve.channels[:, k] - alone[k].values).max() <= COLOURED
+        assert np.abs(ahead.channels[:, k] - later[k].values).max() <= COLOURED
+    assert curve.total == pytest.approx(sum(c.total for c in alone), rel=COLOURED)
+    assert ahead.total == pytest.approx(sum(c.total for c in later), rel=COLOURED)
+
+
+def test_superposition() -> None:
+    """The states' covariance is the sum of those that each input alone causes."""
+    rng = np.random.default_rng(8)
+    A = ensembles.normal(5, seed=8, spectral_radius=0.6).A
+    C = rng.standard_normal((5, 3))
+    processes: list[Any] = [ARMA(ar=[0.8]), ARMA(ma=[-0.7]), None]
+    terms, lags = 120, 12
+    powers = [np.linalg.matrix_power(A, j) for j in range(terms)]
+    covariance, p = np.zeros((5, 5)), np.zeros((lags + 3, 5, 3))  # p[k] for lag k − 3
+    for k, process in enumerate(inputs.processes_for(processes, 3)):
+        gamma = process.autocovariance(terms + lags) / process.variance
+        response = np.array([power @ C[:, k] for power in powers])
+        between = np.abs(np.subtract.outer(np.arange(terms), np.arange(terms)))
+        covariance += response.T @ gamma[between] @ response
+        for lag in range(-3, lags):
+            p[lag + 3, :, k] = gamma[np.abs(lag - np.arange(terms))] @ response
+    direct = np.einsum("tik,ij,tjk->tk", p, np.linalg.inv(covariance), p)
+    network = LinearNetwork(A, C)
+    curve = memory_curve(network, lags, input=processes)
+    ahead = forecasting_curve(network, processes, 3)
+    assert np.abs(curve.channels - direct[3:]).max() <= SMALL_DIRECT
+    assert np.abs(ahead.channels - direct[2::-1]).max() <= SMALL_DIRECT
+    assert np.array_equal(ahead.channels[:, 2], np.zeros(3))  # the white one
+
+
+def test_alike_inputs_against_the_truth() -> None:
+    rng = np.random.default_rng(9)
+    A, C = ensembles.normal(12, seed=9, spectral_radius=0.8).A, rng.standard_normal((12, 2))
+    known = truth(A, C, 24, arma=([0.9], []), horizons=5)
+    network, process = LinearNetwork(A, C), ARMA(ar=[0.9])
+    for given in (process, [process, ARMA(ar=[0.9])]):
+        curve = memory_curve(network, 24, input=given)
+        ahead = forecasting_curve(network, given, 5)
+        assert np.abs(curve.channels - known.memory).max() <= COLOURED
+        assert np.abs(ahead.channels - known.forecast).max() <= COLOURED
+
+
+def test_certified_agrees() -> None:
+    network, process = ensembles.normal(15, seed=10), ARMA([0.5], [0.9])
+    pairs = [
+        [memory_curve(network, 40, input=process, method=m) for m in ("exact", "certified")],
+        [forecasting_curve(network, process, 5, method=m) for m in ("exact", "certified")],
+    ]
+    for exact, proven in pairs:
+        assert np.all(np.abs(exact.values - proven.values) <= exact.error + proven.error)
+        assert abs(exact.total - proven.total) <= exact.total_error + proven.total_error
+        assert proven.error.max() < COLOURED
+        assert (exact.kind, exact.rank) == (proven.kind, proven.rank)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (0.9, TypeError, "`input` must be an input process, e.g. inputs.ARMA(ar=[0.9]), or a seq"),
+        (ARMA, TypeError, "`input` must be an input process"),
+        ([ARMA], TypeError, "call it: ARMA(…)"),
+        ([0.9], TypeError, "`input` must be an input process"),
+        ("ar", ValueError, "`input` must be one of the forms white, ar:0.9"),
+        ([None, None], ValueError, "one process for each of the network's 1 inputs, got 2"),
+        ([], ValueError, "one process for each of the network's 1 inputs, got 0"),
+        ("ar:1", ValueError, "`ar` must be stationary"),
+        ("acov:1,0.9", ValueError, "taper='"),
+    ],
+)
+def test_bad_input(given: Any, error: type[Exception], message: str) -> None:
+    network = ensembles.delay_line(3)
+    with pytest.raises(error, match=re.escape(message)):
+        memory_curve(network, input=given)
+    with pytest.raises(error, match=re.escape(message)):
+        forecasting_curve(network, given)
+
+
+def test_processes_that_do_not_exist() -> None:
+    with pytest.raises(ValueError, match=r"`ar` must be stationary.*roots of modulus 1\.1;"):
+        ARMA(ar=[1.1])
+    with pytest.raises(ValueError, match=r"spectral density falls to .*taper='bartlett'"):
+        Autocovariance([1.0, 0.9])
+    with pytest.raises(ValueError, match="one process for each of the network's 2 inputs, got 3"):
+        memory_curve(LinearNetwork(np.eye(3) / 2, np.eye(3, 2)), input=["ar:0.5"] * 3)
+
+
+@pytest.mark.parametrize("horizons", [0, -1, 2.5, "3", True, None])
+def test_bad_horizons(horizons: Any) -> None:
+    with pytest.raises(ValueError, match="`horizons` must be a positive integer"):
+        forecasting_curve(ensembles.delay_line(3), "ar:0.9", horizons)
+
+
+def test_bad_forecasts() -> None:
+    network = ensembles.delay_line(3)
+    with pytest.raises(ValueError, match="`noise` must be a single level, got 2"):
+        forecasting_curve(network, "ar:0.9", noise=[0.1, 0.2])
+    with pytest.raises(
+        ValueError, match="`method` must be one of 'exact', 'certified' for a forecasting"
+    ):
+        forecasting_curve(network, "ar:0.9", method="osm")
+    with pytest.raises(TypeError, match="method 'exact' takes the options certify_up_to, .*; got masks"):
+        forecasting_curve(network, "ar:0.9", masks=3)
+    with pytest.raises(ValueError, match="`horizons` must be at most"):
+        forecasting_curve(network, "ar:0.9", 10**9)
+    with pytest.raises(TypeError, match=r"`network` must be a memcurve\.LinearNetwork"):
+        forecasting_curve(network.A, "ar:0.9")
+    with pytest.raises(ValueError, match=r"method 'osm' is for one white .* coloured input"):
+        memory_curve(network, method="osm", input="ar:0.9")

@@ -1,0 +1,388 @@
+"""Usable memory: noise of every kind against the truth, closed forms and simulation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memcurve import (
+    Float32,
+    LinearNetwork,
+    MemoryCurve,
+    NoiseProfile,
+    ObservationNoise,
+    Quantised,
+    StateNoise,
+    ensembles,
+    forecasting_curve,
+    memory_curve,
+    noise_profile,
+)
+from memcurve.inputs import ARMA
+from tolerances import CLOSED_FORM, COLOURED, LAST_DIGIT, USABLE
+from truth import Truth, truth
+
+#: Standard errors that a simulation may be off.
+STANDARD_ERRORS = 3.0
+#: Relative sampling error of a standard deviation from a million draws, with a margin of ten.
+SAMPLED = 0.01
+
+
+def against_truth(curve: MemoryCurve, known: Truth, limit: float = USABLE) -> None:
+    off = np.abs(curve.channels - known.memory)
+    print(f"{curve.network}: off by {off.max():.1e}, reported {curve.error.max():.1e}")
+    assert off.max() <= limit
+    assert np.all(off <= curve.error[:, None])
+
+
+# Against the truth
+
+
+@pytest.mark.parametrize(("kind", "variance"), [("normal", 1e-16), ("symmetric", 1e-50)])
+def test_observation_noise_for_sixty_nodes(kind: str, variance: float) -> None:
+    network = ensembles.make(kind, 60, seed=1, spectral_radius=0.8)
+    known = truth(network.A, network.C, 80, observation=variance, bits=600)
+    against_truth(memory_curve(network, 80, noise=np.sqrt(variance)), known)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "symmetric"])
+def test_observation_noise_of_every_size(kind: str) -> None:
+    """One family, of one decomposition, for noise variances from 1e-4 to 1e-50."""
+    network = ensembles.make(kind, 60, seed=2)
+    variances = 10.0 ** -np.arange(4, 51, 2)
+    family = noise_profile(network, np.sqrt(variances), lags=120)
+    for variance, curve in zip(variances.tolist(), family, strict=True):
+        known = truth(network.A, network.C, 120, observation=variance, bits=700)
+        against_truth(curve, known)
+
+
+@pytest.mark.parametrize("deviation", [10.0, 1e-2, 1e-8])
+def test_state_noise(deviation: float) -> None:
+    network = ensembles.normal(20, seed=3, spectral_radius=0.7)
+    known = truth(network.A, network.C, 40, state=deviation**2)
+    against_truth(memory_curve(network, 40, noise=StateNoise(deviation)), known)
+
+
+@pytest.mark.parametrize("kind", ["observation", "state"])
+@pytest.mark.parametrize("deviation", [0.3, 1e-6])
+def test_noise_and_coloured_input(kind: str, deviation: float) -> None:
+    network, variance = ensembles.normal(15, seed=4, spectral_radius=0.7), deviation**2
+    noise = (ObservationNoise if kind == "observation" else StateNoise)(deviation)
+    asked: dict[str, Any] = {kind: variance, "arma": ([0.9], []), "horizons": 5}
+    known = truth(network.A, network.C, 30, **asked)
+    process = ARMA(ar=[0.9])
+    against_truth(memory_curve(network, 30, input=process, noise=noise), known)
+    ahead = forecasting_curve(network, process, 5, noise=noise)
+    assert np.abs(ahead.channels - known.forecast).max() <= USABLE
+
+
+def test_noise_and_several_inputs() -> None:
+    rng = np.random.default_rng(5)
+    A, C = ensembles.normal(15, seed=5, spectral_radius=0.7).A, rng.standard_normal((15, 2))
+    known = truth(A, C, 30, observation=1e-6)
+    against_truth(memory_curve(LinearNetwork(A, C), 30, noise=1e-3), known)
+
+
+def test_float32_is_noise_of_every_state_s_own_size() -> None:
+    network = ensembles.normal(15, seed=6, spectral_radius=0.7)
+    A, C = network.A, network.C
+    covariance = sum(np.outer(x, x) for x in (np.linalg.matrix_power(A, k) @ C for k in range(99)))
+    own = Float32().observation(np.sqrt(np.diag(covariance)))
+    assert np.ptp(own) > 0
+    known = truth(A, C, 30, observation=own**2)
+    against_truth(memory_curve(network, 30, noise=Float32()), known, limit=1e-10)
+
+
+# Closed forms and limits
+
+
+@pytest.mark.parametrize("deviation", [1e-12, 0.1, 1.0, 30.0])
+def test_delay_line(deviation: float) -> None:
+    """Every state is one input and its own noise: MC_τ = 1/(1 + s²) for τ < N."""
+    curve = memory_curve(ensembles.delay_line(7), 12, noise=deviation)
+    share = 1 / (1 + deviation**2)
+    assert np.abs(curve.values - np.repeat([share, 0], [7, 5])).max() <= CLOSED_FORM
+    assert curve.total == pytest.approx(7 * share, rel=CLOSED_FORM)
+
+
+@pytest.mark.parametrize("deviation", [1e-150, 1e-8, 0.1, 1.0, 30.0])
+def test_ring_of_equal_states(deviation: float) -> None:
+    """N equal states of variance v = 1/(1 − ρ²) are one, read with noise s²/N.
+
+    MC_τ = ρ^{2τ}/(v + s²/N), in total v/(v + s²/N); the rank, and the limit s → 0, is one.
+    """
+    size, radius = 9, 0.8
+    ring = ensembles.cyclic(size, spectral_radius=radius).replace(C=np.ones(size))
+    curve = memory_curve(ring, 25, noise=deviation)
+    whole = 1 / (1 - radius**2)
+    read = whole + deviation**2 / size
+    assert np.abs(curve.values - radius ** (2.0 * curve.lags) / read).max() <= CLOSED_FORM
+    assert curve.total == pytest.approx(whole / read, rel=CLOSED_FORM)
+    assert curve.rank == 1
+
+
+def test_state_noise_of_a_single_node() -> None:
+    """Noise that enters accumulates like the input: MC_τ = (1 − a²) a^{2τ}/(1 + s²)."""
+    for deviation in (1e-6, 0.5, 4.0):
+        curve = memory_curve(LinearNetwork([[0.7]], [1.0]), 9, noise=StateNoise(deviation))
+        known = 0.51 * 0.49**curve.lags / (1 + deviation**2)
+        assert np.abs(curve.values - known).max() <= CLOSED_FORM
+
+
+@pytest.mark.parametrize("kind", ["normal", "symmetric", "orthogonal", "uniform"])
+def test_without_noise_the_exact_curve_comes_back(kind: str) -> None:
+    network = ensembles.make(kind, 40, seed=7)
+    exact = memory_curve(network, 100)
+    nearly = memory_curve(network, 100, noise=1e-60)
+    assert np.abs(nearly.values - exact.values).max() <= CLOSED_FORM
+    assert nearly.total == pytest.approx(40, abs=CLOSED_FORM)
+    assert np.array_equal(memory_curve(network, 100, noise=0).values, exact.values)
+    process = ARMA(ar=[0.9])
+    coloured = memory_curve(network, 100, input=process, noise=1e-60)
+    without = memory_curve(network, 100, input=process)
+    assert np.abs(coloured.values - without.values).max() <= COLOURED
+
+
+@pytest.mark.parametrize("kind", [ObservationNoise, StateNoise])
+def test_more_noise_less_memory(kind: Any) -> None:
+    network = ensembles.normal(30, seed=8)
+    levels = np.logspace(-12, 2, 15)
+    family = noise_profile(network, levels, lags=90, state_noise=kind is StateNoise)
+    assert np.all(np.diff(family.totals) < 0)
+    assert np.all(np.diff(family.values, axis=0) <= family.error[1:] + family.error[:-1])
+    assert family.totals[-1] < 0.1
+    assert family.rank == 30
+
+
+def test_the_mask_matters_under_noise() -> None:
+    A = ensembles.normal(20, seed=9).A
+    rng = np.random.default_rng(2)
+    totals = [memory_curve(LinearNetwork(A, c), noise=0.01).total for c in np.eye(20)[:5]]
+    assert np.ptp(totals) > 0.1
+    C = rng.standard_normal(20)
+    scaled = memory_curve(LinearNetwork(A, 8 * C), 40, noise=0.8)
+    assert np.allclose(
+        scaled.values, memory_curve(LinearNetwork(A, C), 40, noise=0.1).values, atol=CLOSED_FORM
+    )
+
+
+def test_totals_are_the_sums_over_all_lags() -> None:
+    network = ensembles.normal(20, seed=10)
+    for noise in (1e-3, StateNoise(1e-3), Quantised(0.01), Float32()):
+        curve = memory_curve(network, 600, noise=noise)
+        assert curve.values.sum() == pytest.approx(curve.total, abs=USABLE)
+
+
+# Families and profiles
+
+
+@pytest.mark.parametrize("kind", [ObservationNoise, StateNoise])
+@pytest.mark.parametrize("method", ["exact", "certified"])
+def test_a_family_is_its_members(kind: Any, method: str) -> None:
+    network, levels = ensembles.normal(12, seed=11), [1e-2, 0.0, 1.0, 1e-9]
+    state = kind is StateNoise
+    family = noise_profile(network, levels, lags=30, state_noise=state, method=method)
+    assert isinstance(family, NoiseProfile)
+    assert len(family) == 4
+    assert family.levels.tolist() == levels
+    for level, curve in zip(levels, family, strict=True):
+        alone = memory_curve(network, 30, noise=kind(level), method=method)
+        assert np.abs(curve.values - alone.values).max() <= CLOSED_FORM
+        assert curve.total == pytest.approx(alone.total, abs=CLOSED_FORM)
+        assert curve.diagnostics["noise"] == {"kind": family.noise, "level": level}
+    exact = memory_curve(network, 30)
+    assert np.abs(family[1].values - exact.values).max() <= CLOSED_FORM
+    assert family[1].total == pytest.approx(12, abs=CLOSED_FORM)
+
+
+def test_a_family_shares_its_lags() -> None:
+    family = noise_profile(ensembles.normal(10, seed=12), [1e-6, 1.0])
+    assert np.array_equal(family[0].lags, family[1].lags)
+    assert family.values.shape == family.error.shape == (2, len(family.lags))
+    assert np.array_equal(family.totals, [curve.total for curve in family])
+    assert all("usable memory" in curve.notes[-1] for curve in family)
+    assert str(family.rank) in repr(family)
+
+
+def test_profile_is_kept_to_the_last_bit(tmp_path: Path) -> None:
+    family = noise_profile(ensembles.normal(10, seed=13), [1e-3, 1e-1])
+    family.save(tmp_path / "family.json")
+    for again in (
+        NoiseProfile.from_json(family.to_json()),
+        NoiseProfile.load(tmp_path / "family.json"),
+    ):
+        assert np.array_equal(again.levels, family.levels)
+        assert np.array_equal(again.values, family.values)
+        assert np.array_equal(again.error, family.error)
+        assert np.array_equal(again.totals, family.totals)
+        assert np.array_equal(again.total_errors, family.total_errors)
+        assert (again.noise, again.marks) == (family.noise, family.marks)
+        assert (again.rank, again.notes) == (family.rank, family.notes)
+    frame = family.to_pandas()
+    assert frame.index.tolist() == [1e-3, 1e-1]
+    assert frame["total"].tolist() == family.totals.tolist()
+    assert frame["error"].tolist() == family.total_errors.tolist()
+    for text in ("", "{}", "[]", memory_curve(ensembles.delay_line(2)).to_json()):
+        with pytest.raises(
+            ValueError, match="`text` must be the JSON of a result written by NoiseProfile"
+        ):
+            NoiseProfile.from_json(text)
+
+
+def test_profile_marks_number_formats() -> None:
+    """A delay line's states have deviation one: float32 rounds as for σ = 1, 12 bits span ∓4."""
+    profile = noise_profile(ensembles.delay_line(5))
+    assert len(profile) == 81
+    assert list(profile.marks) == ["float64", "float32", "16 bit", "12 bit"]
+    assert profile.marks["12 bit"] == pytest.approx(8 / 2**12 / np.sqrt(12), rel=CLOSED_FORM)
+    assert profile.marks["16 bit"] == pytest.approx(8 / 2**16 / np.sqrt(12), rel=CLOSED_FORM)
+    one = Float32().observation(np.ones(1))[0]
+    assert profile.marks["float32"] == pytest.approx(one, rel=CLOSED_FORM)
+    assert profile.marks["float64"] == pytest.approx(one / 2**29, rel=CLOSED_FORM)
+    assert np.allclose(profile.totals, 5 / (1 + profile.levels**2), rtol=CLOSED_FORM, atol=0)
+    state = noise_profile(ensembles.delay_line(5), [0.1], state_noise=True)
+    assert state.noise == "state noise"
+    # state k has taken up the noise of k + 1 steps: MC_τ = 1/(1 + (τ + 1) s²)
+    assert state.totals[0] == pytest.approx(sum(1 / (1 + 0.01 * k) for k in range(1, 6)))
+
+
+def test_profile_of_a_network_without_input(tmp_path: Path) -> None:
+    profile = noise_profile(LinearNetwork([[0.5]], [0.0]), [0.1])
+    assert profile.totals.tolist() == [0]
+    profile.save(tmp_path / "nothing.json")
+
+
+# Rounding as noise
+
+
+@pytest.mark.parametrize("sigma", [1e-30, 1e-3, 0.3, 1.0, 1.5, 1.99, 7.0])
+def test_single_precision_rounds_gaussian_numbers_like_this(sigma: float) -> None:
+    x = sigma * np.random.default_rng(1).standard_normal(1_000_000)
+    measured = np.std(x.astype(np.float32) - x)
+    assert Float32().observation(np.array([sigma]))[0] == pytest.approx(measured, rel=SAMPLED)
+
+
+def test_single_precision_follows_powers_of_two() -> None:
+    sigma = np.array([0.0, 1.3, 2.6, 1.3 * 2.0**-90])
+    found = Float32().observation(sigma)
+    assert found[0] == 0
+    assert found[2] == 2 * found[1]
+    assert found[3] == found[1] * 2.0**-90
+    # |x| = 2^e m with rounding error uniform on a step 2^(e − 23): between σ/√12·2⁻²⁴ and 2⁻²³
+    assert 2.0**-24 < found[1] / 1.3 * np.sqrt(12) < 2.0**-23
+
+
+def test_steps_are_noise_of_variance_a_twelfth() -> None:
+    network = ensembles.normal(12, seed=14)
+    for step, noise in ((0.01, Quantised(0.01)), (2**-9, Quantised(bits=12, low=-4, high=4))):
+        assert noise.step == step
+        assert noise.deviation == pytest.approx(step / np.sqrt(12), rel=LAST_DIGIT)
+        same = memory_curve(network, 40, noise=step / np.sqrt(12))
+        found = memory_curve(network, 40, noise=noise)
+        assert np.abs(found.values - same.values).max() <= CLOSED_FORM
+        assert found.total == pytest.approx(same.total, abs=CLOSED_FORM)
+    assert Quantised(bits=3, low=-1, high=3).step == 0.5
+
+
+@pytest.mark.parametrize("step", [0.02, 0.5])
+def test_quantised_states_simulated(step: float) -> None:
+    """Regress the input on rounded states, in ten batches, and correct R² for its N/T of bias."""
+    network, lags, batches, length = ensembles.normal(10, seed=15), 50, 10, 20_000
+    predicted = memory_curve(network, lags, noise=Quantised(step)).values.sum()
+    assert predicted < 9.5  # far from the 10 without rounding
+    rng = np.random.default_rng(3)
+    totals = []
+    for _ in range(batches):
+        z = rng.standard_normal(length + 200)
+        states = np.round(network.simulate(z, 200) / step) * step
+        targets = np.stack([z[200 - lag : len(z) - lag] for lag in range(lags)], axis=1)
+        weights = np.linalg.lstsq(states, targets, rcond=None)[0]
+        unexplained = ((targets - states @ weights) ** 2).sum(0) / (targets**2).sum(0)
+        totals.append(np.sum(1 - unexplained * length / (length - 10)))
+    error = np.std(totals, ddof=1) / np.sqrt(batches)
+    print(f"predicted {predicted:.4f}, simulated {np.mean(totals):.4f} ± {error:.4f}")
+    assert error < 0.02
+    assert abs(np.mean(totals) - predicted) <= STANDARD_ERRORS * error
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("noise", "error", "message"),
+    [
+        (-0.1, ValueError, "`noise` is a standard deviation and must not be negative, got -0.1"),
+        ([0.1, -1], ValueError, "must not be negative, got -1.0"),
+        (float("nan"), ValueError, "`noise` must be finite, got nan"),
+        (float("inf"), ValueError, "`noise` must be finite, got inf"),
+        (1j, ValueError, "`noise` must be a standard deviation or a vector of them"),
+        ([], ValueError, "`noise` must be a standard deviation or a vector of them"),
+        (np.ones((2, 2)), ValueError, "got an array of shape (2, 2)"),
+        ([[0.1], [0.2, 0.3]], ValueError, "`noise` must be a rectangular array"),
+        ("0.1", TypeError, "`noise` must be a standard deviation, a vector of them"),
+        (["0.1"], TypeError, "`noise` must hold real or complex numbers"),
+        (True, TypeError, "`noise` must be a standard deviation, a vector of them"),
+        (Float32, TypeError, "`noise` must be an instance, e.g. Float32(); got the class"),
+        (StateNoise, TypeError, "`noise` must be an instance, e.g. StateNoise()"),
+        ({0.1}, TypeError, "`noise` must hold real or complex numbers"),
+    ],
+)
+def test_bad_noise(noise: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        memory_curve(ensembles.delay_line(3), noise=noise)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "Quantised needs `step`, or `bits`"),
+        ({"bits": 12}, "Quantised needs `step`, or `bits`"),
+        ({"step": 0.1, "bits": 12}, "got both"),
+        ({"step": 0.0}, "`step` must be a finite number above 0"),
+        ({"step": -1.0}, "`step` must be a finite number above 0"),
+        ({"step": float("nan")}, "`step` must be a finite number above 0"),
+        ({"bits": 2.5, "low": 0, "high": 1}, "`bits` must be a positive integer"),
+        ({"bits": 8, "low": 1, "high": 1}, "`high` must be a finite number above `low`=1"),
+        ({"bits": 8, "low": "a", "high": 1}, "`low` must be a finite number"),
+    ],
+)
+def test_bad_steps(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Quantised(**arguments)
+
+
+@pytest.mark.parametrize("make", [StateNoise, ObservationNoise])
+def test_bad_levels(make: Any) -> None:
+    with pytest.raises(ValueError, match="must not be negative"):
+        make(-1.0)
+    with pytest.raises(TypeError, match="`noise` must hold real or complex numbers"):
+        make("much")
+
+
+@pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
+def test_methods_of_the_paper_know_no_noise(method: str) -> None:
+    message = f"method '{method}' is for one white input without noise"
+    with pytest.raises(ValueError, match=message):
+        memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
+    with pytest.raises(ValueError, match=message):
+        memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
+
+
+def test_double_precision() -> None:
+    """Rounding of float64 states is that of float32 states, 29 binary digits further down."""
+    import memcurve
+    from memcurve.noise import parse_noise
+
+    deviations = np.array([1.0, 0.3, 1e-7])
+    single = memcurve.Float32().observation(deviations)
+    double = memcurve.Float64().observation(deviations)
+    np.testing.assert_allclose(double, single * 2.0**-29, rtol=1e-12)
+    network = memcurve.ensembles.normal(60, seed=1)
+    in_single = memcurve.memory_curve(network, noise=memcurve.Float32()).total
+    assert in_single < memcurve.memory_curve(network, noise=memcurve.Float64()).total < 60
+    assert isinstance(parse_noise(["float64"]), memcurve.Float64)

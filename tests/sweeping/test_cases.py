@@ -1,0 +1,159 @@
+"""Cases: one form for each, keys that last, and numbers that are those of memory_curve."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve.cli.options import NetworkOptions
+from memcurve.sweeping import Case, evaluate
+from memcurve.sweeping.cases import QUANTITIES
+from memcurve.sweeping.evaluation import network_of
+
+USABLE = tuple(name for name, quantity in QUANTITIES.items() if quantity.number_format)
+NORMAL: dict[str, Any] = {"ensemble": "normal", "size": 30, "seed": 1}
+
+
+def test_the_key_of_a_case_never_changes() -> None:
+    """Stores would be lost otherwise; a change needs another format than memcurve.Case/1."""
+    assert Case(**NORMAL).key == "c42898ef4acb4c7b4deb0680efe38f5ae885218cf04ddd0cf9353a69f1b2bbd9"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"size": np.int64(30)},
+        {"seed": np.int64(1)},
+        {"input": "white"},
+        {"noise": 0},
+        {"noise": "0"},
+        {"keep": ["total", "rank", "total"]},
+        {"inputs": 1, "lags": None, "options": {}},
+    ],
+    ids=str,
+)
+def test_equal_cases_have_one_key(other: dict[str, Any]) -> None:
+    assert Case(**NORMAL | other) == Case(**NORMAL)
+    assert Case(**NORMAL | other).key == Case(**NORMAL).key
+
+
+def test_options_of_the_ensemble_are_its_fields() -> None:
+    by_field = Case(ensemble="sparse_normal", size=9, seed=1, density=1)
+    by_option = Case(ensemble="sparse_normal", size=9, seed=1, ensemble_options={"density": 1.0})
+    assert by_field.key == by_option.key
+    with pytest.raises(ValueError, match="`density` must be given once"):
+        Case(ensemble="sparse_normal", size=9, seed=1, density=0.1, ensemble_options={"density": 1})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"size": 31}, {"seed": 0}, {"spectral_radius": 0.5}, {"mask": "ones"}, {"inputs": 2},
+        {"input": "ar:0.9"}, {"noise": 1e-3}, {"noise": "float32"}, {"method": "naive"},
+        {"method": "naive", "options": {"inverse": "pinv"}}, {"lags": 7}, {"keep": ["rank"]},
+        {"curve": True}, {"ensemble_options": {"scaling": "circular_law"}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_other_cases_have_other_keys_and_survive_json(other: dict[str, Any]) -> None:
+    case = Case(**NORMAL | other)
+    assert case.key != Case(**NORMAL).key
+    back = Case.from_dict(json.loads(json.dumps(case.to_dict())))
+    assert back == case
+    assert back.key == case.key
+    assert hash(back) == hash(case)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"ensemble": "gaussian"}, "`ensemble` must be one of normal, .*'gaussian'"),
+        ({"size": 0}, "`size` must be a positive integer, got 0"),
+        ({"density": 0.1}, "normal does not take `density`"),
+        ({"seed": None}, "`seed` must be given, since the case draws at random"),
+        ({"seed": -1}, "`seed` must be a whole number from 0 on, got -1"),
+        ({"noise": -1.0}, "`noise` must be a finite number at least 0"),
+        ({"noise": "loud"}, "`noise` must be a standard deviation like 1e-3"),
+        ({"input": "series:z.npy"}, "a file may change between runs"),
+        ({"method": "best"}, "`method` must be one of exact"),
+        ({"options": {"inverse": "pinv"}}, "'exact' takes the options .*; got inverse"),
+        ({"options": {"certify_up_to": {1}}}, "must hold numbers, words and lists"),
+        ({"keep": ["totl"]}, "`keep` must be one of total"),
+        ({"colour": "red"}, "a case has no field 'colour'"),
+    ],
+)
+def test_bad_cases_are_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        Case.from_dict(NORMAL | fields)
+
+
+def test_a_case_needs_ensemble_and_size() -> None:
+    with pytest.raises(ValueError, match="a case needs `size`"):
+        Case.from_dict({"ensemble": "cyclic"})
+    with pytest.raises(TypeError, match="must be a mapping"):
+        Case.from_dict("normal")  # type: ignore[arg-type]
+    assert evaluate({"ensemble": "cyclic", "size": 4})["values"] == {"rank": 4, "total": 4.0}
+
+
+def test_values_are_those_of_memory_curve() -> None:
+    case = Case(**NORMAL, method="naive", options={"inverse": "pinv"}, keep=tuple(QUANTITIES))
+    found = evaluate(case.to_dict())["values"]
+    network = memcurve.ensembles.normal(30, seed=1)
+    naive = memcurve.memory_curve(network, method="naive", inverse="pinv")
+    exact = memcurve.memory_curve(network, len(naive))
+    assert found["total"] == pytest.approx(naive.total, abs=1e-6)
+    assert (found["rank"], found["rank_robust"]) == (30, 30)
+    assert (found["largest_error"], found["total_error"]) == (None, None)
+    off = np.abs(naive.values - exact.values).max()
+    assert found["error_against_exact"] == pytest.approx(off, abs=1e-6)
+    total_off = naive.values.sum() - exact.values.sum()
+    assert found["total_error_against_exact"] == pytest.approx(total_off, abs=1e-6)
+    assert found["horizon_half"] == naive.horizon()
+    assert found["horizon_tenth"] == naive.horizon(0.1)
+    profile = memcurve.noise_profile(network)
+    marks = list(profile.marks.values())
+    usable = memcurve.memory_curve(network, noise=marks).totals
+    np.testing.assert_allclose([found[name] for name in USABLE], usable, rtol=1e-9)
+
+
+def test_noise_input_lags_and_curves() -> None:
+    case = Case(
+        **NORMAL, input="ar:0.9", noise="float32", lags=3, curve=True,
+        keep=("total", "horizon_half", "largest_error", "error_against_exact"),
+    )  # fmt: skip
+    found = evaluate(case.to_dict())
+    network = memcurve.ensembles.normal(30, seed=1)
+    exact = memcurve.memory_curve(network, 3, input="ar:0.9", noise=memcurve.Float32())
+    assert found["values"]["total"] == pytest.approx(exact.total, rel=1e-9)
+    assert found["values"]["horizon_half"] is None
+    assert found["values"]["error_against_exact"] == 0
+    assert found["curve"]["lags"] == [0, 1, 2]
+    np.testing.assert_allclose(found["curve"]["values"], exact.values, rtol=1e-9)
+    assert found["curve"]["notes"] == list(exact.notes)
+
+
+def test_several_inputs_are_those_of_the_command() -> None:
+    network = network_of(Case(**NORMAL, inputs=3))
+    same = NetworkOptions(ensemble="normal", size=30, inputs=3).network(None, "normal")
+    np.testing.assert_array_equal(network.C, same.C)
+
+
+def test_a_delay_line_is_usable_in_any_format() -> None:
+    case = Case(ensemble="delay_line", size=3, keep=USABLE)
+    assert all(value > 2.9 for value in evaluate(case.to_dict())["values"].values())
+
+
+def test_the_same_case_gives_the_same_bits_whatever_the_threads() -> None:
+    from threadpoolctl import threadpool_limits
+
+    case = Case(
+        ensemble="sparse_normal", size=80, seed=1, method="naive", keep=("total",), curve=True
+    ).to_dict()
+    with threadpool_limits(2):
+        several = evaluate(case)
+    with threadpool_limits(1):
+        assert evaluate(case) == several

@@ -1,0 +1,292 @@
+"""``memcurve sweep``: from a study file to table, picture, sentence and exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from command import Command, failed, inside
+from memcurve import Sweep
+from memcurve.sweeping.engine import Counts
+from memcurve.sweeping.run import _told, duration
+
+STUDY = """\
+title = "Does the size matter?"
+keep = ["total", "horizon_half"]
+
+[grid]
+ensemble = ["normal", "orthogonal"]
+size = [4, 6]
+seed = [1, 2]
+
+[quick]
+seed = 1
+"""
+FAILING = """\
+[grid]
+ensemble = "normal"
+size = 4
+method = ["exact", "osm"]
+noise = 1e-3
+seed = 1
+"""
+LONG = """\
+[grid]
+ensemble = "normal"
+size = 60
+seed = { from = 1, to = 3000 }
+"""
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return lambda *arguments: inside(monkeypatch, capsys, "sweep", *arguments)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "failing.toml").write_text(FAILING)
+    (tmp_path / "long.toml").write_text(LONG)
+    return tmp_path
+
+
+def test_table_sentence_picture_and_files(command: Command, folder: Path) -> None:
+    done = command("study.toml", "--serial", "--plot", "study.png", "--export", "study.csv")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0] == "Does the size matter?"
+    assert lines[1].split() == ["ensemble", "size", "count", "total", "horizon_half"]
+    assert lines[2].split()[:4] == ["normal", "4", "2", "4"]
+    assert lines[-1].startswith("The total is the number of states in every case; the mean horizon")
+    assert done.err.splitlines() == ["picture written to study.png", "table written to study.csv"]
+    assert (folder / "study.png").stat().st_size > 10_000
+    assert len(pd.read_csv(folder / "study.csv", comment="#")) == 8
+    assert Sweep.open(folder / "study.sqlite").counts["done"] == 8
+
+
+def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
+    first = command("study.toml", "--serial", "--quick", "--store", "kept.sqlite", "--json")
+    assert json.loads(first.out)["counts"] == {"done": 4, "failed": 0, "pending": 0}
+    guess = json.loads(command("study.toml", "--dry-run", "--store", "kept.sqlite", "--json").out)
+    assert (guess["count"], guess["done"], guess["pending"]) == (8, 4, 4)
+    assert guess["timed_cases"] == 4
+    assert guess["estimated_seconds"] > 0
+    status = command("study.toml", "--status", "--store", "kept.sqlite")
+    assert status.out.splitlines() == ["study: 8 cases (grid)", "4 done, 0 failed, 4 to compute"]
+    rest = command("study.toml", "--serial", "--store", "kept.sqlite", "--json")
+    assert "4 of 8 cases were computed before" in rest.err
+    content = json.loads(rest.out)
+    assert content["counts"]["done"] == 8
+    assert content["store"] == "kept.sqlite"
+    assert len(content["summary"]) == 8
+    shown = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.json")
+    assert len(json.loads((folder / "now.json").read_text())["rows"]) == 8
+    assert "The total is the number of states" in shown.out
+    (folder / "study.toml").write_text("# remembered\n" + STUDY)
+    kept = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
+    assert (kept.code, len(pd.read_csv(folder / "now.csv", comment="#"))) == (0, 8)
+    (folder / "study.toml").write_text(STUDY.replace("[4, 6]", "[4, 7]"))
+    other = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
+    assert "has no results of study 'study' as it is now" in failed(other)
+    assert list(folder.glob("*.png")) == []
+
+
+def test_dry_run_says_that_it_estimates(command: Command, folder: Path) -> None:
+    done = command("study.toml", "--dry-run", "--workers", "2")
+    lines = done.out.splitlines()
+    assert lines[:2] == ["study: 8 cases (grid)", "0 done, 0 failed, 8 to compute"]
+    assert "with 2 workers: an estimate, from 8 of these cases timed here" in lines[2]
+    assert not (folder / "study.sqlite").exists()
+    noted = command("failing.toml", "--dry-run", "--serial")
+    assert "note: not all of those timed succeeded: ValueError: method 'osm'" in noted.out
+
+
+def test_failed_cases_are_counted_and_end_in_1(command: Command) -> None:
+    done = command("failing.toml", "--serial", "--export", "rows.csv")
+    assert done.code == 1
+    assert "note: 1 case failed and is not counted; 1 ×: ValueError: method 'osm'" in done.out
+    assert "memcurve: 1 case of 2 failed" in done.err
+    content = json.loads(command("failing.toml", "--serial", "--json", "--retry-failed").out)
+    assert content["failed"][0]["case"]["method"] == "osm"
+    assert command("failing.toml", "--status").code == 0
+
+
+def test_shipped_studies_by_name(command: Command, folder: Path) -> None:
+    listed = command()
+    assert listed.code == 0
+    assert "sparsity         660  Does sparsity change memory?" in listed.out
+    assert set(json.loads(command("--json").out)) == {
+        "architectures",
+        "noise",
+        "radius",
+        "sparsity",
+    }
+    done = command("architectures", "--quick", "--serial")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[-1].startswith("All architectures hold the same total, 40")
+    assert (folder / "architectures.png").stat().st_size > 10_000
+    assert (folder / "architectures.sqlite").exists()
+
+
+def test_a_billion_cases_need_a_yes(command: Command, folder: Path) -> None:
+    (folder / "huge.toml").write_text(LONG.replace("3000", "1000000000"))
+    message = failed(command("huge.toml"), 2)
+    assert "huge.toml: has 1,000,000,000 cases" in message
+    assert "--yes" in message
+    guess = command("huge.toml", "--dry-run")
+    assert guess.out.splitlines()[0] == "huge: 1,000,000,000 cases (grid)"
+    assert "too many to look up" in guess.out
+    assert "days" in guess.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["none.toml"], 1, "none.toml: there is no such study file"),
+        (["study.toml", "--serial", "--mpi"], 2, "--serial and --mpi exclude each other"),
+        (["study.toml", "--serial", "--workers", "2"], 2, "--serial takes no --workers"),
+        (["study.toml", "--dask", "tcp://a:1", "--workers", "2"], 2, "--dask takes no --workers"),
+        (["study.toml", "--workers", "0"], 2, "--workers must be at least 1"),
+        (["study.toml", "--export", "rows.xlsx"], 2, "--export must end in one of .csv"),
+        (["study.toml", "--plot", "rows.csv"], 2, "--plot must end in one of .png"),
+        (["study.toml", "--export", "no/rows.csv"], 1, "--export: no/rows.csv: there is no folder"),
+        (["study.toml", "--plot", "no/a.png"], 1, "--plot: no/a.png: there is no folder"),
+        (["study.toml", "--dry-run", "--status"], 2, "exclude each other"),
+        (["study.toml", "--dry-run", "--plot", "a.png"], 2, "computes nothing"),
+        (["study.toml", "--status"], 1, "study.sqlite: there is no such store"),
+        (["failing.toml", "--quick"], 1, "failing.toml: has no [quick] table"),
+        (["study.toml", "--store", "study.toml"], 2, "is the study itself"),
+        (["study.toml", "--store", "a.json", "--export", "a.json"], 2, "a.json is written twice"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    command: Command, words: list[str], code: int, message: str
+) -> None:
+    assert message in failed(command(*words), code)
+    assert not Path("study.sqlite").exists()
+
+
+def test_what_will_fail_fails_first(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "lines.toml").write_text(LONG + '[picture]\nkind = "lines"\nx = "size"\nhue = "seed"')
+    message = failed(command("lines.toml", "--serial", "--plot", "a.png"))
+    assert "lines.toml: the picture would have 1000 lines" in message
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = failed(command("study.toml", "--serial", "--export", "rows.parquet"))
+    assert "writing Parquet needs pyarrow" in message
+    (folder / "taken.png").mkdir()
+    message = failed(command("study.toml", "--serial", "--plot", "taken.png"))
+    assert "--plot: taken.png: is a folder; name a file" in message
+    assert list(folder.glob("*.sqlite")) == []
+
+
+def test_a_picture_that_fails_costs_no_numbers(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("no ink")
+
+    monkeypatch.setattr("memcurve.sweeping.result.draw", broken)
+    done = command("study.toml", "--serial", "--plot", "a.png", "--export", "rows.csv")
+    assert done.code == 1
+    assert done.out.splitlines()[-1].startswith("The total is the number of states")
+    assert done.err.splitlines() == ["table written to rows.csv", "memcurve: error: no ink"]
+    assert (folder / "rows.csv").exists()
+
+
+def test_a_bad_study_is_named(command: Command, folder: Path) -> None:
+    (folder / "bad.toml").write_text(STUDY.replace('"normal"', '"gaussian"'))
+    message = failed(command("bad.toml"))
+    assert "bad.toml: grid.ensemble: 'gaussian' is none of normal, uniform" in message
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_says_how_to_go_on(folder: Path, sent: signal.Signals, code: int) -> None:
+    arguments = [sys.executable, "-m", "memcurve", "sweep", "long.toml", "--serial"]
+    process = subprocess.Popen(
+        arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end and _done(folder / "long.sqlite") < 5:
+        time.sleep(0.2)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    assert out == ""
+    assert "cases are finished and kept in long.sqlite; run the same command again" in err
+    assert "Traceback" not in err
+    assert _done(folder / "long.sqlite") >= 5
+
+
+def test_ctrl_c_before_the_first_case_says_so(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memcurve.sweeping.run.open_executor", interrupted)
+    done = command("study.toml", "--serial")
+    assert done.code == 130
+    assert "stopped before a case was sent out; what study.sqlite holds is as it was" in done.err
+
+
+def _done(store: Path) -> int:
+    from memcurve.sweeping.store import Store
+
+    if store.exists():
+        with contextlib.suppress(ValueError, OSError), Store.open(store, read_only=True) as opened:
+            return opened.counts()["done"]
+    return 0
+
+
+def test_help_needs_no_libraries() -> None:
+    code = (
+        "import sys, memcurve.cli as cli; sys.argv[1:] = ['sweep', '--help']\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('numpy', 'pydantic', 'matplotlib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "exit code 1 if" in " ".join(done.stdout.split())
+
+
+def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    with _told("study", True) as tell:
+        for seconds in (0.0, 5.0, 11.0, 12.0):
+            done = 10 + int(seconds)
+            tell(Counts(done, 1, 99 - done), seconds)
+    assert capsys.readouterr().err.splitlines() == [
+        "study: 11 of 100 cases were computed before",
+        "study: 22 of 100 cases, 1 failed, 1.0 a second, about 78 s left",
+    ]
+    with _told("study", False) as tell:
+        tell(Counts(1, 0, 1), 100.0)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, int, int | None]] = []
+    listening = contextlib.nullcontext(lambda *figures: shown.append(figures))
+    monkeypatch.setattr("memcurve.sweeping.run.listening", lambda progress: listening)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with _told("study", True) as tell:
+        tell(Counts(50, 1, 49), 10.0)
+    assert shown == [("study", 51, 100)]
+
+
+def test_times_as_one_says_them() -> None:
+    assert [duration(s) for s in (0.5, 8, 45, 200, 7200, 9e5)] == [
+        "0.5 s", "8.0 s", "45 s", "3.3 min", "2.0 h", "10 days",
+    ]  # fmt: skip

@@ -1,0 +1,419 @@
+"""Sweeps that are killed, interrupted or lose their workers: real processes, real signals."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sweep_jobs
+from memcurve.sweeping.engine import run_cases
+from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.store import Row, Store
+from sweep_jobs import cases
+
+HERE = Path(sweep_jobs.__file__).parent
+needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="distributed is not installed"
+)
+
+
+def _with_path(folder: Path) -> str:
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
+class Driver:
+    """A sweep in a process of its own, all of whose descendants bear its mark."""
+
+    def __init__(self, path: Path, kind: str, *arguments: object, before: tuple[str, ...] = ()):
+        self.mark = f"SWEEP_TEST={os.getpid()}.{random.random()}"
+        name, value = self.mark.split("=")
+        command = [sys.executable, "sweep_jobs.py", path, kind, *arguments]
+        self.process = subprocess.Popen(
+            [*before, *map(str, command)],
+            cwd=HERE,
+            env=os.environ | {name: value, "PYTHONPATH": _with_path(HERE)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def others(self) -> set[int]:
+        """The processes that it started, or that these started, and that are alive."""
+        return {p for p in _alive() if p != self.process.pid and self.mark in _environment(p)}
+
+    def workers(self) -> set[int]:
+        """Those of them that compute."""
+        return {p for p in self.others() if "spawn_main" in _command(p)}
+
+    def end_of_others(self, within: float) -> None:
+        """Wait until none of them is left."""
+        _soon(lambda: not self.others(), within)
+
+    def ended(self, within: float = 60) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=within)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def drive() -> Iterator[Callable[..., Driver]]:
+    """Start drivers that do not outlive a test that fails."""
+    started: list[Driver] = []
+
+    def start(*arguments: Any, **options: Any) -> Driver:
+        started.append(Driver(*arguments, **options))
+        return started[-1]
+
+    yield start
+    for driver in started:
+        if driver.process.returncode is None:
+            os.killpg(driver.process.pid, signal.SIGKILL)
+            driver.ended()
+
+
+def _alive() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _environment(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/environ").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _command(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _soon(holds: Callable[[], Any], within: float = 20) -> None:
+    end = time.monotonic() + within
+    while not holds():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.02)
+
+
+def _done(path: Path) -> int:
+    try:
+        with Store.open(path, read_only=True) as store:
+            return store.counts()["done"]
+    except (OSError, ValueError):  # it has not got that far
+        return 0
+
+
+def _rows(path: Path) -> list[tuple[Any, ...]]:
+    """All rows but their times, from a store that is whole and has each case exactly once."""
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+    with Store.open(path, read_only=True) as store:
+        rows = list(store.rows())
+    assert len({row.key for row in rows}) == len(rows)
+    return [_content(row) for row in rows]
+
+
+def _content(row: Row) -> tuple[Any, ...]:
+    return (row.key, row.case, row.status, row.values, row.curve, row.error)
+
+
+def _undisturbed(path: Path, count: int, seconds: float) -> list[tuple[Any, ...]]:
+    content = {"seconds": seconds} if seconds else {}
+    with open_executor("serial") as pool, Store.open(path) as store:
+        study = store.begin_study("toy", cases(count, **content))
+        run_cases(store, study, sweep_jobs.digits_at_once, pool)
+    return _rows(path)
+
+
+def _killed_again_and_again(
+    drive: Callable[..., Driver], tmp_path: Path, kind: str, count: int, kills: int
+) -> None:
+    """Kill the driver at random instants, every other time as soon as results come in again."""
+    path, draw, reached = tmp_path / "killed.db", random.Random(1), [0]
+    for number in range(kills):
+        driver = drive(path, kind, "digits", count, 0.004)
+        if number % 2:
+            _soon(functools.partial(_further, path, reached[-1]))
+            time.sleep(draw.uniform(0.0, 0.2))
+        else:
+            time.sleep(draw.uniform(0.0, 1.5))
+        assert driver.process.poll() is None
+        driver.process.kill()
+        driver.ended()
+        driver.end_of_others(within=5)
+        reached.append(_done(path))
+    assert reached == sorted(reached)
+    assert len(set(reached)) > kills // 2
+    assert reached[-1] < count
+    # what goes on after the last kill has all the rows that one run has
+    assert _undisturbed(path, count, 0.004) == _undisturbed(tmp_path / "whole.db", count, 0.004)
+
+
+def _further(path: Path, before: int) -> bool:
+    return _done(path) > before
+
+
+@needs_proc
+def test_a_driver_that_is_killed_loses_and_doubles_nothing(
+    drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    _killed_again_and_again(drive, tmp_path, "processes", 600, 3)
+
+
+@needs_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["serial", "processes"])
+def test_a_driver_that_is_killed_at_25_random_instants(
+    drive: Callable[..., Driver], tmp_path: Path, kind: str
+) -> None:
+    _killed_again_and_again(drive, tmp_path, kind, 6000, 25)
+
+
+@needs_proc
+def test_no_worker_outlives_the_driver_and_none_is_missed(
+    drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    """A worker that is killed is replaced; when the driver is killed they all end, at once."""
+    path = tmp_path / "sweep.db"
+    driver = drive(path, "processes", "digits", 300, 0.02)
+    _soon(lambda: _done(path) > 5 and len(driver.workers()) == 2)
+    os.kill(victim := driver.workers().pop(), signal.SIGKILL)
+    before = _done(path)
+    _soon(lambda: _done(path) > before + 10 and victim not in driver.workers())
+    assert driver.workers()
+    driver.process.kill()
+    driver.ended()
+    driver.end_of_others(within=2)
+    with Store.open(path) as store:
+        assert store.counts()["failed"] == 0
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("kind", "number"), [("processes", signal.SIGINT), ("serial", signal.SIGTERM)]
+)
+def test_an_interrupted_sweep_ends_soon_and_says_how_to_go_on(
+    drive: Callable[..., Driver], tmp_path: Path, kind: str, number: signal.Signals
+) -> None:
+    path = tmp_path / "sweep.db"
+    driver = drive(path, kind, "digits", 40, 0.5)  # some finish, others are under way
+    _soon(lambda: _done(path) > 1)
+    start = time.monotonic()
+    os.killpg(driver.process.pid, number)  # as a terminal does: to the workers as well
+    time.sleep(0.1)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(driver.process.pid, signal.SIGINT)  # impatience is safe
+    code, _, err = driver.ended(within=10)
+    assert time.monotonic() - start < 2
+    assert driver.others() == set()
+    assert code == 130
+    pattern = (
+        rf"stopped by \w+: (\d+) of 40 cases are finished and kept in {re.escape(str(path))}; "
+        rf"run the same command again to go on\.\n"
+    )
+    told = re.fullmatch(pattern, err)
+    assert told, err
+    assert _done(path) == int(told[1]) > 0
+
+
+@needs_proc
+def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.db"
+    content = {"deadly": [11]}
+    with open_executor("processes", workers=2) as pool, Store.open(path) as store:
+        study = store.begin_study("toy", cases(40, **content))
+        counts = run_cases(store, study, sweep_jobs.deadly, pool)
+        rows = list(store.rows())
+    assert (counts.done, counts.failed) == (39, 1)
+    assert rows[11].error is not None
+    assert rows[11].error.startswith("the worker process died")
+
+
+@needs_proc
+def test_two_drivers_do_not_share_a_store(drive: Callable[..., Driver], tmp_path: Path) -> None:
+    path = tmp_path / "sweep.db"
+    first = drive(path, "serial", "digits", 100, 0.1)
+    _soon(lambda: _done(path) > 0)
+    code, out, err = drive(path, "serial", "digits", 100, 0.1).ended()
+    assert (code, out) == (1, "")
+    assert f"another sweep (process {first.process.pid} on " in err
+    first.process.kill()
+    first.ended()
+
+
+@contextlib.contextmanager
+def _dask(
+    workers: int, modules: Path = HERE
+) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and workers, each a process of its own, on this machine alone."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    quiet: Any = {
+        "env": os.environ | {"PYTHONPATH": _with_path(modules)},
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    local = ["--host", "127.0.0.1", "--no-dashboard"]
+    dask = [sys.executable, "-m", "dask"]
+    scheduler = [*dask, "scheduler", *local, "--port", str(port)]
+    worker = [*dask, "worker", address, *local, "--nthreads", "1", "--no-nanny"]
+    started = [subprocess.Popen(scheduler, **quiet)]
+    try:
+        quiet["stderr"] = subprocess.PIPE
+        started += [subprocess.Popen(worker, **quiet) for _ in range(workers)]
+        for process in started[1:]:
+            assert process.stderr is not None
+            assert any(b"Registered to" in line for line in process.stderr)
+        yield address, started
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
+@needs_dask
+@needs_proc
+def test_dask_workers_that_die(drive: Callable[..., Driver], tmp_path: Path) -> None:
+    """The work of one goes to another; when none is left the sweep says so, and can go on."""
+    path = tmp_path / "sweep.db"
+    with _dask(workers=2) as (address, (_, *workers)):
+        driver = drive(path, "dask", "digits", 150, 0.02, address)
+        _soon(lambda: _done(path) > 10)
+        workers[0].kill()
+        before = _done(path)
+        _soon(lambda: _done(path) > before + 20)
+        workers[1].kill()
+        start = time.monotonic()
+        code, _, err = driver.ended(within=20)
+        assert 1 < time.monotonic() - start < 10  # the driver waits for two seconds
+        assert code == 1
+        assert f"no Dask worker at {address} for 2 s; start some with `dask worker" in err
+        assert "Traceback" not in err
+    assert 0 < _done(path) < 150
+    with Store.open(path) as store:
+        assert store.counts()["failed"] == 0
+    assert _undisturbed(path, 150, 0.02) == _undisturbed(tmp_path / "whole.db", 150, 0.02)
+
+
+@needs_dask
+@needs_proc
+@pytest.mark.slow
+def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path: Path) -> None:
+    path = tmp_path / "sweep.db"
+    with _dask(workers=1) as (address, (scheduler, _)):
+        driver = drive(path, "dask", "digits", 300, 0.02, address)
+        _soon(lambda: _done(path) > 10)
+        scheduler.kill()
+        code, _, err = driver.ended(within=20)
+    assert code == 1
+    assert err.startswith(f"the Dask scheduler at {address} has gone; start it again.")
+    assert _done(path) > 10
+
+
+@needs_dask
+@pytest.mark.slow
+def test_dask_workers_with_another_version_are_named(
+    drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    other = tmp_path / "modules" / "memcurve"
+    other.mkdir(parents=True)
+    (other / "__init__.py").touch()
+    (other / "version.py").write_text('__version__ = "9.9"')
+    with _dask(workers=1, modules=other.parent) as (address, _):
+        code, _, err = drive(tmp_path / "sweep.db", "dask", "digits", 9, 0.02, address).ended()
+    assert code == 1
+    assert re.search(r"tcp://127\.0\.0\.1:\d+ has memcurve 9\.9, not ", err)
+    assert "Run there: pip install memcurve==" in err
+    assert "Traceback" not in err
+
+
+@needs_dask
+@needs_proc
+@pytest.mark.slow
+def test_a_dask_cluster_on_this_machine(drive: Callable[..., Driver], tmp_path: Path) -> None:
+    """The rows of a serial run; a case that kills its workers fails; they end with the driver."""
+    path = tmp_path / "sweep.db"
+    with open_executor("dask", workers=2) as pool, Store.open(path) as store:
+        study = store.begin_study("toy", cases(150, seconds=0.02))
+        run_cases(store, study, sweep_jobs.digits, pool)
+        deadly = store.begin_study("deadly", cases(20, deadly=[5]))
+        counts = run_cases(store, deadly, sweep_jobs.deadly, pool)
+        assert (counts.done, counts.failed) == (19, 1)
+        assert [row.case["number"] for row in store.rows() if row.error] == [5]
+        store.begin_study("toy", cases(150, seconds=0.02))
+    assert _rows(path) == _undisturbed(tmp_path / "whole.db", 150, 0.02)
+    other = tmp_path / "other.db"
+    driver = drive(other, "dask", "digits", 1000, 0.02)
+    _soon(lambda: _done(other) > 10)
+    assert driver.workers()
+    driver.process.kill()
+    driver.ended()
+    driver.end_of_others(within=5)
+
+
+@needs_dask
+@needs_proc
+@pytest.mark.slow
+def test_an_interrupted_sweep_on_dask_ends_soon(
+    drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    path = tmp_path / "sweep.db"
+    driver = drive(path, "dask", "digits", 100, 0.5)
+    _soon(lambda: _done(path) > 1)
+    start = time.monotonic()
+    os.killpg(driver.process.pid, signal.SIGINT)
+    code, _, err = driver.ended(within=10)
+    assert code == 130
+    assert "run the same command again to go on" in err
+    assert "Traceback" not in err
+    assert time.monotonic() - start < 2.5
+    driver.end_of_others(within=2)
+
+
+@needs_dask
+def test_a_dask_scheduler_that_is_not_there(drive: Callable[..., Driver], tmp_path: Path) -> None:
+    code, _, err = drive(
+        tmp_path / "sweep.db", "dask", "digits", 10, 0.02, "tcp://127.0.0.1:9"
+    ).ended()
+    assert code == 1
+    assert err.startswith("no Dask scheduler answers at tcp://127.0.0.1:9")
+
+
+@pytest.mark.skipif(
+    shutil.which("mpiexec") is None or importlib.util.find_spec("mpi4py") is None,
+    reason="mpiexec or mpi4py is not installed",
+)
+def test_under_mpi_rank_0_drives_the_others(drive: Callable[..., Driver], tmp_path: Path) -> None:
+    path = tmp_path / "sweep.db"
+    version = subprocess.run(["mpiexec", "--version"], capture_output=True, text=True).stdout
+    open_mpi = "Open" in version  # it wants to be told that the tests may be run anywhere
+    extra = ["--allow-run-as-root", "--oversubscribe"] if open_mpi else []
+    mpiexec = ("mpiexec", *extra, "-n", "3")
+    code, out, err = drive(path, "mpi", "digits", 100, before=mpiexec).ended()
+    assert code == 0, err
+    assert out.count("begun") == 1
+    assert "done=100" in out
+    assert _rows(path) == _undisturbed(tmp_path / "whole.db", 100, 0)
+    _, _, err = drive(path, "mpi", "digits", 100).ended()
+    assert "needs at least two ranks, got one" in err

@@ -1,0 +1,233 @@
+"""Sweeps: the same rows wherever they are computed, whatever the jobs do."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sweep_jobs
+from command import ended
+from memcurve.sweeping import engine
+from memcurve.sweeping.engine import Counts, Interrupted, Schedule, StopSignals, Task, run_cases
+from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.store import Outcome, Row, Store
+from memcurve.sweeping.workers import UnusableWorkerError, run_chunk, versions
+from sweep_jobs import cases
+
+
+def swept(
+    path: Path,
+    job: Callable[[dict[str, Any]], dict[str, Any]],
+    count: int,
+    kind: str = "serial",
+    content: dict[str, Any] | None = None,
+    **options: Any,
+) -> tuple[Counts, list[Row]]:
+    """Run a job on so many cases, in two processes where it is not run here."""
+    workers = {"workers": 2} if kind in ("processes", "dask") else {}
+    with open_executor(kind, **workers) as pool, Store.open(path) as store:
+        study = store.begin_study("toy", cases(count, **(content or {})))
+        counts = run_cases(store, study, job, pool, **options)
+        return counts, list(store.rows(study))
+
+
+def without_times(rows: list[Row]) -> list[tuple[Any, ...]]:
+    return [(row.key, row.status, row.values, row.curve, row.error) for row in rows]
+
+
+def test_rows_do_not_depend_on_where_they_are_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    counts, serial = swept(tmp_path / "serial.db", sweep_jobs.spectrum, 40)
+    assert counts == Counts(done=40, failed=0, pending=0)
+    assert counts.total == 40
+    assert all(row.seconds is not None and row.seconds > 0 for row in serial)
+    assert all(row.values is not None and row.values["threads"] == [1] for row in serial)
+    _, processes = swept(tmp_path / "processes.db", sweep_jobs.spectrum, 40, "processes")
+    assert without_times(serial) == without_times(processes)
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "2"
+
+
+def test_jobs_that_raise_become_rows_with_their_error(tmp_path: Path) -> None:
+    counts, rows = swept(tmp_path / "sweep.db", sweep_jobs.raising, 20)
+    assert counts == Counts(done=11, failed=9, pending=0)
+    assert rows[3].error == "ValueError: `number` must not be divisible by three, got 3."
+    assert rows[7].error == "TypeError: Object of type object is not JSON serializable"
+    assert rows[7].values is None
+    assert [row.status for row in rows[4:8]] == ["done", "done", "failed", "failed"]
+    again, _ = swept(tmp_path / "sweep.db", sweep_jobs.nothing, 20)
+    assert again == counts  # failed cases are tried again on request only
+
+
+def test_a_job_that_returns_something_else_is_a_mistake(tmp_path: Path) -> None:
+    _, rows = swept(tmp_path / "sweep.db", cases, 1)  # type: ignore[arg-type]
+    assert rows[0].error is not None
+    assert rows[0].error.startswith("TypeError: a job must return a dict of values and curve, got")
+
+
+def test_progress_is_reported_at_most_ten_times_a_second(tmp_path: Path) -> None:
+    reports: list[tuple[Counts, float]] = []
+    report = lambda *figures: reports.append(figures)  # noqa: E731
+    content = {"seconds": 0.005}
+    swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, tell=report)
+    assert reports[0][0] == Counts(done=0, failed=0, pending=100)
+    assert reports[-1][0] == Counts(done=100, failed=0, pending=0)
+    times = [elapsed for _, elapsed in reports]
+    assert min(b - a for a, b in itertools.pairwise(times[:-1])) > 0.09
+    reports.clear()
+    swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, tell=report)
+    assert reports == [(Counts(done=100, failed=0, pending=0), 0.0)]
+
+
+def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.db"
+
+    def enough(counts: Counts, seconds: float) -> None:
+        if counts.done > 5:
+            raise KeyboardInterrupt
+
+    content = {"seconds": 0.01}
+    match = r"cases are finished and kept in .*; run the same command"
+    with pytest.raises(Interrupted, match=match):
+        swept(path, sweep_jobs.digits, 200, content=content, tell=enough)
+    with Store.open(path) as store:
+        assert 5 < store.counts()["done"] < 200
+
+
+def test_a_second_signal_is_the_same_one_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(engine.time, "monotonic", lambda: now)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with StopSignals() as signals:
+            signal.raise_signal(signal.SIGINT)
+            assert signals.received == signal.SIGINT
+            with pytest.raises(KeyboardInterrupt), signals.interruptible():
+                raise AssertionError("it has been stopped before")
+        now = 101.0
+        signal.raise_signal(signal.SIGINT)
+        now = 103.0
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_results_of_earlier_runs_and_other_studies_are_not_computed_again(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.db"
+    swept(path, sweep_jobs.digits, 30)
+    counts, rows = swept(path, sweep_jobs.raising, 40)
+    assert counts == Counts(done=35, failed=5, pending=0)
+    assert {row.status for row in rows[:30]} == {"done"}
+
+
+def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import sys; sys.path.insert(0, {str(Path(sweep_jobs.__file__).parent)!r})\n"
+        f"import sweep_jobs\nsweep_jobs.drive({str(tmp_path / 'sweep.db')!r}, 'processes', "
+        f"'digits', '5')\n"
+    )
+    done = ended([sys.executable, str(script)])
+    assert done.code == 1
+    assert "under `if __name__ == '__main__':`" in done.err
+    with Store.open(tmp_path / "sweep.db", read_only=True) as store:
+        assert store.counts() == {"pending": 5, "done": 0, "failed": 0}
+
+
+def test_workers_with_other_versions_are_refused() -> None:
+    with pytest.raises(UnusableWorkerError, match=r"a worker has numpy .*, not 0\.1"):
+        run_chunk(sweep_jobs.nothing, versions() | {"numpy": "0.1"}, [], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "threads"}, "`kind` must be one of serial, processes, dask, mpi; got 'threads'"),
+        ({"kind": "serial", "workers": 2}, "`workers` must not be given for serial, got 2"),
+        ({"kind": "dask", "workers": 2, "address": "x"}, "`workers` must not be given for dask"),
+        ({"kind": "processes", "workers": 0}, "`workers` must be a positive integer"),
+        ({"kind": "processes", "address": "x"}, "`address` is for kind='dask' alone"),
+        ({"kind": "dask", "dask_timeout": 0}, "`dask_timeout` must be a finite number of seconds"),
+    ],
+)
+def test_arguments_that_make_no_sense(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message), open_executor(**options):
+        pass
+
+
+def test_memory_does_not_grow_with_the_number_of_cases(tmp_path: Path) -> None:
+    """As in a study of a hundred thousand cases, on a third of them."""
+    path, count = tmp_path / "sweep.db", 30_000
+    swept(path, sweep_jobs.nothing, 1000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with open_executor("serial") as pool, Store.open(path) as store:
+        study = store.begin_study("more", cases(count))
+        assert run_cases(store, study, sweep_jobs.nothing, pool).done == count
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 15_000  # kilobytes
+
+
+def landed(task: Task, seconds: float) -> list[Outcome]:
+    return [Outcome(key, None, None, None, seconds) for key, _ in task.cases]
+
+
+def test_short_cases_travel_together_and_long_ones_alone() -> None:
+    schedule = Schedule((str(n), "{}") for n in range(10_000))
+    sizes = []
+    for seconds in [0.001] * 10 + [5.0] * 2:
+        task = schedule.next_task(2, 8)
+        assert task is not None
+        sizes.append(len(task.cases))
+        schedule.finished(task, landed(task, seconds))
+    assert sizes == [1, 2, 4, 8, 16, 32, 64, 128, 200, 200, 200, 1]
+
+
+def test_what_a_task_left_undone_comes_next() -> None:
+    schedule = Schedule((str(n), "{}") for n in range(4))
+    task = Task([("a", "{}"), ("b", "{}"), ("c", "{}")])
+    schedule.finished(task, landed(task, 1.0)[:1])
+    following = [schedule.next_task(1, 1) for _ in range(4)]
+    assert [task.cases[0][0] for task in following if task] == ["b", "c", "0", "1"]
+
+
+def test_after_a_crash_suspects_go_one_by_one_and_the_last_one_alone() -> None:
+    schedule = Schedule((str(n), "{}") for n in range(100))
+    crashes, blamed, done = 0, [], []
+    while True:
+        while (task := schedule.next_task(2, 4)) is not None:
+            schedule.tasks[Future()] = task
+        if not schedule.tasks:
+            break
+        tasks = list(schedule.tasks.values())
+        schedule.tasks.clear()
+        if any(("7", "{}") in task.cases for task in tasks):
+            crashes += 1
+            for task in tasks:
+                blamed += schedule.crashed(task)
+        else:
+            for task in tasks:
+                schedule.finished(task, landed(task, 0.1))
+                done += [key for key, _ in task.cases]
+    assert blamed == [("7", "{}")]
+    assert sorted(done, key=int) == [str(n) for n in range(100) if n != 7]
+    assert crashes == 4
+
+
+def test_the_time_a_case_takes_bounds_what_a_task_may_lose() -> None:
+    start = time.monotonic()
+    slow = [(str(n), f'{{"number":{n},"seconds":0.2}}') for n in range(50)]
+    assert len(run_chunk(sweep_jobs.digits, versions(), slow, 0.3)) == 2
+    assert time.monotonic() - start < 2

@@ -1,0 +1,306 @@
+"""Pictures and sentences of studies, and what the shipped ones find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memcurve import Study, Sweep, plot, sweep
+from memcurve.sweeping.pictures import chosen_picture
+from memcurve.sweeping.run import require_drawable
+from memcurve.sweeping.specification import Picture
+
+
+def run(**fields: Any) -> Sweep:
+    return sweep(Study.grid(**fields), None, executor="serial")
+
+
+def quick(name: str) -> Sweep:
+    return sweep(Study.load(name, quick=True), None, executor="serial")
+
+
+@pytest.fixture(scope="module")
+def two_axes() -> Sweep:
+    axes: dict[str, Any] = {"size": [4, 6, 8, 10], "spectral_radius": [0.2, 0.5, 0.8, 0.9]}
+    return run(ensemble="normal", seed=[1, 2], keep=["total", "usable_12bit"], curves=True, **axes)
+
+
+@pytest.fixture(scope="module")
+def sparsity() -> Sweep:
+    return quick("sparsity")
+
+
+def test_sparsity_seems_to_matter_and_does_not(sparsity: Sweep) -> None:
+    """The false effect of the usual formulas, and its absence."""
+    frame = sparsity.to_pandas()
+    means = frame.groupby(["method", "density"])["total"].mean().unstack()
+    exact = frame[frame["method"] == "exact"]
+    assert (exact["total"] == 60).all()
+    assert (exact["rank"] == 60).all()
+    for method in ("naive(inverse=pinv)", "naive(inverse=projector)"):
+        assert means.loc[method, 1.0] - means.loc[method, 0.1] > 4
+        assert means.loc[method].max() < 57
+    assert sparsity.sentence.startswith("Memory seems to change with sparsity, from 3")
+    assert sparsity.sentence.endswith(
+        "but the exact total is the rank of each network, 60 at every density from 0.1 on."
+    )
+
+
+def test_where_the_rank_falls_the_sentence_says_so() -> None:
+    study = Study.grid(
+        ensemble="sparse_normal", size=30, density=[0.03, 0.3, 1.0], seed=[1, 2, 3],
+        method=["exact", {"name": "naive", "inverse": "pinv"}], keep=["total", "rank"],
+        conclusion="sparsity",
+    )  # fmt: skip
+    found = sweep(study, None, executor="serial")
+    assert "30 at every density from 0.3 on; below, where the weights are too few" in found.sentence
+
+
+def test_radius_changes_only_what_is_usable() -> None:
+    found = quick("radius")
+    table = found.to_pandas()
+    assert (table["total"] == 40).all()
+    means = table.groupby("spectral_radius")["usable_float32"].mean()
+    assert means[0.99] > 2 * means[0.3]
+    assert found.sentence.startswith("The spectral radius does not change the total, 40 from 0.3")
+    assert len(found.plot().get_lines()) == 5 + 1
+
+
+def test_architectures_differ_in_use() -> None:
+    found = quick("architectures")
+    table = found.to_pandas()
+    assert np.allclose(table["total"], 40)
+    means = table.groupby("ensemble")["usable_12bit"].mean()
+    assert means["delay_line"] > 39.9
+    assert means["symmetric"] < 13
+    assert found.sentence.startswith("All architectures hold the same total, 40, but not")
+    ax = found.plot()
+    assert [label.get_text() for label in ax.get_xticklabels()][:3] == [
+        "delay line", "ring", "ring, random mask",
+    ]  # fmt: skip
+
+
+def test_noise_costs_some_more_than_others() -> None:
+    found = quick("noise")
+    table = found.to_pandas()
+    assert (table["rank"] == 40).all()
+    assert (table["total"] <= 40 + 1e-9).all()
+    assert found.sentence.startswith("Without noise every network holds 40; the architectures")
+    ax = found.plot()
+    assert (ax.get_xscale(), ax.get_ylabel()) == ("log", "usable memory")
+
+
+def test_lines_of_means_with_the_number_of_states(sparsity: Sweep) -> None:
+    ax = sparsity.plot()
+    exact, pinv, _, bound = ax.get_lines()
+    np.testing.assert_array_equal(exact.get_ydata(), [60] * 4)
+    entries = [e for e in sparsity.summary(["total"]) if e["method"] == "naive(inverse=pinv)"]
+    np.testing.assert_allclose(pinv.get_ydata(), [entry["mean"] for entry in entries])
+    assert (bound.get_label(), bound.get_linestyle()) == ("N = 60", "--")
+    assert ax.get_title(loc="left") == "Does sparsity change memory?"
+    legend = ax.get_legend()
+    assert legend is not None
+    assert legend.get_title().get_text() == "mean and range of 6 seeds"
+    assert exact.get_color() == plot.COLOURS[0]
+
+
+def test_the_axes_choose_the_picture(two_axes: Sweep) -> None:
+    assert chosen_picture(two_axes).kind == "heatmap"
+    cases = [
+        ({"size": [5, 6]}, "curves", None),
+        ({"size": [5, 6], "curves": False}, "lines", "size"),
+        ({"ensemble": ["normal", "cyclic"], "curves": False}, "bars", "ensemble"),
+        ({"ensemble": ["normal", "cyclic"], "noise": [1e-9, 1e-3]}, "lines", "noise"),
+        ({"mask": ["ones", "normal"], "noise": [1e-3, "float32"], "curves": False}, "bars", "mask"),
+    ]
+    for fields, kind, x in cases:
+        found = run(**{"ensemble": "normal", "size": 4, "seed": [1, 2], "curves": True} | fields)
+        picture = chosen_picture(found)
+        assert (picture.kind, picture.x) == (kind, x)
+        assert found.plot().get_ylabel() in (
+            "memory $MC_τ$",
+            "total memory",
+            "usable memory",
+            "memory",
+        )
+
+
+def test_heat_map_of_means(two_axes: Sweep) -> None:
+    ax = two_axes.plot()
+    [image] = ax.get_images()
+    cells = np.asarray(image.get_array())
+    # the total is the number of nodes, which needs no picture
+    mean = two_axes.to_xarray()["usable_12bit"].mean("seed").transpose("size", "spectral_radius")
+    np.testing.assert_allclose(cells, mean)
+    assert len(ax.texts) == 16
+    [_, bar] = ax.figure.axes
+    assert bar.get_ylabel() == "usable with 12 bits, mean of 2 seeds"
+    both = Picture(
+        kind="heatmap", x="size", y="spectral_radius", quantity=("total", "usable_12bit")
+    )
+    with pytest.raises(ValueError, match="a heat map shows one quantity, got total, usable_12bit"):
+        two_axes.plot(picture=both)
+
+
+def test_curves_with_bands(two_axes: Sweep) -> None:
+    ax = two_axes.plot(picture=Picture(kind="curves", hue="size", quantity=("total",)))
+    named = [line.get_label() for line in ax.get_lines() if line.get_linestyle() != ":"]
+    assert named == ["N = 4: total 4", "N = 6: total 6", "N = 8: total 8", "N = 10: total 10"]
+    assert len(ax.collections) == 4
+
+
+def test_curves_end_where_they_are_not_known() -> None:
+    """A curve cut at its lags is not zero beyond them, and its total not what the cut leaves."""
+    found = run(ensemble="orthogonal", size=12, lags=[4, 8], seed=[1, 2], keep="total", curves=True)
+    whole = np.mean([row.curve["values"] for row in found.rows[2:]], axis=0)  # type: ignore[index]
+    ax = found.plot(picture=Picture(kind="curves", quantity=("total",)))
+    solid, dotted = ax.get_lines()
+    assert solid.get_label() == "memory: total 12"
+    assert np.shape(solid.get_ydata()) == (4,)
+    np.testing.assert_allclose(np.asarray(dotted.get_ydata())[1:], whole[4:], rtol=1e-9)
+
+
+def test_random_searches_are_points() -> None:
+    study = Study.random(6, 1, ensemble="normal", size={"low": 3, "high": 9}, keep="total")
+    ax = sweep(study, None, executor="serial").plot()
+    assert ax.get_lines()[0].get_linestyle() == "None"
+    assert ax.get_lines()[-1].get_label() == "N"
+
+
+def test_zero_has_no_place_on_a_logarithmic_axis() -> None:
+    found = run(ensemble="normal", size=4, noise=[0, 1e-6, 1e-4, 1e-2, 1.0], seed=1, keep="total")
+    ax = found.plot()
+    assert ax.get_xscale() == "log"
+    assert ax.get_xlabel().endswith("0 has no place on this axis")
+
+
+def test_coloured_input_has_no_bound() -> None:
+    found = run(ensemble="delay_line", size=[3, 4], input="ar:0.9", keep="total")
+    assert len(found.plot().get_lines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("picture", "message"),
+    [
+        (Picture(kind="lines", x="ensemble", quantity=("total",)), "needs an axis of numbers"),
+        (Picture(kind="lines", x="size", quantity=("largest_error",)), "no finished case knows"),
+        (
+            Picture(kind="lines", x="size", hue="seed", quantity=("total",)),
+            "would have 20 lines, more than the 14",
+        ),
+        (Picture(kind="curves", hue="seed", quantity=("total",)), "would have 20 curves"),
+    ],
+)
+def test_pictures_nobody_could_read_are_refused(picture: Picture, message: str) -> None:
+    found = run(
+        ensemble=["normal", "orthogonal"], size=[3, 4], method="naive", seed=range(20),
+        keep=["total", "largest_error"],
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        found.plot(picture=picture)
+
+
+def test_nothing_finished_nothing_drawn() -> None:
+    found = run(ensemble="normal", size=5, method="osm", noise=1e-3, seed=1)
+    assert found.sentence == "No case is finished, so that there is nothing to conclude."
+    with pytest.raises(ValueError, match="must have a finished case to draw; 1 of 1 failed"):
+        found.plot()
+
+
+def test_sentences_of_other_studies() -> None:
+    found = run(ensemble="cyclic", size=[3, 9], spectral_radius=[0.5, 0.9], keep="total")
+    assert found.sentence == "The total is the number of states in every case, 3 to 9."
+    found = run(ensemble="cyclic", size=[3, 9], noise=[1e-3, 1.0], keep="total")
+    assert found.sentence.startswith("Beside the size, the mean total changes most with the noise")
+    found = run(ensemble=["cyclic", "delay_line"], size=3, keep="total")
+    assert found.sentence == "The total is 3, whatever the ensemble."
+    found = run(ensemble=["cyclic", "delay_line"], size=3, mask="basis", seed=1, keep="total")
+    assert found.sentence == "The total is 3, whatever the ensemble."
+    failed = run(ensemble="normal", size=4, method=["exact", "osm"], noise=1e-3, seed=1)
+    assert "whatever the method" not in failed.sentence  # only one of them is known
+
+
+def test_sentences_are_about_what_is_drawn() -> None:
+    axes: dict[str, Any] = {"ensemble": "normal", "size": 9, "noise": [1e-3, 1.0], "seed": 1}
+    found = run(**axes, keep=["total", "horizon_half"], picture={"quantity": "horizon_half"})
+    assert found.sentence.startswith("The mean horizon half changes most with the noise")
+
+
+def test_sentences_keep_the_options_of_a_name() -> None:
+    sparse = [{"name": "sparse_normal", "density": 0.9}, {"name": "sparse_normal", "density": 0.05}]
+    found = run(ensemble=sparse, size=20, seed=[1, 2], keep="total")
+    assert "at sparse normal (density=0.05) to 20 at sparse normal (density=0.9)" in found.sentence
+
+
+def test_random_searches_name_trends_and_no_causes() -> None:
+    axes: dict[str, Any] = {"ensemble": "normal", "spectral_radius": {"low": 0.1, "high": 0.99}}
+    study = Study.random(30, 1, size=10, keep="usable_12bit", **axes)
+    found = sweep(study, None, executor="serial")
+    assert "over 30 cases; it rises most clearly with the spectral radius (rank correlation 0." in (
+        found.sentence
+    )
+    few = sweep(Study.random(4, 1, size=10, keep="usable_12bit", **axes), None, executor="serial")
+    assert few.sentence.endswith("over 4 cases, without a clear trend along any one axis.")
+    both = Study.random(
+        20, 1, ensemble="normal", size={"low": 5, "high": 40}, keep="usable_12bit",
+        spectral_radius={"low": 0.1, "high": 0.99},
+    )  # fmt: skip
+    points = sweep(both, None, executor="serial").plot().get_lines()[0]
+    assert (points.get_linestyle(), np.shape(points.get_xdata())) == ("None", (20,))
+
+
+def test_lists_side_by_side_name_no_cause() -> None:
+    study = Study.zip(
+        ensemble="normal", size=8, spectral_radius=[0.2, 0.5, 0.9], mask=["ones", "normal", "ones"],
+        keep="usable_12bit", seed=1,
+    )  # fmt: skip
+    found = sweep(study, None, executor="serial")
+    assert found.sentence.endswith(
+        "over 3 cases, in which spectral radius and mask change together."
+    )
+    alone = Study.zip(
+        ensemble="normal", size=8, spectral_radius=[0.2, 0.9, 0.2, 0.9], seed=[1, 1, 2, 2],
+        keep="usable_12bit",
+    )  # fmt: skip
+    said = sweep(alone, None, executor="serial").sentence
+    assert said.startswith("The mean usable 12bit changes most with the spectral radius")
+
+
+def test_sparsity_seems_to_matter_only_where_it_does() -> None:
+    axes: dict[str, Any] = {"ensemble": "sparse_normal", "size": 8, "seed": [1, 2, 3]}
+    fields: dict[str, Any] = {"keep": ["total", "rank"], "conclusion": "sparsity"}
+    method = ["exact", {"name": "naive", "inverse": "pinv"}]
+    found = run(**axes, density=[0.8, 1.0], method=method, **fields)
+    assert found.sentence == (
+        "The exact total is the rank of each network, 8 at every density from 0.8 on."
+    )
+    without = run(**axes, density=[0.8, 1.0], method=["naive", "osm"], **fields)
+    assert "exact total" not in without.sentence
+
+
+def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:
+    found = run(
+        ensemble="normal", size=30, spectral_radius=[0.3, 0.95], lags=29, seed=[1, 4, 5],
+        keep="horizon_half",
+    )  # fmt: skip
+    assert found.sentence == (
+        "The horizon half is 27 to 28 where it is known; in 4 of 6 finished cases it is beyond the "
+        "lags."
+    )
+    legend = found.plot().get_legend()
+    assert legend is not None
+    assert "4 of 6 beyond the lags, not drawn" in legend.get_title().get_text()
+
+
+def test_what_could_not_be_drawn_is_known_before() -> None:
+    many = Study.grid(ensemble="normal", size=[3, 4], noise=[1e-3, 1e-2], seed=range(1, 10**6))
+    require_drawable(many)
+    picture = {"kind": "lines", "x": "size", "hue": "seed"}
+    lines = Study.grid(ensemble="normal", size=[3, 4], seed=range(1, 10**6), picture=picture)
+    with pytest.raises(ValueError, match="study: the picture would have 1000 lines"):
+        require_drawable(lines)
+    words = Study.grid(ensemble=["cyclic", "delay_line"], size=3, picture={"kind": "lines"})
+    with pytest.raises(ValueError, match="needs an axis of numbers, but 'ensemble' has words"):
+        require_drawable(words)

@@ -1,0 +1,345 @@
+"""Sweeps from study to file: the same bits everywhere, nothing computed twice, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as parquet
+import pytest
+import xarray as xr
+
+import memcurve
+from memcurve import Study, Sweep, sweep
+from memcurve.sweeping import Case
+from memcurve.sweeping.store import Store
+
+AXES: dict[str, Any] = {
+    "ensemble": ["normal", "orthogonal"],
+    "size": [8, 12],
+    "method": ["exact", {"name": "naive", "inverse": "pinv"}],
+    "noise": [0, 1e-3],
+    "seed": [1, 2, 3],
+    "keep": ["total", "rank", "horizon_half", "largest_error"],
+    "curves": True,
+}
+STUDY = Study.grid(**AXES, title="Noise # and methods, side by side")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sweep") / "sweep.sqlite"
+
+
+@pytest.fixture(scope="module")
+def result(store: Path) -> Sweep:
+    return sweep(STUDY, store, executor="serial")
+
+
+def outcome(result: Sweep) -> list[tuple[Any, ...]]:
+    """All that must be the same, wherever it was computed."""
+    return [
+        (r.key, r.status, json.dumps(r.values), json.dumps(r.curve), r.error) for r in result.rows
+    ]
+
+
+def failing_study() -> Study:
+    """The subspace method takes no noise, so that half of the cases fail."""
+    return Study.grid(ensemble="normal", size=5, method=["osm", "exact"], noise=[1e-3], seed=[1, 2])
+
+
+def test_rows_are_in_the_order_of_the_study(result: Sweep) -> None:
+    assert result.counts == {"done": 48, "failed": 0, "pending": 0}
+    assert [row.key for row in result.rows] == [case.key for case in STUDY.cases()]
+    assert [row.case for row in result.rows] == [case.to_dict() for case in STUDY.cases()]
+    assert result.axes == ("ensemble", "size", "noise", "method", "seed")
+
+
+def test_processes_give_the_same_bits(result: Sweep, tmp_path: Path) -> None:
+    other = sweep(STUDY, tmp_path / "other.sqlite", executor="processes", workers=2)
+    assert outcome(other) == outcome(result)
+
+
+def test_nothing_is_computed_twice(
+    result: Sweep, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memcurve.sweeping.run.evaluate", _must_not_run)
+    assert outcome(sweep(STUDY, store, executor="serial")) == outcome(result)
+    fewer = Study.grid(**AXES | {"seed": [3, 1], "size": 12})  # in another order
+    assert sweep(fewer, store, executor="serial").counts["done"] == 16
+
+
+def _must_not_run(case: dict[str, Any]) -> dict[str, Any]:
+    raise AssertionError(f"computed again: {case}")
+
+
+def test_a_changed_study_computes_only_what_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.sqlite"
+    axes: dict[str, Any] = {"ensemble": "orthogonal", "size": [4, 6], "keep": "total"}
+    sweep(Study.grid(**axes, seed=[1, 2]), path, executor="serial")
+    reports: list[tuple[str, int, int | None]] = []
+    larger = Study.grid(**axes | {"size": [6, 4, 8]}, seed=range(1, 4))
+    found = sweep(
+        larger, path, executor="serial",
+        progress=lambda label, done, total: reports.append((label, done, total)),
+    )  # fmt: skip
+    assert reports[0] == ("study", 4, 9)
+    assert reports[-1] == ("study", 9, 9)
+    assert [row.values for row in found.rows] == [
+        {"total": float(n)} for n in [6] * 3 + [4] * 3 + [8] * 3
+    ]
+
+
+def test_a_failing_case_is_a_row_and_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sweep.sqlite"
+    found = sweep(failing_study(), path, executor="serial")
+    assert found.counts == {"done": 2, "failed": 2, "pending": 0}
+    assert all(
+        "'osm' is for one white input without noise" in (r.error or "") for r in found.failed
+    )
+    assert [row.status for row in found.rows] == ["failed"] * 2 + ["done"] * 2
+    assert "2 cases failed and are not counted" in repr(found)
+    assert [note.kind for note in found.notes] == ["sweep"]
+    assert "Without 2 of 4 cases" in found.sentence
+    [osm, exact] = found.summary(["total"])
+    assert (osm["count"], osm["failed"], osm["mean"]) == (0, 2, None)
+    assert (exact["count"], exact["failed"]) == (2, 0)
+    assert math.isnan(found.to_xarray()["total"].values.flat[0])
+    monkeypatch.setattr("memcurve.sweeping.run.evaluate", _failed_before)
+    again = sweep(failing_study(), path, executor="serial", retry_failed=True)
+    assert again.counts["failed"] == 2
+    again.save(tmp_path / "rows.csv")
+    frame = pd.read_csv(tmp_path / "rows.csv", comment="#")
+    assert frame["error"][0] == again.rows[0].error
+
+
+def _failed_before(case: dict[str, Any]) -> dict[str, Any]:
+    from memcurve.sweeping import evaluate
+
+    assert case["method"] == "osm"  # the others are done
+    return evaluate(case)
+
+
+def test_results_are_read_back(result: Sweep, store: Path, tmp_path: Path) -> None:
+    again = Sweep.open(store, STUDY)
+    assert outcome(again) == outcome(result)
+    assert again.provenance["study"] == STUDY.text
+    assert again.provenance["seeds"] == [1, 2, 3]
+    [run, *_] = again.provenance["runs"]
+    assert run["versions"]["memcurve"] == memcurve.__version__
+    assert run["blas_threads"] == 1
+    with Store.open(store, read_only=True) as opened:
+        number = next(iter(opened.studies()))
+    assert len(Sweep.open(store, number)) > 0
+    with pytest.raises(ValueError, match="has no results of study 'study' as it is now"):
+        Sweep.open(store, Study.grid(ensemble="cyclic", size=77))
+    with pytest.raises(ValueError, match=r"`study` must be one of .*; got 99"):
+        Sweep.open(store, 99)
+    with pytest.raises(FileNotFoundError, match="there is no such store"):
+        Sweep.open(tmp_path / "none.sqlite")
+
+
+def test_table_and_summary_agree_with_pandas(result: Sweep) -> None:
+    frame = result.to_pandas()
+    assert len(frame) == 48
+    assert list(frame["method"].unique()) == ["exact", "naive(inverse=pinv)"]
+    assert list(frame["noise"].unique()) == [0.0, 1e-3]
+    assert frame.attrs["study"] == STUDY.text
+    grouped = frame.groupby(["ensemble", "size", "noise", "method"])["total"]
+    entries = pd.DataFrame(result.summary(["total"]))
+    entries = entries.set_index(["ensemble", "size", "noise", "method"]).sort_index()
+    for mine, theirs in (("count", "count"), ("mean", "mean"), ("sd", "std"), ("min", "min")):
+        np.testing.assert_allclose(
+            entries[mine].astype(float), grouped.agg(theirs).sort_index(), rtol=1e-12, atol=1e-12
+        )
+    with pytest.raises(ValueError, match="must be among those kept"):
+        result.summary(["usable_float32"])
+
+
+def test_arrays_have_the_axes_of_the_grid(result: Sweep) -> None:
+    found = result.to_xarray()
+    assert dict(found.sizes) | {"lag": 0} == {
+        "ensemble": 2, "size": 2, "method": 2, "noise": 2, "seed": 3, "lag": 0,
+    }  # fmt: skip
+    one = found.sel(
+        {"ensemble": "orthogonal", "size": 12, "method": "exact", "noise": 0, "seed": 2}
+    )
+    assert float(one["total"]) == 12
+    network = memcurve.ensembles.orthogonal(12, seed=2)
+    exact = memcurve.memory_curve(network)
+    np.testing.assert_allclose(one["memory"][: len(exact)], exact.values, atol=1e-12)
+    assert np.isnan(one["memory"][len(exact) :]).all()
+
+
+def test_other_designs_have_one_dimension() -> None:
+    study = Study.random(5, 1, ensemble=["cyclic", "normal"], size={"low": 3, "high": 9})
+    found = sweep(study, None, executor="serial")
+    assert dict(found.to_xarray().sizes) == {"case": 5}
+    cases = [Case(ensemble="cyclic", size=4), {"ensemble": "cyclic", "size": 5}]
+    listed = sweep(cases, None, executor="serial")
+    assert listed.study is None
+    assert listed.axes == ("size",)
+    assert listed.to_xarray()["size"].values.tolist() == [4, 5]
+    assert listed.to_pandas()["total"].tolist() == [4, 5]
+    assert "2 of them" in listed.provenance["study"]
+
+
+def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
+    table = result.columns()
+    for ending in (".csv", ".parquet", ".nc", ".json"):
+        result.save(tmp_path / f"rows{ending}")
+    frame = pd.read_csv(tmp_path / "rows.csv", comment="#")
+    stored = parquet.read_table(tmp_path / "rows.parquet")
+    for name in ("ensemble", "size", "method", "noise", "seed", "total", "rank", "status", "key"):
+        assert frame[name].tolist() == table[name], name
+        assert stored[name].to_pylist() == table[name], name
+    assert stored["largest_error"].to_pylist() == table["largest_error"]
+    assert stored["memory"].to_pylist()[7] == result.rows[7].curve["values"]  # type: ignore[index]
+    assert json.loads(frame["memory"][7]) == result.rows[7].curve["values"]  # type: ignore[index]
+    about = json.loads(stored.schema.metadata[b"memcurve"])
+    assert about == json.loads(json.dumps(dict(result.provenance)))
+    first = (tmp_path / "rows.csv").read_text().splitlines()[2]
+    assert json.loads(first.removeprefix("# study: ")) == STUDY.text
+    with xr.open_dataset(tmp_path / "rows.nc", engine="h5netcdf") as opened:
+        xr.testing.assert_identical(opened.load(), result.to_xarray())
+        assert opened.attrs["study"] == STUDY.text
+    content = json.loads((tmp_path / "rows.json").read_text())
+    assert content["text"] == STUDY.text
+    assert [row["values"] for row in content["rows"]] == [row.values for row in result.rows]
+    with pytest.raises(ValueError, match=r"must end in one of .csv, .parquet, .nc, .json"):
+        result.save(tmp_path / "rows.xlsx")
+
+
+def test_json_is_read_back_also_that_of_the_first_format(result: Sweep, tmp_path: Path) -> None:
+    content = json.loads(result.to_json())
+    jsonschema.validate(content, Sweep.json_schema())
+    assert content["counts"] == result.counts
+    result.save(tmp_path / "rows.json")
+    again = Sweep.load(tmp_path / "rows.json")
+    assert outcome(again) == outcome(result)
+    assert again.to_json() == result.to_json()
+    assert again.notes == result.notes
+    for name in ("text", "notes"):
+        del content[name]
+    first = content | {"format": "memcurve.Sweep/1", "study": result.text}
+    older = Sweep.from_json(json.dumps(first))
+    assert older.provenance == result.provenance
+    assert older.sentence == result.sentence
+
+
+def test_what_a_sweep_shows(result: Sweep) -> None:
+    text = repr(result)
+    assert text.startswith("<Sweep study: 48 done>")
+    assert "naive(inverse=pinv)" in text
+    page = result._repr_html_()
+    assert page.count("<tr>") == 1 + 16
+    single = sweep(
+        Study.grid(ensemble="cyclic", size=[3, 4], keep="total"), None, executor="serial"
+    )
+    assert "mean total" in repr(single)
+
+
+def test_what_cannot_be_run_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="`study` must be a Study, a file"):
+        sweep(3, None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least one case"):
+        sweep([], None)
+    with pytest.raises(ValueError, match="`kind` must be one of serial"):
+        sweep(STUDY, tmp_path / "sweep.sqlite", executor="threads")
+
+
+def test_ensembles_are_told_apart_by_all_their_options() -> None:
+    plain, sparse = "sparse_normal", {"name": "sparse_normal", "density": 0.05}
+    for listed in ([plain, sparse], [sparse, plain]):
+        study = Study.grid(ensemble=listed, size=30, seed=[1, 2], keep="total")
+        found = sweep(study, None, executor="serial")
+        entries = {entry["ensemble"]: entry for entry in found.summary()}
+        assert set(entries) == {"sparse_normal", "sparse_normal(density=0.05)"}
+        assert [entry["count"] for entry in entries.values()] == [2, 2]
+        assert entries["sparse_normal"]["mean"] > entries["sparse_normal(density=0.05)"]["mean"]
+        given = found.to_pandas().set_index("ensemble")["density"]
+        assert (given["sparse_normal(density=0.05)"] == 0.05).all()
+    both = Study.grid(ensemble=plain, size=5, density=[0.4, 0.8], seed=1, keep="total")
+    assert set(sweep(both, None, executor="serial").columns()["ensemble"]) == {plain}
+
+
+def test_values_that_look_alike_are_not_merged() -> None:
+    radii = [0.9, 0.90000001]
+    fields: dict[str, Any] = {"ensemble": "normal", "size": 4, "seed": 1, "keep": "total"}
+    text = repr(sweep(Study.grid(spectral_radius=radii, **fields), None, executor="serial"))
+    assert "\n            0.9      1" in text
+    assert "\n     0.90000001      1" in text
+    noise = [1e-3, 1.0000001e-3, "float32"]
+    found = sweep(Study.grid(noise=noise, **fields), None, executor="serial")
+    assert found.columns()["noise"] == ["0.001", "0.0010000001", "float32"]
+    assert len(found.summary()) == 3
+    assert found.to_xarray()["noise"].values.tolist() == found.columns()["noise"]
+
+
+def test_means_say_of_how_many() -> None:
+    study = Study.grid(
+        ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),
+        keep=["total", "horizon_half"],
+    )  # fmt: skip
+    found = sweep(study, None, executor="serial")
+    [entry] = found.summary(["horizon_half"])
+    assert (entry["count"], entry["unknown"]) == (2, 3)
+    assert "(2 of 5)" in repr(found)
+    assert "note: horizon_half lies beyond the lags in 3 of 5 finished cases" in repr(found)
+    assert [note.kind for note in found.notes] == ["lags"]
+    alone = sweep(
+        Study.grid(
+            ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),
+            keep="horizon_half",
+        ), None, executor="serial",
+    )  # fmt: skip
+    assert "2 of 5" in repr(alone)
+
+
+def test_a_study_is_found_by_its_cases(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.sqlite"
+    axes: dict[str, Any] = {"ensemble": "cyclic", "size": [3, 4], "noise": [0, 1e-3]}
+    first = sweep(Study.grid(**axes), path, executor="serial")
+    turned = dict(reversed(axes.items()))
+    changed = Study.grid(**turned, title="In another order")
+    again = Sweep.open(path, changed)
+    assert again.study is changed
+    assert [row.key for row in again.rows] == [case.key for case in changed.cases()]
+    assert sorted(outcome(again)) == sorted(outcome(first))
+    assert again.to_xarray()["total"].dims == ("noise", "size")
+    with pytest.raises(ValueError, match=r"with its 4 cases; it holds 1 other\(s\). Run the sweep"):
+        Sweep.open(path, Study.grid(**axes | {"size": [3, 5]}))
+
+
+def test_rows_say_which_version_computed_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sweep.sqlite"
+    about: dict[str, Any] = {"versions": {"memcurve": "0.1"}}
+    monkeypatch.setattr("memcurve.sweeping.run.provenance", lambda: about)
+    sweep(Study.grid(ensemble="cyclic", size=3), path, executor="serial")
+    larger = Study.grid(ensemble="cyclic", size=[3, 4, 5])
+    monkeypatch.setitem(about, "versions", {"memcurve": "0.2"})
+    found = sweep(larger, path, executor="serial")
+    assert found.columns()["memcurve_version"] == ["0.1", "0.2", "0.2"]
+    assert "1 of 3 cases by memcurve 0.1, 2 of 3 cases by memcurve 0.2" in repr(found)
+    monkeypatch.setitem(about, "versions", {"memcurve": "0.3"})
+    again = sweep(larger, path, executor="serial")  # which computes nothing
+    versions = [run["versions"]["memcurve"] for run in again.provenance["runs"]]
+    assert versions == ["0.1", "0.2"]
+    assert [run["run"] for run in again.provenance["runs"]] == [1, 2]
+    assert again.columns()["run"] == [1, 2, 2]
+
+
+def test_seeds_stay_whole_where_some_are_missing() -> None:
+    cases = [Case(ensemble="cyclic", size=4), Case(ensemble="normal", size=4, seed=2**53 + 1)]
+    frame = sweep(cases, None, executor="serial").to_pandas()
+    assert str(frame["seed"].dtype) == "Int64"
+    assert frame["seed"][1] == 2**53 + 1

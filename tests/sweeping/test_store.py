@@ -1,0 +1,353 @@
+"""The working store of sweeps: nothing lost, nothing doubled, and errors that say what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sweep_jobs
+from command import ended
+from memcurve.sweeping.store import Outcome, Store
+from sweep_jobs import cases
+
+VALUES, CURVE = {"a": 1 / 3}, {"mc": [1.0, 0.1]}
+
+
+def done(key: str) -> list[Outcome]:
+    return [Outcome.of(key, VALUES, CURVE, None, 0.5)]
+
+
+def failed(key: str) -> list[Outcome]:
+    return [Outcome.of(key, None, None, "ValueError:\nno", 0.1)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sweep.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with Store.open(path) as opened:
+        yield opened
+
+
+def test_cases_keep_their_order_and_results_every_digit(store: Store) -> None:
+    study = store.begin_study("text", cases(500))
+    keys = [key for key, _ in cases(500)]
+    assert [key for key, _ in store.pending(study)] == keys
+    store.put(done(keys[3]))
+    store.put(failed(keys[4]))
+    rows = list(store.rows())
+    assert [row.key for row in rows] == keys
+    assert [row.case["number"] for row in rows] == list(range(500))
+    assert (rows[3].status, rows[3].values, rows[3].curve) == ("done", VALUES, CURVE)
+    assert (rows[3].error, rows[3].seconds) == (None, 0.5)
+    assert (rows[4].status, rows[4].values, rows[4].error) == ("failed", None, "ValueError: no")
+    assert (rows[5].status, rows[5].seconds) == ("pending", None)
+    assert store.counts(study) == {"pending": 498, "done": 1, "failed": 1}
+    assert [key for key, _ in store.pending(study)] == keys[:3] + keys[5:]
+
+
+def test_numbers_that_are_not_finite_become_strings(store: Store) -> None:
+    study = store.begin_study("text", cases(1, edge=math.inf))
+    key = next(cases(1, edge=math.inf))[0]
+    store.put([Outcome.of(key, {"a": math.nan, "μ": -math.inf}, None, None, 0.0)])
+    (row,) = store.rows(study)
+    assert row.case["edge"] == "inf"
+    assert row.values == {"a": "nan", "μ": "-inf"}
+
+
+def test_a_study_goes_on_under_its_number(path: Path) -> None:
+    with Store.open(path) as store:
+        first = store.begin_study("text", cases(20))
+        store.put(done(next(cases(20))[0]))
+    with Store.open(path) as store:
+        assert store.begin_study("text", cases(20)) == first
+        assert store.counts()["done"] == 1
+        assert len(store.studies()) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        list(cases(10)),
+        list(cases(30)),
+        list(reversed(list(cases(20)))),
+        [*cases(7), *list(cases(20))[8:]],
+        [],
+    ],
+    ids=["fewer", "more", "reversed", "one left out", "none"],
+)
+def test_the_same_text_with_other_cases_is_another_study(
+    store: Store, other: list[tuple[str, dict[str, Any]]]
+) -> None:
+    first = store.begin_study("text", cases(20))
+    second = store.begin_study("text", other)
+    assert second != first
+    assert [row.key for row in store.rows(first)] == [key for key, _ in cases(20)]
+    assert [row.key for row in store.rows(second)] == [key for key, _ in other]
+    assert store.begin_study("text", other) == second
+
+
+def test_studies_share_their_cases_and_the_one_begun_last_is_the_default(store: Store) -> None:
+    first = store.begin_study("one", cases(10))
+    store.put(done(next(cases(10))[0]))
+    second = store.begin_study("two", cases(15))
+    assert store.counts() == {"pending": 14, "done": 1, "failed": 0}
+    store.begin_study("one", cases(10))
+    assert len(list(store.rows())) == 10
+    assert list(store.studies().items()) == [(second, "two"), (first, "one")]
+
+
+def test_a_case_named_twice_is_one(store: Store) -> None:
+    twice = [*cases(5), *cases(7)]
+    study = store.begin_study("text", twice)
+    assert store.begin_study("text", twice) == study
+    assert [row.case["number"] for row in store.rows()] == list(range(7))
+
+
+def test_a_registration_that_was_interrupted_is_continued(path: Path) -> None:
+    def interrupted() -> Iterator[tuple[str, dict[str, Any]]]:
+        yield from itertools.islice(cases(20_000), 12_000)
+        raise KeyboardInterrupt
+
+    with Store.open(path) as store:
+        with pytest.raises(KeyboardInterrupt):
+            store.begin_study("text", interrupted())
+        assert store.studies() == {}
+        with pytest.raises(ValueError, match="holds no study"):
+            list(store.rows())
+    with Store.open(path) as store:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            [(known,)] = connection.execute("SELECT count(*) FROM cases")
+        assert known == 10_000  # whole transactions
+        study = store.begin_study("text", cases(20_000))
+        assert [row.case["number"] for row in store.rows(study)] == list(range(20_000))
+        assert len(store.studies()) == 1
+
+
+def test_one_key_with_two_contents_is_refused(store: Store) -> None:
+    store.begin_study("text", [("k", {"a": 1})])
+    with pytest.raises(ValueError, match="one content per key"):
+        store.begin_study("other", [("k", {"a": 2})])
+    assert store.counts() == {"pending": 1, "done": 0, "failed": 0}
+
+
+def test_what_is_done_stays_and_what_failed_can_be_tried_again(store: Store) -> None:
+    study = store.begin_study("text", cases(3))
+    (a, _), (b, _), _ = cases(3)
+    store.put(done(a))
+    store.put(failed(a))
+    store.put(failed(b))
+    assert store.counts() == {"pending": 1, "done": 1, "failed": 1}
+    assert store.retry_failed(study) == 1
+    assert store.counts() == {"pending": 2, "done": 1, "failed": 0}
+    store.put(done(b))
+    assert next(store.rows()).values == VALUES
+
+
+def test_unknown_cases_and_studies_are_refused(store: Store) -> None:
+    store.begin_study("text", cases(1))
+    with pytest.raises(ValueError, match="`key` 'x' is no case of"):
+        store.put(done("x"))
+    with pytest.raises(ValueError, match=r"`study` must be one of 1 in .*; got 7"):
+        store.counts(7)
+
+
+def test_provenance_is_kept_with_each_run(path: Path) -> None:
+    for version in ("1", "1", "2"):
+        with Store.open(path) as store:
+            store.provenance = {"memcurve": version}
+            store.begin_study("text", cases(1))
+    with Store.open(path, read_only=True) as reader:
+        assert reader.provenances() == [{"memcurve": "1"}, {"memcurve": "2"}]
+
+
+def test_millions_of_cases_are_registered_without_being_held(store: Store) -> None:
+    tracemalloc.start()
+    try:
+        study = store.begin_study("text", cases(15_000))
+        assert sum(1 for _ in store.pending(study)) == 15_000
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_one_process_writes_and_others_read(path: Path) -> None:
+    code = "import sys, memcurve.sweeping.store as s\ns.Store.open(sys.argv[1])"
+    with Store.open(path) as store:
+        store.begin_study("text", cases(5))
+        store.put(done(next(cases(5))[0]))
+        other = ended([sys.executable, "-c", code, str(path)])
+        host = socket.gethostname()
+        assert (
+            f"another sweep (process {os.getpid()} on {host}) is writing to {path}; wait for it or "
+            f"give another --store." in other.err
+        )
+        start = time.monotonic()
+        with pytest.raises(OSError, match="another sweep"):
+            Store.open(path)
+        assert time.monotonic() - start < 1
+        with Store.open(path, read_only=True) as reader:
+            assert reader.counts() == {"pending": 4, "done": 1, "failed": 0}
+            store.put(done(list(cases(5))[1][0]))
+            assert reader.counts()["done"] == 2
+            with pytest.raises(OSError, match="readonly"):
+                reader.put(done(next(cases(5))[0]))
+    with Store.open(path) as store:
+        assert store.counts()["done"] == 2
+
+
+def _newer(path: Path) -> None:
+    with Store.open(path) as store:
+        store.begin_study("text", cases(1))
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+
+def _foreign(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+
+
+def _truncated(path: Path) -> None:
+    with Store.open(path) as store:
+        store.begin_study("text", cases(500))
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _scrambled(path: Path) -> None:
+    with Store.open(path) as store:
+        store.begin_study("text", cases(500))
+    content = bytearray(path.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: path.mkdir(), "is a folder; give a file in it"),
+        (lambda path: path.write_text("a,b\n1,2\n"), "is not a store of sweeps"),
+        (_foreign, "a database of another program"),
+        (_newer, r"a newer memcurve \(format 99, this one reads up to 1\)"),
+        (_truncated, "is damaged .*; nothing was changed in it"),
+        (_scrambled, "is damaged .*; nothing was changed in it"),
+    ],
+)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_what_is_no_store_is_refused_and_left_alone(
+    path: Path, make: Any, message: str, read_only: bool
+) -> None:
+    make(path)
+    before = path.read_bytes() if path.is_file() else b""
+    with (
+        pytest.raises(ValueError, match=message) as refused,
+        Store.open(path, read_only=read_only) as store,
+    ):
+        store.counts()
+    assert "\n" not in str(refused.value)
+    assert before == (path.read_bytes() if path.is_file() else b"")
+
+
+def test_a_store_or_a_folder_that_is_missing_is_named(path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no such store"):
+        Store.open(path, read_only=True)
+    with pytest.raises(OSError, match=r"cannot be written .*; check that its folder exists"):
+        Store.open(path.parent / "none" / "sweep.db")
+    path.touch()
+    with pytest.raises(ValueError, match="is empty: no study has been begun"):
+        Store.open(path, read_only=True)
+    Store.open(path).close()
+
+
+_WRITE = """
+import sys
+from memcurve.sweeping.store import Outcome, Store
+from sweep_jobs import cases
+try:
+    with Store.open(sys.argv[1]) as store:
+        store.begin_study("text", cases(3000))
+        for key, _ in cases(3000):
+            store.put([Outcome.of(key, {"a": "x" * 500}, None, None, 0.0)])
+except (OSError, ValueError) as error:
+    sys.exit(f"{type(error).__name__}: {error}")
+"""
+
+
+def _written(path: Path, before: str = "") -> str:
+    here = str(Path(sweep_jobs.__file__).parent)
+    return ended([sys.executable, "-c", before + _WRITE, str(path)], cwd=here).err
+
+
+@contextlib.contextmanager
+def _small_disk(folder: Path) -> Iterator[Path]:
+    """A disk of its own, which takes the rights of root; skips the test elsewhere."""
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    with _small_disk(tmp_path / "frozen") as folder:
+        path = folder / "sweep.db"
+        with Store.open(path) as store:
+            store.begin_study("text", cases(5))
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        with pytest.raises(OSError, match=r"cannot be written \(Read-only file system\)"):
+            Store.open(path)
+        with Store.open(path, read_only=True) as store:
+            assert store.counts() == {"pending": 5, "done": 0, "failed": 0}
+
+
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    """The sweep ends with one line; what is there stays whole and is gone on with elsewhere."""
+    with _small_disk(tmp_path / "disk") as disk:
+        message = _written(disk / "sweep.db")
+        assert message.startswith("OSError")
+        assert "disk is full; make room on its disk" in message
+        assert "Traceback" not in message
+        for ending in ("", "-wal"):
+            if (file := disk / f"sweep.db{ending}").exists():
+                shutil.copy(file, tmp_path)
+    with Store.open(tmp_path / "sweep.db") as store:
+        count = store.counts()["done"]
+        assert count > 10
+        assert [row.status for row in store.rows()][: count + 1] == ["done"] * count + ["pending"]
+        key = next(store.pending(1))[0]
+        store.put(done(key))
+        assert store.counts()["done"] == count + 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
+def test_a_file_that_may_not_grow(path: Path) -> None:
+    # as a full disk would, for those who may not mount one
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1_200_000, 1_200_000))\n"
+    message = _written(path, before=limit)
+    assert message.startswith("OSError")
+    assert "What was finished before is kept" in message
+    with Store.open(path) as store:
+        assert store.counts()["done"] > 10
+        assert store.counts()["pending"] > 10

@@ -1,0 +1,294 @@
+"""Study files: what they mean, what is refused and how, and that nothing is expanded to count."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import Study
+from memcurve.sweeping import shipped
+from memcurve.sweeping.evaluation import evaluate
+
+GRID = """\
+keep = ["total"]
+
+[grid]
+ensemble = ["normal", { name = "sparse_normal", density = 0.5 }]
+size = { from = 10, to = 20, step = 5 }
+method = ["exact", { name = "naive", inverse = "pinv" }]
+seed = [1, 2]
+"""
+
+
+def test_a_grid_is_all_combinations_the_last_axis_fastest() -> None:
+    study = Study.from_text(GRID)
+    cases = list(study.cases())
+    assert study.count == len(cases) == 2 * 3 * 2 * 2
+    assert len({case.key for case in cases}) == len(cases)
+    assert [case.seed for case in cases[:4]] == [1, 2, 1, 2]
+    assert [case.size for case in cases[::4]] == [10, 15, 20, 10, 15, 20]
+    assert cases[-1].density == 0.5
+    assert cases[-1].options == {"inverse": "pinv"}
+    assert cases[5] == study.case_at(5)
+    assert study.varied == ("ensemble", "size", "method", "seed")
+
+
+def test_python_and_toml_are_the_same_study() -> None:
+    made = Study.grid(
+        ensemble=["normal", {"name": "sparse_normal", "density": 0.5}],
+        size=np.array([10, 15, 20]),
+        method=["exact", {"name": "naive", "inverse": "pinv"}],
+        seed=range(1, 3),
+        keep=["total"],
+    )
+    keys = [case.key for case in made.cases()]
+    assert keys == [case.key for case in Study.from_text(GRID).cases()]
+    assert keys == [case.key for case in Study.from_text(made.text).cases()]
+
+
+def test_lists_side_by_side() -> None:
+    study = Study.zip(ensemble="normal", size=[10, 20], spectral_radius=[0.5, 0.9], seed=3)
+    assert [(c.size, c.spectral_radius, c.seed) for c in study.cases()] == [
+        (10, 0.5, 3),
+        (20, 0.9, 3),
+    ]
+    with pytest.raises(ValueError, match="size has 2, spectral_radius has 3; make them equal"):
+        Study.zip(ensemble="normal", size=[10, 20], spectral_radius=[0.5, 0.9, 0.95], seed=3)
+
+
+def test_lists_side_by_side_may_repeat_values_but_no_case() -> None:
+    study = Study.zip(
+        ensemble="normal", size=[10, 10, 20], seed=[1, 2, 1], noise=[0, 0, 0],
+        quick={"size": [5, 5, 6]},
+    )  # fmt: skip
+    assert [(case.size, case.seed) for case in study.cases()] == [(10, 1), (10, 2), (20, 1)]
+    assert study.varied == ("size", "seed")
+    assert Study.from_text(study.text, quick=True).count == 3
+    assert "noise" not in memcurve.sweep(study, None, executor="serial").axes
+    weighted = Study.random(200, 1, ensemble="cyclic", size=[3, 3, 3, 4])
+    assert [case.size for case in weighted.cases()].count(3) > 120
+    with pytest.raises(
+        ValueError, match=r"study: zip: cases 0 and 2, counted from 0, are the same"
+    ):
+        Study.zip(ensemble="normal", size=[10, 20, 10], seed=[1, 1, 1])
+
+
+def test_titles_in_any_script() -> None:
+    title = "Ω, 记忆 and 🧠 \x7f \x01"
+    study = Study.grid(ensemble="cyclic", size=[3, 4], title=title, quick={"size": 3})
+    assert study.title == title
+    assert Study.from_text(study.text, quick=True).title == title
+    labels = {"🧠": "brain"}
+    assert (
+        Study.grid(ensemble="cyclic", size=3, picture={"labels": labels}).picture.labels == labels
+    )
+    with pytest.raises(ValueError, match="half a character"):
+        Study.grid(ensemble="cyclic", size=3, title="\ud83e")
+
+
+def test_random_search_repeats_and_grows() -> None:
+    axes = {
+        "ensemble": ["normal", "orthogonal"],
+        "size": {"low": 2, "high": 4},
+        "spectral_radius": {"low": 0.01, "high": 1.0, "log": True},
+        "noise": {"low": 1e-9, "high": 1e-3, "log": True},
+    }
+    cases = list(Study.random(300, 7, **axes).cases())
+    assert cases[:20] == list(Study.random(20, 7, **axes).cases())
+    assert cases[:20] != list(Study.random(20, 8, **axes).cases())
+    assert len({case.seed for case in cases}) == 300
+    sizes = np.bincount([case.size for case in cases])[2:]
+    assert len(sizes) == 3
+    assert sizes.min() > 60
+    radii = np.array([case.spectral_radius for case in cases])
+    assert 0.01 <= radii.min() < radii.max() <= 1
+    assert 100 < (radii < 0.1).sum() < 200  # half of them, on the logarithmic scale
+
+
+def test_ranges_are_spaced_as_asked() -> None:
+    study = Study.grid(
+        ensemble="cyclic",
+        size=5,
+        spectral_radius={"from": 0.1, "to": 0.4, "count": 4},
+        noise={"from": 1e-4, "to": 1e-1, "count": 4, "log": True},
+    )
+    assert study.axes["spectral_radius"] == (0.1, 0.2, 0.3, 0.4)
+    assert study.axes["noise"] == (1e-4, 1e-3, 1e-2, 1e-1)
+
+
+def test_a_billion_cases_are_counted_at_once_and_run_only_if_meant(tmp_path: Path) -> None:
+    start = time.perf_counter()
+    study = Study.grid(ensemble="normal", size=10, seed=range(1, 10**9 + 1))
+    assert study.count == 10**9
+    assert study.case_at(10**9 - 1).seed == 10**9
+    assert time.perf_counter() - start < 2
+    with pytest.raises(
+        ValueError, match=r"has 1,000,000,000 cases, more than 1,000,000; .*allow_many"
+    ):
+        memcurve.sweep(study, tmp_path / "sweep.sqlite")
+    assert not list(tmp_path.iterdir())
+
+
+VALID = '[grid]\nensemble = "normal"\nsize = 10\nseed = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            VALID.replace("normal", "gaussian"),
+            r"bad.toml: grid.ensemble: 'gaussian' is none of normal, uniform",
+        ),
+        (VALID.replace("normal", "nromal"), r"did you mean 'normal'\?"),
+        (
+            VALID + "sede = 2",
+            r"grid.sede: there is no such field \(did you mean 'seed'\?\); there are ensemble",
+        ),
+        ("colour = 1\n" + VALID, "bad.toml: colour: there is no such field; there are title, keep"),
+        (
+            VALID.replace("10", '"ten"'),
+            "grid.size: must be a positive integer, got 'ten'; give e.g. 100",
+        ),
+        (VALID.replace("10", "1.5"), "grid.size: must be a positive integer, got 1.5"),
+        (VALID.replace("10", "[]"), "grid.size: is empty; give at least one value"),
+        (VALID.replace("10", "[5, 5]"), "grid.size: has 5 twice"),
+        (VALID.replace("size = 10\n", ""), "grid.size: is missing"),
+        (VALID.replace("seed = 1\n", ""), "bad.toml: grid: `seed` must be given"),
+        (VALID + "density = 0.1", "bad.toml: grid: normal does not take `density`"),
+        (VALID + "density = 2.0", "grid.density: must be a finite number above 0 and at most 1"),
+        (VALID + "noise = -1", "grid.noise: must be a finite number at least 0"),
+        (VALID + 'mask = "one"', "grid.mask: 'one' is none of normal, .*did you mean 'ones'"),
+        (
+            VALID + "method = { name = 'naive', inv = 1 }",
+            "grid.method: 'naive' has no option 'inv'; it takes gramian, inverse",
+        ),
+        (VALID + "mask = { from = 1, to = 2 }", "grid.mask: must be a value or a list of values"),
+        (
+            VALID.replace("seed = 1", "seed = { from = 3, to = 1 }"),
+            "grid.seed: `to` must not be below `from`",
+        ),
+        (
+            VALID.replace("seed = 1", "seed = { from = 3 }"),
+            "grid.seed: to: is missing",
+        ),
+        (
+            VALID.replace("seed = 1", "seed = { from = 1, to = 3, by = 2 }"),
+            "grid.seed: by: there is no such field; there are from, to, step",
+        ),
+        (
+            VALID + "spectral_radius = { from = 0.5, to = 0.9, count = 1 }",
+            "grid.spectral_radius: count: must be greater than or equal to 2, got 1",
+        ),
+        (
+            VALID + "noise = { from = 0, to = 1, count = 3, log = true }",
+            "`from` must be above 0 with log",
+        ),
+        ('keep = ["totl"]\n' + VALID, "keep: 'totl' is none of total"),
+        ("keep = []\n" + VALID, "keep: must be a list of quantities"),
+        ('curves = "yes"\n' + VALID, "curves: must be a valid boolean, got 'yes'"),
+        ("title = 3\n" + VALID, "title: must be a valid string, got 3"),
+        ("grid = 3", "grid: must be a table, got 3"),
+        ('keep = ["total"]', r"must have one of \[grid\], \[zip\] and \[random\]; got none"),
+        (VALID + "[zip]\nsize = 3", r"got \[grid\], \[zip\]"),
+        ("[grid]", "grid.ensemble: is missing.*grid.size: is missing"),
+        ("[grid", "bad.toml: is not TOML: .*at end of document"),
+        (VALID + '[picture]\nkind = "pie"', "picture.kind: 'pie' is none of lines, bars"),
+        (VALID + '[picture]\nx = "density"', "picture.x: 'density' is no axis of this study"),
+        (
+            VALID + '[picture]\nquantity = "horizon_half"',
+            "picture.quantity: 'horizon_half' is not kept",
+        ),
+        (VALID + '[picture]\nkind = "curves"', "picture.kind: 'curves' needs `curves = true`"),
+        (VALID + '[picture]\nkind = "heatmap"', "picture.kind: 'heatmap' needs the axes x and y"),
+        (VALID + '[quick]\nsize = "a"', "quick.size: must be a positive integer"),
+        (
+            '[random]\nensemble = "normal"\nsize = 10\nsamples = 0\nseed = 1',
+            "random.samples: must be greater than or equal to 1, got 0",
+        ),
+        ('[random]\nensemble = "normal"\nsize = 10\nsamples = 3\n', "random.seed: is missing"),
+        (
+            '[random]\nensemble = "normal"\nsize = {low = 9, high = 3}\nsamples = 3\nseed = 1',
+            "random.size: `low` must be a number below `high`",
+        ),
+        (
+            VALID.replace("seed = 1", f"seed = {{ from = 1, to = {2**63} }}"),
+            r"grid.seed: must be at most 9223372036854775807 \(2\^63 - 1\), got 92233720368547",
+        ),
+        (
+            VALID.replace("seed = 1", f"seed = {{ from = 0, to = {2**63 - 1} }}"),
+            r"grid.seed: has more than 9223372036854775807 \(2\^63 - 1\) values",
+        ),
+        (VALID.replace("10", str(10**400)), r"grid.size: must be at most 9223372036854775807"),
+        (
+            VALID.replace("10", f"{{ from = 1, to = {2**62} }}").replace(
+                "seed = 1", f"seed = {{ from = 1, to = {2**62} }}"
+            ),
+            r"cases, more than can be numbered, 9,223,372,036,854,775,807 \(2\^63 - 1\)",
+        ),
+        (
+            '[random]\nensemble = "normal"\nsize = 10\nsamples = 3\nseed = ' + str(2**63),
+            "random.seed: must be less than or equal to 9223372036854775807",
+        ),
+        (
+            VALID.replace('"normal"', '{ name = "chain", loop = nan }'),
+            "grid.ensemble: the options of 'chain' must hold numbers",
+        ),
+        (VALID + 'mask = [["ones"]]', r"grid.mask: \['ones'\] is none of normal"),
+        (
+            'conclusion = "radius"\n' + VALID,
+            "conclusion: 'radius' needs the axis 'spectral_radius' in .grid. and 'usable_float32' "
+            "in `keep` and 'usable_12bit' in `keep`; add that",
+        ),
+        (
+            'conclusion = "noise"\n' + VALID.replace("grid", "zip"),
+            r"conclusion: 'noise' compares all combinations, so it needs \[grid\], not \[zip\]",
+        ),
+        (
+            VALID + '[picture]\nkind = "heatmap"\nx = "size"\ny = "seed"\n'
+            'quantity = ["total", "rank"]',
+            "picture.quantity: a heat map shows one quantity, got total, rank",
+        ),
+    ],
+)
+def test_bad_files_are_named_with_field_value_and_remedy(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message) as raised:
+        Study.load(path)
+    assert str(raised.value).startswith("bad.toml: ")
+    assert "\n" not in str(raised.value)
+
+
+def test_missing_files_and_other_formats(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no such study file; .*shipped: architectures"):
+        Study.load(tmp_path / "study.toml")
+    path = tmp_path / "study.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"study.toml: is not TOML, which is UTF-8 text"):
+        Study.load(path)
+    with pytest.raises(ValueError, match=r"has no \[quick\] table"):
+        Study.from_text(VALID, quick=True)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_studies_are_sound(name: str) -> None:
+    study, quick = Study.load(name), Study.load(name, quick=True)
+    assert study.name == quick.name == name
+    assert study.title.endswith("?")
+    assert study.conclusion == name
+    assert quick.count < study.count / 2
+    again = Study.from_text(quick.text, name)
+    assert [case.key for case in again.cases()] == [case.key for case in quick.cases()]
+    assert evaluate(quick.case_at(0).to_dict())["values"].keys() == set(study.keep)
+
+
+def test_what_a_study_shows() -> None:
+    assert "24 cases, grid; ensemble: 2, size: 3, method: 2, seed: 2" in repr(Study.from_text(GRID))
+    spans = Study.random(3, 1, ensemble="normal", size={"low": 2, "high": 4})
+    assert "3 cases, random; size: 2 … 4" in repr(spans)
