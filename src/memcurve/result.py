@@ -156,7 +156,7 @@ def installed_versions() -> Mapping[str, str]:
     }
 
 
-class _Codec:
+class Codec:
     """How pydantic reads and writes arrays and free content, without being imported for it."""
 
     def __init__(self, dtype: Any) -> None:
@@ -182,11 +182,11 @@ class _Codec:
         return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-Floats = Annotated[NDArray[np.float64], _Codec(float)]
-Integers = Annotated[NDArray[np.int64], _Codec(np.int64)]
-Complexes = Annotated[NDArray[np.complex128], _Codec(complex)]
+Floats = Annotated[NDArray[np.float64], Codec(float)]
+Integers = Annotated[NDArray[np.int64], Codec(np.int64)]
+Complexes = Annotated[NDArray[np.complex128], Codec(complex)]
 #: Whatever JSON can hold: options, diagnostics.
-Free = Annotated[Mapping[str, Any], _Codec(None)]
+Free = Annotated[Mapping[str, Any], Codec(None)]
 
 
 @contextmanager

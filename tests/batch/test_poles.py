@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from memcurve.batch import MemoryCurves, curves_of_poles
-from memcurve.batch.circle import aliasing, points_needed, roots_of_unity
+from memcurve.batch.allpass import aliasing, points_needed, roots_of_unity
 from memcurve.errors import UnstableNetworkError
 from memcurve.solve.allpass import memory_of_poles
 from oracle import drawn_poles, true_losses
 from tolerances import CLOSED_FORM, EPS, WHOLE_SUM
 
-#: The lattice of memcurve.allpass, itself right to a few of these (tests/solve/test_allpass.py).
+#: The lattice for one network, itself right to a few of these (tests/solve/test_allpass.py).
 REFERENCE = 16 * EPS
 
 
@@ -157,10 +157,12 @@ def test_shapes_and_indexing() -> None:
     assert np.abs(single[()].values - flat.values[0]).max() <= 100 * EPS
     with pytest.raises(TypeError, match="single network"):
         len(single)
-    with pytest.raises(IndexError, match="takes 2 integers"):
-        nested[0]
-    with pytest.raises(IndexError, match="not in this stack"):
+    for wrong in (0, (0, 3), (0, True), (0, 1.0)):
+        with pytest.raises(IndexError, match=r"not in this stack of .* takes 2 integers"):
+            nested[wrong]
+    with pytest.raises(IndexError, match="network 6 is not in this stack"):
         flat[6]
+    assert len(list(flat)) == 6
     assert "MemoryCurves of 6 networks, 20 lags" in repr(flat)
 
 
@@ -217,5 +219,6 @@ def test_roots_of_unity_are_right_to_the_last_digit() -> None:
 def test_lags_that_stop_before_the_memory_does() -> None:
     curves = curves_of_poles([1 - 1e-9])
     assert len(curves.lags) == 100_000
-    assert any("lags stop at 100000" in note for note in curves.notes)
-    assert not any("lags stop" in note for note in curves_of_poles([0.9]).notes)
+    [note] = [note for note in curves.notes if note.kind == "lags"]
+    assert note.startswith("lags stop at 100000")
+    assert not any(note.kind == "lags" for note in curves_of_poles([0.9]).notes)

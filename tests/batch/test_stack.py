@@ -23,9 +23,9 @@ from memcurve import (
 )
 from memcurve.batch import stack as stack_module
 from memcurve.batch.backend import Backend
-from memcurve.batch.degree import centred, fully_excited, residues
+from memcurve.batch.rank import fully_excited, residues
 from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, power_norms, scaling
-from memcurve.solve.analysis import modular, sensitivity
+from memcurve.solve import modular, sensitivity
 from tolerances import CLOSED_FORM, EPS
 
 NUMPY = Backend(np, None, "numpy", True)
@@ -188,10 +188,10 @@ def test_refusals() -> None:
         memory_curves(A, [1, 1, 1, 1, np.nan])
     with pytest.raises(ValueError, match="`method` must be one of"):
         memory_curves(A, method="exact")
-    with pytest.raises(ValueError, match="`closer_look_up_to` must be"):
-        memory_curves(A, closer_look_up_to=-1)
+    with pytest.raises(ValueError, match="`certify_up_to` must be"):
+        memory_curves(A, certify_up_to=-1)
     with pytest.raises(UncertainResultError, match=r"network 0 of the stack must be looked at"):
-        memory_curves(np.eye(5)[None] * 0.5, closer_look_up_to=4)
+        memory_curves(np.eye(5)[None] * 0.5, certify_up_to=4)
 
 
 def test_a_refused_closer_look_names_the_network() -> None:
@@ -220,7 +220,7 @@ def test_residues_are_those_of_the_stored_numbers() -> None:
     x = rng.standard_normal(500) * 2.0 ** rng.integers(-1070, 1000, 500)
     x[:3] = 0.0, 5e-324, np.finfo(float).max
     difference = residues(NUMPY, x, prime) - modular.residues(x, prime)
-    assert not np.any(centred(NUMPY, difference, prime))
+    assert not np.any(modular.centred(difference, prime))
 
 
 def test_full_rank_is_proven_and_less_is_not() -> None:

@@ -4,7 +4,7 @@
 """
 
 from memcurve.batch.poles import curves_of_poles
-from memcurve.batch.result import MemoryCurves
+from memcurve.batch.result import MemoryCurves, Origin
 from memcurve.batch.stack import memory_curves
 
-__all__ = ["MemoryCurves", "curves_of_poles", "memory_curves"]
+__all__ = ["MemoryCurves", "Origin", "curves_of_poles", "memory_curves"]

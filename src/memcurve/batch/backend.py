@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,11 @@ from memcurve.arguments import LARGEST_EXACT_INTEGER, exact_array, require_finit
 from memcurve.optional import optional
 
 Array = Any  # an array of any namespace
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+#: Entries of the matrices looked at together, which bounds the memory it takes.
+TOGETHER = 2**26
 
 
 def _compat() -> Any:
@@ -31,24 +36,12 @@ def _is_numpy(array: Any) -> bool:
 
 @dataclass(frozen=True)
 class Backend:
-    """A namespace of the array API and a device.
-
-    Attributes
-    ----------
-    xp : module
-        The namespace.
-    device : object
-        Where new arrays go; None for NumPy.
-    name : str
-        What messages call it, e.g. ``"torch"``.
-    is_host : bool
-        Whether the device is the CPU: operations start at once, and cost by their size.
-    """
+    """A namespace of the array API and a device."""
 
     xp: Any
-    device: Any
-    name: str
-    is_host: bool
+    device: Any  # where new arrays go; None for NumPy
+    name: str  # what messages call it, e.g. "torch"
+    is_host: bool  # the CPU: operations start at once, and cost by their size
 
     @classmethod
     def of(cls, array: Any, argument: str) -> Backend:
@@ -85,15 +78,21 @@ class Backend:
                 f"it first."
             )
         plain = without_gradient(exact)
-        if not _true(xp.all(xp.isfinite(plain))):
+        if not to_host(xp.all(xp.isfinite(plain))):
             require_finite(to_host(plain), argument)
         integers = xp.isdtype(array.dtype, "integral") and math.prod(plain.shape) > 0
-        if integers and _true(xp.max(xp.abs(plain)) >= LARGEST_EXACT_INTEGER):
+        if integers and to_host(xp.max(xp.abs(plain)) >= LARGEST_EXACT_INTEGER):
             raise ValueError(
                 f"`{argument}` holds integers of 2**53 or beyond, which float64 may not "
                 f"represent; divide by a common factor or convert to float yourself."
             )
         return exact
+
+    def complex128(self, array: Array) -> Array:
+        """Float64 numbers as complex ones; gradients pass."""
+        if self.xp is np:  # whose astype is a function from NumPy 2.1 on
+            return np.asarray(array, dtype=np.complex128)
+        return self.xp.astype(array, self.xp.complex128, copy=False)
 
     def _require_float64(self, argument: str) -> None:
         with warnings.catch_warnings():
@@ -134,11 +133,20 @@ class Backend:
             return xp.flip(summed(xp.flip(array, axis=-1), axis=-1), axis=-1)
         return summed(array, axis=-1)
 
+    def joined(self, parts: Sequence[Array], axis: int) -> Array:
+        """Arrays one after another."""
+        return parts[0] if len(parts) == 1 else self.xp.concat(list(parts), axis=axis)
+
 
 def spans(count: int, width: int) -> Iterator[slice]:
     """Consecutive slices of 0 … count − 1, ``width`` long, that end where the axis ends."""
     for start in range(0, count, width):
         yield slice(start, min(start + width, count))
+
+
+def blocks(stack: int, size: int) -> Iterator[slice]:
+    """Slices of a stack of matrices N×N, as many at a time as find room."""
+    return spans(stack, max(1, TOGETHER // size**2))
 
 
 def without_gradient(array: Any) -> Any:
@@ -188,7 +196,3 @@ def to_host(array: Any) -> NDArray[Any]:
             "jax.grad works."
         )
     return np.asarray(plain)
-
-
-def _true(value: Any) -> bool:
-    return bool(to_host(value))

@@ -1,24 +1,42 @@
-"""Memory curves from eigenvalues alone: all it takes is the array API."""
+"""Memory curves from eigenvalues alone: all it takes is the array API.
+
+Each network of a stack goes by the circle or the lattice of :mod:`memcurve.batch.allpass`,
+whichever is cheaper.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.arguments import require_size
-from memcurve.batch.backend import Backend, has_gradient, to_host
-from memcurve.batch.evaluation import LATTICE, METHODS, Plan, error_of, evaluate, plan_for
-from memcurve.batch.result import MemoryCurves, Origin, assembled
-from memcurve.errors import UnstableNetworkError
-from memcurve.memory import MOST_LAGS
-from memcurve.solve.lags import MOST_DEFAULT_LAGS
-
-SMALLEST_GRID = 4  # half a circle of three points
-ABSOLUTE = (
-    "values are right to within `error`; memory far below it has no digits of its own (for those, "
-    "method='lattice' or memcurve.memory_curve)"
+from memcurve.batch.allpass import (
+    MOST_POINTS,
+    circle_curves,
+    circle_errors,
+    lattice_curves,
+    lattice_errors,
+    points_needed,
 )
+from memcurve.batch.backend import Array, Backend, Complexes, Floats, has_gradient, to_host
+from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
+from memcurve.errors import UnstableNetworkError
+from memcurve.notes import Note
+from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+from memcurve.solve.question import validated_lags
+
+METHODS = ("auto", "circle", "lattice")
+LATTICE = 0  # the number of points of a network that goes through the lattice
+SMALLEST_GRID = 4  # half a circle of three points
+#: Times, in units of one pole at one point of the circle (5 ns on one core): one pole at one lag of
+#: the lattice, and what it takes to start the operations of a lag.
+LATTICE_POLE = 5
+START_ON_HOST, START_ON_DEVICE = 2**13, 2**20
+ALL_COUNT = Note("proof", "every given pole counts: the mask is taken to excite all modes")
+BY_LATTICE = Note("method", "lattice: lag by lag, without truncation or aliasing")
 
 
 def curves_of_poles(
@@ -77,86 +95,167 @@ def curves_of_poles(
             f"`poles` must have shape (..., n) with n of at least one, got {tuple(given.shape)}."
         )
     lags = validated_lags(lags)
-    _require_method(method, grid)
+    require_method(method)
+    _require_grid(grid, method)
     *lead, size = given.shape
     stack = int(np.prod(lead, dtype=int))
-    flat = xp.reshape(given, (stack, size))
-    if not xp.isdtype(flat.dtype, "complex floating"):
-        flat = flat + 0j if xp is np else xp.astype(flat, xp.complex128)
+    flat = backend.complex128(xp.reshape(given, (stack, size)))
     if add_conjugates:
         flat = xp.concat([flat, xp.conj(flat)], axis=1)
     known = to_host(flat)
     require_stable(known, "poles")
     if stack == 0:
-        return empty(backend, tuple(lead), lags)
+        return assembled(backend, tuple(lead), [], [], lags=lags)
     may_pair = add_conjugates or not has_gradient(flat)
     plan = plan_for(backend, known, lags, method, grid, may_pair=may_pair)
-    found = evaluate(backend, flat, plan, lags)
-    return assembled(
-        backend,
-        shape=tuple(lead),
-        values=found.memory,
-        error=error_of(backend, found, np.zeros(stack)),
-        loss=found.loss,
-        rank=np.full(stack, known.shape[1], dtype=np.int64),
-        origins=origins_of(plan),
-        notes=(
-            *notes_of(plan, lags, found.memory.shape[1]),
-            "every given pole counts: the mask is taken to excite all modes",
-        ),
+    part = computed(backend, flat, plan, lags, np.zeros(stack))
+    notes = [*notes_of(plan, lags, part.values.shape[1]), ALL_COUNT]
+    return assembled(backend, tuple(lead), [part], notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How the curves of poles (B, n), of which the host knows the values, are computed.
+
+    By so many points (B,) on the circle, a power of two, or 0 for the lattice; ``paired`` says
+    whether the poles of every network come in conjugate pairs.
+    """
+
+    poles: Complexes
+    points: NDArray[np.int64]
+    paired: bool
+
+    def of(self, networks: NDArray[np.intp]) -> Plan:
+        """The plan for some of the networks."""
+        return Plan(self.poles[networks], self.points[networks], self.paired)
+
+    def error(self, slope: Floats, sensitivity: Floats, lags: int | None) -> Floats:
+        """Per-lag error (B, m): poles off by rounding, aliasing, and rounding of the curve itself.
+
+        2·slope·e + 4e² + floor, where e bounds the norm of the error of the all-pass filter's
+        coefficients: ``spread``, and half of the poles' ``sensitivity`` (B,). ``slope`` is
+        √min(MC_τ, 1 − MC_τ), (B, m) or one for all.
+        """
+        spread, floor = np.empty(len(self.poles)), np.empty(len(self.poles))
+        for points in np.unique(self.points).tolist():
+            own = self.points == points
+            spread[own], floor[own] = (
+                lattice_errors(self.poles[own], lags)
+                if points == LATTICE
+                else circle_errors(self.poles[own], points)
+            )
+        off = (spread + sensitivity / 2)[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            error = 2 * slope * off + 4 * off**2 + floor[:, None]
+        return np.where(np.isfinite(error), np.minimum(error, 1.0), 1.0)
+
+    def largest_error(self, sensitivity: Floats, lags: int | None) -> Floats:
+        """The largest error (B,) that a lag can have."""
+        return self.error(np.sqrt([[0.5]]), sensitivity, lags)[:, 0]
+
+
+def plan_for(
+    backend: Backend,
+    poles: Complexes,
+    lags: int | None,
+    method: str,
+    grid: int | None = None,
+    *,
+    may_pair: bool = True,
+) -> Plan:
+    """Choose circle or lattice for each network, whichever is cheaper.
+
+    ``may_pair=False`` takes each pole for itself: half of the circle says nothing about a change
+    of one pole of a pair.
+    """
+    stack, size = poles.shape
+    paired = may_pair and _come_in_pairs(poles)
+    if grid is not None or method == "lattice":
+        return Plan(poles, np.full(stack, LATTICE if grid is None else grid), paired)
+    points = points_needed(poles)
+    too_many = points > MOST_POINTS
+    if method == "auto":
+        radius = np.abs(poles).max(axis=1, initial=0.0)
+        waves = size + (lags or np.minimum(2 * size + 18 / (1 - radius), MOST_DEFAULT_LAGS))
+        start = START_ON_HOST if backend.is_host else START_ON_DEVICE
+        on_circle = points // (2 if paired else 1) * size
+        too_many |= on_circle > waves * (LATTICE_POLE * size + start / stack)
+    return Plan(poles, np.where(too_many, LATTICE, points), paired)
+
+
+def computed(
+    backend: Backend,
+    poles: Array,
+    plan: Plan,
+    lags: int | None,
+    sensitivity: Floats,
+    *,
+    at_least: int = 1,
+) -> Part:
+    """Curves (B, m) of the poles (B, n), in the order of the stack.
+
+    ``lags=None`` takes as many as hold all but a negligible part of every network's memory, and
+    ``at_least`` so many. ``sensitivity`` (B,) says what rounding of the poles does to the curves.
+    """
+    groups = [np.flatnonzero(plan.points == points) for points in np.unique(plan.points)]
+
+    def curves(own: NDArray[np.intp], lags: int | None) -> tuple[Array, Array]:
+        chosen, points = backend.rows(poles, own), int(plan.points[own[0]])
+        if points == LATTICE:
+            return lattice_curves(backend, chosen, lags, plan.poles[own])
+        return circle_curves(backend, chosen, points, paired=plan.paired)
+
+    done = [curves(own, lags) for own in groups]
+    if lags is None:
+        enough = [_enough_lags(to_host(memory), poles.shape[1]) for memory, _ in done]
+        lags = max(at_least, *enough)
+        for k, own in enumerate(groups):
+            if plan.points[own[0]] == LATTICE and enough[k] < lags:  # it has no further lags yet
+                done[k] = curves(own, lags)
+    order = np.argsort(np.concatenate(groups), kind="stable")
+    memory, loss = (
+        backend.rows(
+            backend.joined([_to_length(backend, part[k], lags, beyond) for part in done], 0), order
+        )
+        for k, beyond in enumerate((0.0, 1.0))
     )
+    slope = np.sqrt(np.maximum(np.minimum(to_host(memory), to_host(loss)), 0.0))
+    error = backend.put(plan.error(slope, sensitivity, lags))
+    origins = tuple(Origin("lattice" if p == LATTICE else "circle") for p in plan.points.tolist())
+    return Part(memory, error, loss, np.full(len(order), poles.shape[1], np.int64), origins)
 
 
-def origins_of(plan: Plan) -> tuple[Origin, ...]:
-    """How each network of a plan is computed."""
-    return tuple(Origin("lattice" if p == LATTICE else "circle") for p in plan.points.tolist())
-
-
-def notes_of(plan: Plan, asked: int | None, lags: int) -> tuple[str, ...]:
+def notes_of(plan: Plan, asked: int | None, lags: int) -> list[Note]:
     """What to know about the curves of a plan, of which ``lags`` were computed."""
     points = plan.points[plan.points != LATTICE]
     notes = []
     if len(points):
         least, most = int(points.min()), int(points.max())
         span = f"{most}" if least == most else f"{least} to {most}"
-        notes.append(f"circle: the filter sampled at {span} points of the circle; {ABSOLUTE}")
+        text = (
+            f"circle: the filter sampled at {span} points of the circle; values are right to "
+            f"within `error`; memory far below it has no digits of its own (for those, "
+            f"method='lattice' or memcurve.memory_curve)"
+        )
+        notes.append(Note("method", text))
     if len(points) < len(plan.points):
-        notes.append("lattice: lag by lag, without truncation or aliasing")
+        notes.append(BY_LATTICE)
     if asked is None and lags >= MOST_DEFAULT_LAGS:
-        notes.append(
+        text = (
             f"lags stop at {lags}: memory beyond them is in `total`, not in `values`; give `lags` "
             f"to see further"
         )
-    return tuple(notes)
+        notes.append(Note("lags", text))
+    return notes
 
 
-def empty(backend: Backend, shape: tuple[int, ...], lags: int | None) -> MemoryCurves:
-    """The result for a stack of no networks."""
-    nothing = backend.put(np.zeros((0, lags or 0)))
-    return assembled(
-        backend,
-        shape=shape,
-        values=nothing,
-        error=nothing,
-        loss=nothing,
-        rank=np.zeros(0, dtype=np.int64),
-        origins=(),
-        notes=("the stack is empty",),
-    )
+def require_method(method: Any) -> None:
+    """Raise where a way from poles to curves is none."""
+    if method not in METHODS:
+        raise ValueError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
 
 
-def validated_lags(lags: Any) -> int | None:
-    """The number of lags, None or a positive integer that fits."""
-    if lags is None:
-        return None
-    if require_size(lags, "lags") > MOST_LAGS:
-        raise ValueError(
-            f"`lags` must be at most {MOST_LAGS:,}, which take gigabytes of memory; got {lags:,}."
-        )
-    return int(lags)
-
-
-def require_stable(poles: np.ndarray, argument: str) -> None:
+def require_stable(poles: Complexes, argument: str) -> None:
     """Raise where a network (a row) has an eigenvalue of modulus one or more, naming them all."""
     radius = np.abs(poles).max(axis=1, initial=0.0)
     outside = np.flatnonzero(radius >= 1)
@@ -169,16 +268,14 @@ def require_stable(poles: np.ndarray, argument: str) -> None:
         )
 
 
-def listed(networks: np.ndarray) -> str:
+def listed(networks: NDArray[np.intp]) -> str:
     """The networks in words, the first few of many."""
     numbers = ", ".join(str(k) for k in networks[:8].tolist())
     more = f" and {len(networks) - 8} more" if len(networks) > 8 else ""
     return f"network{'s' if len(networks) > 1 else ''} {numbers}{more}"
 
 
-def _require_method(method: str, grid: int | None) -> None:
-    if method not in METHODS:
-        raise ValueError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+def _require_grid(grid: int | None, method: str) -> None:
     if grid is None:
         return
     if method == "lattice":
@@ -187,3 +284,29 @@ def _require_method(method: str, grid: int | None) -> None:
         raise ValueError(
             f"`grid` must be a power of two, {SMALLEST_GRID} or more, got {grid}; give e.g. 4096."
         )
+
+
+def _enough_lags(memory: Floats, size: int) -> int:
+    """How many lags of these curves (B, m) hold nearly all of the memory."""
+    chosen = Lags(None, np.full(len(memory), float(size)))
+    chosen.enough(memory)
+    return min(chosen.count or memory.shape[1], MOST_DEFAULT_LAGS)
+
+
+def _to_length(backend: Backend, curves: Array, lags: int, beyond: float) -> Array:
+    """Cut or continue curves to so many lags; beyond the circle's points nothing is left."""
+    missing = lags - curves.shape[1]
+    if missing <= 0:
+        return curves[:, :lags]
+    rest = backend.put(np.full((curves.shape[0], missing), beyond))
+    return backend.xp.concat([curves, rest], axis=1)
+
+
+def _come_in_pairs(poles: Complexes) -> bool:
+    """Whether each network's poles are real or conjugate pairs, to the last digit."""
+
+    def ordered(values: Complexes) -> Complexes:
+        order = np.lexsort((values.imag, values.real), axis=1)
+        return np.take_along_axis(values, order, axis=1)
+
+    return bool(np.array_equal(ordered(poles), ordered(poles.conj())))

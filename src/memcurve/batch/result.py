@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve import plot
 from memcurve.batch.backend import Array, Backend, to_host
 from memcurve.curve import MemoryCurve
+from memcurve.notes import Note
+from memcurve.optional import optional
+from memcurve.result import Codec, Result
+
+# arrays of any namespace, of which the JSON holds the values
+Floats = Annotated[Any, Codec(float)]
+Integers = Annotated[Any, Codec(np.int64)]
+
+#: More curves than this are drawn as their median and quantiles.
+MOST_DRAWN = len(plot.COLOURS)
+_CURVES, _NUMBERS = ("values", "error", "loss"), ("total", "rank")
 
 
-class Origin(NamedTuple):
+@dataclass(frozen=True)
+class Origin:
     """How the curve of one network was made, and what to know about it alone."""
 
     method: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MemoryCurves:
+class MemoryCurves(Result):
     """Memory of a stack of networks lag by lag, with the error of every number.
 
     All arrays are of the namespace, and on the device, of what the curves were computed from. The
@@ -29,6 +43,8 @@ class MemoryCurves:
 
     Attributes
     ----------
+    shape : tuple of int
+        The leading axes of the stack.
     lags : (m,) int array
         The lags τ; lag 0 is the input at the same time step as the state.
     values : (..., m) array
@@ -44,7 +60,7 @@ class MemoryCurves:
         Rank of [C, AC, A²C, …] of the stored numbers.
     method : str
         ``"circle"``, ``"lattice"`` or ``"exact"`` (one by one, by memory_curve), or several.
-    notes : tuple of str
+    notes : tuple of Note
         Everything one should know before quoting the numbers.
     origins : tuple of Origin
         Method and notes of each network, in the order of the flattened stack.
@@ -64,20 +80,18 @@ class MemoryCurves:
     4.0
     """
 
-    lags: Array
-    values: Array
-    error: Array
-    loss: Array
-    total: Array
-    rank: Array
-    method: str
-    notes: tuple[str, ...] = ()
-    origins: tuple[Origin, ...] = ()
+    FORMAT: ClassVar[str] = "memcurve.MemoryCurves/1"
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The leading axes of the stack."""
-        return tuple(self.values.shape[:-1])
+    shape: tuple[int, ...]
+    lags: Integers
+    values: Floats
+    error: Floats
+    loss: Floats
+    total: Floats
+    rank: Integers
+    method: str
+    notes: tuple[Note, ...] = ()
+    origins: tuple[Origin, ...] = ()
 
     def __len__(self) -> int:
         if not self.shape:
@@ -87,18 +101,16 @@ class MemoryCurves:
     def __getitem__(self, network: int | tuple[int, ...]) -> MemoryCurve:
         """The curve of one network, on the CPU: ``curves[3]``, or ``curves[()]`` of a single."""
         index = network if isinstance(network, tuple) else (network,)
-        whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in index)
-        if not whole or len(index) != len(self.shape):
+        fits = len(index) == len(self.shape) and all(
+            isinstance(k, int | np.integer) and not isinstance(k, bool) and -n <= k < n
+            for k, n in zip(index, self.shape, strict=True)
+        )
+        if not fits:
             raise IndexError(
-                f"a stack of shape {self.shape} takes {len(self.shape)} integers to name a "
-                f"network, got {network!r}."
+                f"network {network!r} is not in this stack of shape {self.shape}, which takes "
+                f"{len(self.shape)} integers to name a network."
             )
-        try:
-            flat = int(np.arange(len(self.origins)).reshape(self.shape)[index])
-        except IndexError:
-            raise IndexError(
-                f"network {network!r} is not in this stack of shape {self.shape}."
-            ) from None
+        flat = int(np.arange(len(self.origins)).reshape(self.shape)[index])
         values, error, loss = (
             to_host(part[(*index, ...)]) for part in (self.values, self.error, self.loss)
         )
@@ -118,17 +130,63 @@ class MemoryCurves:
             network=f"network {', '.join(map(str, index)) or 'alone'} of a stack",
         )
 
-    def to_numpy(self) -> MemoryCurves:
+    def to_numpy(self) -> Self:
         """The same with NumPy arrays, on the CPU and outside of any graph."""
-        return dataclasses.replace(
-            self,
-            lags=to_host(self.lags),
-            values=to_host(self.values),
-            error=to_host(self.error),
-            loss=to_host(self.loss),
-            total=to_host(self.total),
-            rank=to_host(self.rank),
-        )
+        return self._on_host(self.shape)
+
+    def _on_host(self, lead: tuple[int, ...]) -> Self:
+        """The same with NumPy arrays that have these leading axes."""
+        host: dict[str, Any] = {name: to_host(getattr(self, name)) for name in _CURVES + _NUMBERS}
+        lags = to_host(self.lags)
+        host |= {name: host[name].reshape(*lead, len(lags)) for name in _CURVES}
+        host |= {name: host[name].reshape(lead) for name in _NUMBERS}
+        return dataclasses.replace(self, lags=lags, **host)
+
+    def to_json(self) -> str:
+        """The whole result as JSON, one row a network whatever the shape of the stack."""
+        return super(MemoryCurves, self._on_host((len(self.origins),))).to_json()
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what :meth:`to_json` wrote, as NumPy arrays."""
+        return super().from_json(text).to_numpy()
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame of the memory, indexed by lag, with a column a network."""
+        pd = optional("pandas", "this", "frames")
+        host = self._on_host((len(self.origins),))
+        columns = pd.Index(range(len(self.origins)), name="network")
+        if len(self.shape) > 1:
+            columns = pd.MultiIndex.from_product(map(range, self.shape), names=self._axes())
+        frame = pd.DataFrame(host.values.T, pd.Index(host.lags, name="lag"), columns)
+        frame.attrs.update(rank=host.rank.tolist(), method=self.method)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over network and lag, with method and notes as attributes."""
+        xr = optional("xarray", "this", "frames")
+        host, axes = self.to_numpy(), self._axes()
+        data = {n: ((*axes, "lag"), getattr(host, n)) for n in _CURVES}
+        data |= {n: (axes, getattr(host, n)) for n in _NUMBERS}
+        attributes = {"method": self.method, "notes": "\n".join(self.notes)}
+        return xr.Dataset(data, coords={"lag": host.lags}, attrs=attributes)
+
+    def _axes(self) -> tuple[str, ...]:
+        """Names of the leading axes."""
+        several = len(self.shape) > 1
+        return tuple(f"network_{k}" if several else "network" for k in range(len(self.shape)))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curves; of more than a few, the median and the 5 % and 95 % quantiles."""
+        places = list(np.ndindex(self.shape))
+        if len(places) <= MOST_DRAWN:
+            return plot.curves(*(self[place] for place in places), ax=ax)
+        values = self._on_host((len(places),)).values
+        low, median, high = np.quantile(values, [0.05, 0.5, 0.95], axis=0)
+        bands = np.column_stack([low, high])
+        middle = dataclasses.replace(self[places[0]], values=median, bands=bands)
+        name = f"{len(places)} networks: median, 5 % to 95 % quantiles ({self.method})"
+        return plot.curves(middle, labels=[name], ax=ax)
 
     def __repr__(self) -> str:
         count = len(self.origins)
@@ -141,31 +199,51 @@ class MemoryCurves:
         )
 
 
+class Part(NamedTuple):
+    """Curves (B, m) of some networks of a stack."""
+
+    values: Array
+    error: Array
+    loss: Array
+    rank: NDArray[np.int64]
+    origins: tuple[Origin, ...]
+
+
 def assembled(
     backend: Backend,
-    *,
     shape: tuple[int, ...],
-    values: Array,
-    error: Array,
-    loss: Array,
-    rank: NDArray[np.int64],
-    origins: tuple[Origin, ...],
-    notes: tuple[str, ...],
+    parts: Sequence[Part],
+    notes: Iterable[Note],
+    *,
+    places: NDArray[np.intp] | None = None,
+    lags: int | None = None,
 ) -> MemoryCurves:
-    """The result of a flattened stack (B, m), in the stack's own shape."""
-    lags = int(values.shape[1])
+    """The result of a stack, in its own shape; no parts are a stack of no networks.
 
-    def folded(array: Array) -> Array:
-        return backend.xp.reshape(array, (*shape, lags))
+    ``places`` are the numbers of the networks in the flattened stack, part by part.
+    """
+    if not parts:
+        nothing = backend.put(np.zeros((0, lags or 0)))
+        parts = [Part(nothing, nothing, nothing, np.zeros(0, dtype=np.int64), ())]
+        notes = [Note("question", "the stack is empty")]
+    rank = np.concatenate([part.rank for part in parts])
+    origins = [origin for part in parts for origin in part.origins]
+    order = np.arange(len(rank)) if places is None else np.argsort(places)
+    count = int(parts[0].values.shape[1])
+
+    def folded(arrays: list[Array]) -> Array:
+        ordered = backend.rows(backend.joined(arrays, axis=0), order)
+        return backend.xp.reshape(ordered, (*shape, count))
 
     return MemoryCurves(
-        lags=backend.put(np.arange(lags)),
-        values=folded(values),
-        error=folded(error),
-        loss=folded(loss),
-        total=backend.put(rank.astype(float).reshape(shape)),
-        rank=backend.put(rank.reshape(shape)),
+        shape=shape,
+        lags=backend.put(np.arange(count)),
+        values=folded([part.values for part in parts]),
+        error=folded([part.error for part in parts]),
+        loss=folded([part.loss for part in parts]),
+        total=backend.put(rank[order].astype(float).reshape(shape)),
+        rank=backend.put(rank[order].reshape(shape)),
         method=" and ".join(sorted({origin.method for origin in origins})),
-        notes=notes,
-        origins=origins,
+        notes=tuple(notes),
+        origins=tuple(origins[k] for k in order),
     )

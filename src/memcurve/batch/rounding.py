@@ -11,11 +11,12 @@ fails, or that have a node without connections, have no bound here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.batch.backend import Array, Backend, spans, to_host
-from memcurve.batch.degree import TOGETHER
+from memcurve.batch.backend import Array, Backend, Complexes, Floats, blocks, to_host
 from memcurve.solve.sensitivity import (
     BACKWARD_ERROR,
     FIRST_ORDER,
@@ -23,8 +24,6 @@ from memcurve.solve.sensitivity import (
     PROBES_FROM_SIZE,
     SMALL_REST,
 )
-
-Floats = NDArray[np.float64]
 
 #: Sweeps that move all nodes at once, and those that then move the worst node of each network.
 SWEEPS, MOVES = 16, 64
@@ -43,11 +42,10 @@ def scaling(backend: Backend, A: Array) -> tuple[Floats | None, NDArray[np.bool_
         return None, np.ones(stack, dtype=bool)
     exponents = np.zeros((stack, size))
     balanced = np.zeros(stack, dtype=bool)
-    together = max(1, TOGETHER // size**2)
-    for own in spans(stack, together):
-        squares = (
-            A[own, :, :] * A[own, :, :] * (1 - xp.eye(size, dtype=A.dtype, device=backend.device))
-        )
+    for own in blocks(stack, size):
+        others = 1 - xp.eye(size, dtype=A.dtype, device=backend.device)
+        squares = A[own, :, :] * A[own, :, :] * others
+        del others  # another N×N array
         for sweep in range(SWEEPS + MOVES + 1):
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.log2(to_host(xp.sum(squares, axis=2)) / to_host(xp.sum(squares, axis=1)))
@@ -83,8 +81,7 @@ def pole_sensitivities(backend: Backend, A: Array) -> Floats:
     if size == 1:
         return np.zeros(stack)
     result = np.empty(stack)
-    together = max(1, TOGETHER // size**2)
-    for own in spans(stack, together):
+    for own in blocks(stack, size):
         block = A[own, :, :]
         rounding = BACKWARD_ERROR * np.sqrt(size * to_host(xp.sum(block * block, axis=(1, 2))))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -94,7 +91,7 @@ def pole_sensitivities(backend: Backend, A: Array) -> Floats:
     return result
 
 
-def eigenvalues_fit(backend: Backend, A: Array, poles: NDArray[np.complex128]) -> NDArray[np.bool_]:
+def eigenvalues_fit(backend: Backend, A: Array, poles: Complexes) -> NDArray[np.bool_]:
     """Whether Σλ = tr A and Σλ² = tr A² up to rounding, for each network of a balanced stack.
 
     Some libraries return what they have where an eigenvalue solver failed, and say nothing. With
@@ -103,7 +100,7 @@ def eigenvalues_fit(backend: Backend, A: Array, poles: NDArray[np.complex128]) -
     xp = backend.xp
     stack, size = poles.shape
     result = np.empty(stack, dtype=bool)
-    for own in spans(stack, max(1, TOGETHER // size**2)):
+    for own in blocks(stack, size):
         block = A[own, :, :]
         norm = np.sqrt(to_host(xp.sum(block * block, axis=(1, 2))))
         rounding = 2 * BACKWARD_ERROR * np.sqrt(size) * norm  # of the sums here, too
@@ -118,55 +115,53 @@ def eigenvalues_fit(backend: Backend, A: Array, poles: NDArray[np.complex128]) -
 
 def power_norms(backend: Backend, A: Array) -> tuple[Floats, Floats]:
     """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F from above, infinite where they do not settle."""
-    size = A.shape[1]
-    if size < PROBES_FROM_SIZE:
-        return _doubled(backend, A)
-    squares, norms = _probed(backend, A)
+    if A.shape[1] < PROBES_FROM_SIZE:
+        return _settled(_doubled(backend, A), A.shape[0])
+    # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
+    squares, norms = (2 * sums for sums in _settled(_probed(backend, A), A.shape[0]))
     slow = np.flatnonzero(~np.isfinite(squares))
     if len(slow):
-        squares[slow], norms[slow] = _doubled(backend, backend.rows(A, slow))
+        doubled = _doubled(backend, backend.rows(A, slow))
+        squares[slow], norms[slow] = _settled(doubled, len(slow))
     return squares, norms
 
 
-def _doubled(backend: Backend, A: Array) -> tuple[Floats, Floats]:
-    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
-    xp = backend.xp
-    stack, size, _ = A.shape
-    X = xp.eye(size, dtype=A.dtype, device=backend.device) + xp.matmul(xp.matrix_transpose(A), A)
-    trace = to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
-    total, added = np.sqrt(size) + np.sqrt(np.maximum(trace - size, 0)), 1
+def _settled(steps: Iterator[tuple[Floats, Floats, Floats]], stack: int) -> tuple[Floats, Floats]:
+    """Both sums, from the sums so far and the ‖Aᵏ‖_F² of the next power, once that is small."""
     squares, norms = np.full(stack, np.inf), np.full(stack, np.inf)
-    for _ in range(60):
-        A = xp.matmul(A, A)
-        rest = to_host(xp.sum(A * A, axis=(1, 2)))
+    for so_far, total, rest in steps:
         done = (rest <= SMALL_REST) & np.isinf(squares)
-        squares[done] = trace[done] / (1 - rest[done])
+        squares[done] = so_far[done] / (1 - rest[done])
         norms[done] = total[done] / (1 - np.sqrt(rest[done]))
         if np.all(np.isfinite(squares) | ~np.isfinite(rest)):
             break
+    return squares, norms
+
+
+def _doubled(backend: Backend, A: Array) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
+    xp, size = backend.xp, A.shape[1]
+    X = xp.eye(size, dtype=A.dtype, device=backend.device) + xp.matmul(xp.matrix_transpose(A), A)
+    trace = to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
+    total, added = np.sqrt(size) + np.sqrt(np.maximum(trace - size, 0)), 1
+    for _ in range(60):
+        A = xp.matmul(A, A)
+        yield trace, total, to_host(xp.sum(A * A, axis=(1, 2)))
         X = X + xp.matmul(xp.matmul(xp.matrix_transpose(A), X), A)
         added *= 2
         before, trace = trace, to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
         total = total + np.sqrt(added * np.maximum(0.0, trace - before))
-    return squares, norms
 
 
-def _probed(backend: Backend, A: Array) -> tuple[Floats, Floats]:
-    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; infinite where the powers decay too slowly."""
+def _probed(backend: Backend, A: Array) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω, as long as that is cheaper than doubling."""
     xp = backend.xp
     stack, size, _ = A.shape
     drawn = np.random.default_rng(_SEED).standard_normal((1, size, PROBES))
     probes = backend.put(np.broadcast_to(drawn, (stack, size, PROBES)))
     sums, total = np.full(stack, float(size)), np.full(stack, np.sqrt(size))
-    squares, norms = np.full(stack, np.inf), np.full(stack, np.inf)
-    for _ in range(size // 4):  # beyond this, doubling costs less
+    for _ in range(size // 4):
         probes = xp.matmul(A, probes)
         rest = to_host(xp.sum(probes * probes, axis=(1, 2))) / PROBES
         sums, total = sums + rest, total + np.sqrt(rest)
-        done = (rest <= SMALL_REST) & np.isinf(squares)
-        # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
-        squares[done] = 2 * sums[done] / (1 - rest[done])
-        norms[done] = 2 * total[done] / (1 - np.sqrt(rest[done]))
-        if np.isfinite(squares).all():
-            break
-    return squares, norms
+        yield sums, total, rest

@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.arguments import require_limit
-from memcurve.batch.backend import Array, Backend, has_gradient, to_host, without_gradient
-from memcurve.batch.closer import closer_look, continued
-from memcurve.batch.degree import fully_excited
-from memcurve.batch.evaluation import METHODS, Plan, error_of, evaluate, plan_for
+from memcurve.arguments import exact_array, require_limit
+from memcurve.batch.backend import (
+    Array,
+    Backend,
+    Floats,
+    has_gradient,
+    to_host,
+    without_gradient,
+)
 from memcurve.batch.poles import (
-    empty,
+    Plan,
+    computed,
     listed,
     notes_of,
-    origins_of,
+    plan_for,
+    require_method,
     require_stable,
-    validated_lags,
 )
-from memcurve.batch.result import MemoryCurves, Origin, assembled
+from memcurve.batch.rank import fully_excited
+from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
 from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, scaling
-from memcurve.batch.validation import real_stack, validated_mask, validated_shape
 from memcurve.curve import MemoryCurve
-from memcurve.errors import UncertainResultError
+from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.notes import Note
+from memcurve.solve.question import validated_lags
 from memcurve.solve.solvers import LARGEST_ERROR
 
-Floats = NDArray[np.float64]
-
-NO_MASK = (
+NO_MASK = Note(
+    "question",
     "no mask was given: the curves are those of a mask drawn at random, and of any mask that "
-    "excites the same modes"
+    "excites the same modes",
 )
-ASSUMED = "assume_controllable=True: that the mask excites every mode was not checked"
+ASSUMED = Note(
+    "proof", "assume_controllable=True: that the mask excites every mode was not checked"
+)
+UNPROVEN = Note("method", "the mask may not excite every mode")
+UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
+_SEED = 20230501
 
 
 def memory_curves(
@@ -43,7 +57,7 @@ def memory_curves(
     *,
     method: str = "auto",
     assume_controllable: bool = False,
-    closer_look_up_to: int = 3000,
+    certify_up_to: int = 3000,
 ) -> MemoryCurves:
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
@@ -71,9 +85,10 @@ def memory_curves(
         :func:`memcurve.batch.curves_of_poles`.
     assume_controllable : bool
         Take it for granted that each mask excites every mode. Saves time, and is noted.
-    closer_look_up_to : int
+    certify_up_to : int
         Number of states up to which a network may be handed to ``memory_curve`` on the CPU; beyond
-        it such a network is refused.
+        it such a network is refused. Where that function needs ball arithmetic, its own default of
+        ``certify_up_to`` holds.
 
     Returns
     -------
@@ -105,67 +120,60 @@ def memory_curves(
     True
     """
     lags = validated_lags(lags)
-    if method not in METHODS:
-        raise ValueError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
-    closer_look_up_to = require_limit(closer_look_up_to, "closer_look_up_to")
+    require_method(method)
+    certify_up_to = require_limit(certify_up_to, "certify_up_to")
     backend = Backend.of(A, "A")
     given = backend.float64(A, "A")
-    shape = validated_shape(given)
-    stacked, mask = real_stack(backend, given, validated_mask(C, shape, given.shape[-1]))
-    states = mask.shape[1]
-    if len(mask) == 0:
-        return empty(backend, shape, lags)
+    shape = _stack_shape(given)
+    stacked, mask = _real_stack(backend, given, _validated_mask(C, shape, given.shape[-1]))
     if not isinstance(assume_controllable, bool | np.bool_):
         raise TypeError(
             f"`assume_controllable` must be True or False, got {assume_controllable!r}."
         )
+    if len(mask) == 0:
+        return assembled(backend, shape, [], [], lags=lags)
     judged = _judge(backend, stacked, mask, lags, method, assume_controllable)
-    reasons = {
-        "the mask may not excite every mode": ~judged.excited & ~judged.uncertain,
-        "the eigenvalues are too uncertain in plain floating point": judged.uncertain,
-    }
     notes = [NO_MASK] if C is None else []
     notes += [ASSUMED] if assume_controllable else []
-    for reason, which in reasons.items():
+    for reason, which in (
+        (UNPROVEN, ~judged.excited & ~judged.uncertain),
+        (UNCERTAIN, judged.uncertain),
+    ):
         if which.any():
             networks = np.flatnonzero(which)
-            _require_possible(networks, stacked, reason, closer_look_up_to)
-            notes.append(f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}")
-    careful = np.flatnonzero(~judged.excited | judged.uncertain)
-    good = np.flatnonzero(judged.excited & ~judged.uncertain)
-    looked_at = closer_look(to_host(backend.rows(stacked, careful)), mask[careful], careful, lags)
-    computed = None
+            _require_possible(networks, stacked, reason, certify_up_to)
+            text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
+            notes.append(Note(reason.kind, text))
+    is_good = judged.excited & ~judged.uncertain
+    good, careful = np.flatnonzero(is_good), np.flatnonzero(~is_good)
+    matrices = to_host(backend.rows(stacked, careful))
+    looked_at = [
+        _closer_look(matrix, mask[k], k, lags)
+        for matrix, k in zip(matrices, careful.tolist(), strict=True)
+    ]
+    parts, count = [], max(map(len, looked_at), default=1)
     if len(good):
-        plan = judged.plan.of(good)
-        at_least = max((len(curve) for curve in looked_at), default=1)
-        found = evaluate(backend, backend.rows(judged.poles, good), plan, lags, at_least=at_least)
-        error = error_of(backend, found, judged.sensitivity[good])
-        computed = Computed(found.memory, found.loss, error, origins_of(plan))
-        notes += notes_of(plan, lags, found.memory.shape[1])
-    return _joined(backend, shape, computed, good, looked_at, careful, tuple(notes), states)
+        plan, poles = judged.plan.of(good), backend.rows(judged.poles, good)
+        part = computed(backend, poles, plan, lags, judged.sensitivity[good], at_least=count)
+        parts, count = [part], part.values.shape[1]
+        notes += notes_of(plan, lags, count)
+    if looked_at:
+        parts.append(_continued(backend, looked_at, count))
+    return assembled(backend, shape, parts, notes, places=np.concatenate([good, careful]))
 
 
 class Judged(NamedTuple):
-    """What decides how each network of a stack is computed.
-
-    ``excited``: every mode counts, proven or taken for granted. ``uncertain``: the error would be
-    too large.
-    """
+    """What decides how each network of a stack is computed."""
 
     poles: Array
     plan: Plan
     sensitivity: Floats
-    excited: NDArray[np.bool_]
-    uncertain: NDArray[np.bool_]
+    excited: NDArray[np.bool_]  # every mode counts, proven or taken for granted
+    uncertain: NDArray[np.bool_]  # the error would be too large
 
 
 def _judge(
-    backend: Backend,
-    A: Array,
-    mask: Floats,
-    lags: int | None,
-    method: str,
-    assume_controllable: bool,
+    backend: Backend, A: Array, mask: Floats, lags: int | None, method: str, assumed: bool
 ) -> Judged:
     """Eigenvalues of a stack A (B, N, N), their uncertainty, and whether all of them count."""
     plain = without_gradient(A)
@@ -180,21 +188,12 @@ def _judge(
     sensitivity[~(balanced & readable)] = np.inf
     del scaled  # another N×N array a network
     plan = plan_for(backend, known, lags, method)
-    uncertain = plan.largest_error(sensitivity) > LARGEST_ERROR
-    excited = np.full(len(mask), assume_controllable)
+    uncertain = plan.largest_error(sensitivity, lags) > LARGEST_ERROR
+    excited = np.full(len(mask), assumed)
     asked = np.flatnonzero(~uncertain & ~excited)
     if len(asked):
         excited[asked] = fully_excited(backend, backend.rows(plain, asked), mask[asked])
     return Judged(poles, plan, sensitivity, excited, uncertain)
-
-
-class Computed(NamedTuple):
-    """Curves (B, m) computed on the device, and how."""
-
-    memory: Array
-    loss: Array
-    error: Array
-    origins: tuple[Origin, ...]
 
 
 def _scaled(backend: Backend, A: Array, exponents: Floats | None) -> Array:
@@ -206,22 +205,18 @@ def _scaled(backend: Backend, A: Array, exponents: Floats | None) -> Array:
 
 
 def _eigenvalues(backend: Backend, A: Array, exponents: Floats | None) -> Array:
-    xp = backend.xp
-    eigvals = getattr(xp.linalg, "eigvals", None)
+    eigvals = getattr(backend.xp.linalg, "eigvals", None)
     if eigvals is None:
         raise TypeError(
             f"`A` is an array of {backend.name}, which has no linalg.eigvals; compute the "
             f"eigenvalues elsewhere and give them to memcurve.batch.curves_of_poles, which needs "
             f"the array API alone."
         )
-    poles = eigvals(_scaled(backend, A, exponents))
-    if xp is np:  # real where all eigenvalues are
-        return np.asarray(poles, dtype=np.complex128)
-    return poles if xp.isdtype(poles.dtype, "complex floating") else xp.astype(poles, xp.complex128)
+    return backend.complex128(eigvals(_scaled(backend, A, exponents)))  # NumPy's may be real
 
 
 def _require_possible(
-    networks: NDArray[np.intp], A: Array, reason: str, closer_look_up_to: int
+    networks: NDArray[np.intp], A: Array, reason: str, certify_up_to: int
 ) -> None:
     """Raise where networks would have to be handed to the CPU and cannot be."""
     if has_gradient(A):
@@ -230,49 +225,82 @@ def _require_possible(
             f"without one, memory_curve would take a closer look. Leave them out, or detach `A`."
         )
     states = int(A.shape[-1])
-    if states > closer_look_up_to:
+    if states > certify_up_to:
         raise UncertainResultError(
             f"{listed(networks)} of the stack must be looked at more closely, one by one on the "
-            f"CPU, since {reason}; but there are {states} states and `closer_look_up_to` is "
-            f"{closer_look_up_to}. Raise it (a closer look takes several times as long as the "
+            f"CPU, since {reason}; but there are {states} states and `certify_up_to` is "
+            f"{certify_up_to}. Raise it (a closer look takes several times as long as the "
             f"eigenvalues on the CPU), or leave these networks out."
         )
 
 
-def _joined(
-    backend: Backend,
-    shape: tuple[int, ...],
-    computed: Computed | None,
-    good: NDArray[np.intp],
-    looked_at: list[MemoryCurve],
-    careful: NDArray[np.intp],
-    notes: tuple[str, ...],
-    states: int,
-) -> MemoryCurves:
-    """Both kinds of curves in the order of the stack."""
+def _closer_look(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:
+    """The exact curve of a network, whose number messages give."""
+    try:
+        return memory_curve(LinearNetwork(A, C), lags)
+    except (UnstableNetworkError, UncertainResultError) as error:
+        raise type(error)(f"network {number} of the stack: {error}") from error
+
+
+def _continued(backend: Backend, curves: list[MemoryCurve], lags: int) -> Part:
+    """Curves at so many lags, where their own number was their choice.
+
+    A curve never rises: what follows lies between zero and its last value, which is negligible.
+    """
+    values, loss = np.zeros((len(curves), lags)), np.ones((len(curves), lags))
+    error = np.array([[curve.values[-1] + curve.error[-1]] * lags for curve in curves])
+    for k, curve in enumerate(curves):
+        for rows, own in (values, curve.values), (error, curve.error), (loss, curve.loss):
+            rows[k, : len(own)] = own[:lags]
+    put, ranks = backend.put, np.array([curve.rank for curve in curves], dtype=np.int64)
+    origins = tuple(Origin(curve.method, curve.notes) for curve in curves)
+    return Part(put(values), put(error), put(loss), ranks, origins)
+
+
+def _stack_shape(A: Array) -> tuple[int, ...]:
+    """The leading axes of a stack of square matrices."""
+    shape = tuple(int(length) for length in A.shape)
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
+        raise ValueError(
+            f"`A` must be a stack of square matrices, of shape (B, N, N) or (N, N) with N of at "
+            f"least one, got shape {shape}."
+        )
+    return shape[:-2]
+
+
+def _validated_mask(C: Any, shape: tuple[int, ...], size: int) -> NDArray[Any] | None:
+    """Masks on the host, one for each network (B, N): they only enter decisions."""
+    if C is None:
+        return None
+    mask = exact_array(to_host(C), "C")
+    if mask.shape not in ((size,), (*shape, size)):
+        raise ValueError(
+            f"`C` must have shape ({size},), or {(*shape, size)} with a mask for each network, to "
+            f"fit `A`; got {mask.shape}. Networks of several inputs go one by one, through "
+            f"memcurve.memory_curve."
+        )
+    return np.broadcast_to(mask, (*shape, size)).reshape(-1, size)
+
+
+def _real_stack(backend: Backend, A: Array, C: NDArray[Any] | None) -> tuple[Array, Floats]:
+    """Real networks (B, N, N) and masks (B, N) whose states are the ones read.
+
+    Complex ones become [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C], as in
+    :meth:`memcurve.LinearNetwork.real_pair`. Without masks, one is drawn at random for all.
+    """
     xp = backend.xp
-    lags = max(map(len, looked_at)) if computed is None else int(computed.memory.shape[1])
-    parts = [] if computed is None else [computed]
-    if looked_at:
-        rows = [continued(curve, lags) for curve in looked_at]
-        values, loss, error = (backend.put(np.stack(part)) for part in zip(*rows, strict=True))
-        own = tuple(Origin(curve.method, curve.notes) for curve in looked_at)
-        parts.append(Computed(values, loss, error, own))
-    order = np.argsort(np.concatenate([good, careful]), kind="stable")
-    ranks = np.concatenate(
-        [np.full(len(good), states), np.array([curve.rank for curve in looked_at], dtype=int)]
-    )
-    memory, loss, error = (
-        backend.rows(xp.concat([part[k] for part in parts], axis=0), order) for k in range(3)
-    )
-    origins = [origin for part in parts for origin in part.origins]
-    return assembled(
-        backend,
-        shape=shape,
-        values=memory,
-        error=error,
-        loss=loss,
-        rank=ranks[order].astype(np.int64),
-        origins=tuple(origins[k] for k in order),
-        notes=notes,
-    )
+    size = int(A.shape[-1])
+    stack = math.prod(A.shape[:-2])
+    A = xp.reshape(A, (stack, size, size))
+    complex_matrix = bool(xp.isdtype(A.dtype, "complex floating"))
+    if complex_matrix or (C is not None and np.iscomplexobj(C)):
+        real = xp.real(A) if complex_matrix else A
+        imaginary = xp.imag(A) if complex_matrix else xp.zeros_like(A)
+        upper = xp.concat([real, -imaginary], axis=2)
+        A = xp.concat([upper, xp.concat([imaginary, real], axis=2)], axis=1)
+        C = None if C is None else np.concatenate([C.real, C.imag], axis=1)
+        size = 2 * size
+    if C is None:
+        drawn = np.random.default_rng(_SEED).integers(1, 2**20, size).astype(float)
+        C = np.broadcast_to(drawn, (stack, size))
+    return A, np.asarray(C, dtype=float)

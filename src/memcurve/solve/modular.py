@@ -14,7 +14,7 @@ serve two kinds of arithmetic:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,9 +38,9 @@ def dyadic(x: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.ldexp(mantissa, 53).astype(np.int64), exponent.astype(np.int64) - 53
 
 
-def centred(x: Any, prime: int) -> Any:
-    """Reduce integers held in float64 to residues of modulus at most p/2."""
-    return x - prime * np.rint(x / prime)
+def centred(x: Any, prime: int, xp: Any = np) -> Any:
+    """Reduce integers held in float64, of any array library, to residues of modulus about p/2."""
+    return x - prime * xp.round(x / prime)
 
 
 def residues(x: Floats, prime: int) -> Floats:
@@ -138,22 +138,37 @@ def _degree_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> M
 
 
 def _dense_sequence(A: Floats, u: Floats, v: Floats, prime: int) -> Floats:
-    """2n terms uᵀAᵏv as (uᵀAⁱ)(A^{bj}v), i < b: about 2·√(2n) products and log₂ b squarings."""
     terms = 2 * len(v)
-    steps = max(0, round(np.log2(terms) / 2))
-    left = _powers_times(A.T, u, 2**steps, prime)
-    for _ in range(steps):
-        A = centred(A @ A, prime)
-    right = _powers_times(A, v, -(-terms // 2**steps), prime)
-    return np.ravel(centred(right.T @ left, prime))[:terms]
+
+    def square(power: Floats) -> Any:
+        return centred(power @ power, prime)
+
+    squarings = max(0, round(np.log2(terms) / 2))
+    found = krylov_terms(A, u[:, None], v[:, None], prime, square, squarings)
+    return np.ravel(found)[:terms]
 
 
-def _powers_times(A: Any, v: Floats, count: int, prime: int) -> Floats:
-    columns = np.empty((len(v), count))
-    for k in range(count):
-        columns[:, k] = v
-        v = centred(A @ v, prime)
-    return columns
+def krylov_terms(
+    A: Any, u: Any, v: Any, prime: int, square: Callable[[Any], Any], squarings: int, xp: Any = np
+) -> Any:
+    """2n terms uᵀAᵏv or some more, as (uᵀAⁱ)(A^{bj}v), i < b = 2^squarings; k = bj + i.
+
+    About 2·√(2n) products with vectors, where b is about as large. All are residues held in
+    float64, of any array library: A is (..., n, n), u and v are (..., n, 1), ``square`` squares A.
+    """
+    left = _powers_times(xp.matrix_transpose(A), u, 2**squarings, prime, xp)
+    for _ in range(squarings):
+        A = square(A)
+    right = _powers_times(A, v, -(-2 * v.shape[-2] // 2**squarings), prime, xp)
+    return centred(xp.matmul(xp.matrix_transpose(right), left), prime, xp)
+
+
+def _powers_times(A: Any, v: Any, count: int, prime: int, xp: Any) -> Any:
+    """[v, Av, …, A^{count−1}v] modulo p."""
+    columns = [v]
+    for _ in range(count - 1):
+        columns.append(centred(xp.matmul(A, columns[-1]), prime, xp))
+    return xp.concat(columns, axis=-1)
 
 
 def _sparse_sequence(A: Any, u: Floats, v: Floats, prime: int) -> Floats:

@@ -1,6 +1,7 @@
-"""Poles → memory curve on the unit circle: the all-pass filter sampled, and one Fourier transform.
+"""Poles → memory curves of stacks, by the all-pass filter of :mod:`memcurve.solve.allpass`.
 
-On |z| = 1 the filter B(z) = Π (z − λ̄_k)/(1 − λ_k z) = Σ_j b_j zʲ is a pure phase::
+**Circle**: the filter sampled, and one Fourier transform. On |z| = 1 the filter
+B(z) = Π (z − λ̄_k)/(1 − λ_k z) = Σ_j b_j zʲ is a pure phase::
 
     B(z) = zⁿ · conj(D)/D,        D(z) = Π_k (1 − λ_k z)
 
@@ -11,19 +12,30 @@ circle |z| = r says Σ_j |b_j|² r²ʲ ≤ G(r)², so that::
     √(Σ_{j≥M} |b_j|²) ≤ G(r) r⁻ᴹ,        G(r) = Π_k (r − |λ_k|)/(1 − |λ_k| r) ≥ max_{|z|=r} |B(z)|
 
 and the folded part has norm at most a = G(r) r⁻ᴹ/(1 − r⁻ᴹ). M is a power of two with a ≤ 2⁻⁵⁴.
+
+**Lattice**: causal, so without aliasing. A cascade of first-order sections with the pole λ, whose
+state is x, and s = √(1 − |λ|²)::
+
+    x ← λ x + s u,    u ← s x − λ̄ u,        u = 1, 0, 0, … into the first section
+
+The sections of all networks advance at once: section k handles time τ in wave k + τ. What has not
+left yet is in the states and in the signals under way, and that is the memory.
+
+Errors of both are two numbers a network: ``spread`` bounds the Euclidean norm of the error of the
+coefficients b, which moves MC_τ by up to 2·√min(MC_τ, 1 − MC_τ)·spread to first order; ``floor`` is
+added to that.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.batch.backend import Array, Backend, spans
+from memcurve.batch.backend import Array, Backend, Complexes, Floats, spans, to_host
+from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS
-
-Floats = NDArray[np.float64]
 
 #: Larger grids are left to the lattice, which has no aliasing at all.
 MOST_POINTS = 2**20
@@ -36,29 +48,14 @@ _ALLOWED = -54 * np.log(2)
 FACTORS = 16
 #: Entries of the largest arrays, poles × points: they bound the memory it takes.
 BLOCK_ON_HOST, BLOCK_ON_DEVICE = 2**18, 2**24
+#: Lags of the lattice between two looks at whether there are enough, by default.
+LOOK_EVERY = 256
 
 
-class Evaluation(NamedTuple):
-    """Curves of a stack of poles, (B, m) each, and what bounds their errors.
-
-    ``spread`` (B,) bounds the Euclidean norm of the error of the coefficients b, which moves MC_τ
-    by up to 2·√min(MC_τ, 1 − MC_τ)·spread to first order; ``floor`` (B,) is added to that.
-    """
-
-    memory: Array
-    loss: Array
-    spread: Floats
-    floor: Floats
+# --- circle
 
 
-def log_aliasing(poles: NDArray[np.complex128], points: NDArray[Any] | int) -> Floats:
-    """Logarithm of the bound G(r) r⁻ᴹ, the best over some radii, for each network (B,)."""
-    growth, log_radius = _growth(poles)
-    bounds: Floats = (growth - np.reshape(points, (-1, 1)) * log_radius).min(axis=1)
-    return bounds
-
-
-def points_needed(poles: NDArray[np.complex128]) -> NDArray[np.int64]:
+def points_needed(poles: Complexes) -> NDArray[np.int64]:
     """Powers of two at which the aliasing of each network (B,) is below rounding."""
     growth, log_radius = _growth(poles)
     least = ((growth - _ALLOWED + 1) / log_radius).min(axis=1)
@@ -67,7 +64,7 @@ def points_needed(poles: NDArray[np.complex128]) -> NDArray[np.int64]:
     return powers
 
 
-def _growth(poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
+def _growth(poles: Complexes) -> tuple[Floats, Floats]:
     """Logarithms of G(r) and r for radii r = ρ^(−t), 0 < t < 1, of each network."""
     modulus = np.abs(poles)
     largest = modulus.max(axis=1, keepdims=True, initial=0.0)
@@ -80,15 +77,16 @@ def _growth(poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
     return growth * (1 + 1e-9) + 1e-6, log_radius  # rounding of these sums included
 
 
-def aliasing(poles: NDArray[np.complex128], points: int) -> Floats:
-    """Bound a on the norm of what is folded back; infinite where nothing is known."""
-    exponent = log_aliasing(poles, points)
+def aliasing(poles: Complexes, points: int) -> Floats:
+    """Bound on the norm of what is folded back, the best over some radii; inf if none is known."""
+    growth, log_radius = _growth(poles)
+    exponent = (growth - points * log_radius).min(axis=1)
     known = exponent < -1
     bound = np.exp(np.where(known, exponent, -1.0))
     return np.where(known, bound / (1 - bound), np.inf)
 
 
-def rounding_of_poles(poles: NDArray[np.complex128]) -> Floats:
+def rounding_of_poles(poles: Complexes) -> Floats:
     """Σ_k 1/√(1 − |λ_k|²): the norm, over the circle, of a relative change by one in each 1 − λz.
 
     A relative rounding error u in λ_k z changes 1 − λ_k z by u/|1 − λ_k z| relative to itself,
@@ -99,7 +97,7 @@ def rounding_of_poles(poles: NDArray[np.complex128]) -> Floats:
     return sums
 
 
-def circle_errors(poles: NDArray[np.complex128], points: int) -> tuple[Floats, Floats]:
+def circle_errors(poles: Complexes, points: int) -> tuple[Floats, Floats]:
     """Return ``spread`` and ``floor`` of :func:`circle_curves`, known beforehand.
 
     With u = eps/2: (√5 + √2)u for λz and z, (1 + √5)u for a difference and a product, twice, as B
@@ -114,12 +112,11 @@ def circle_errors(poles: NDArray[np.complex128], points: int) -> tuple[Floats, F
 
 
 def circle_curves(
-    backend: Backend, poles: Array, points: int, *, paired: bool, known: NDArray[np.complex128]
-) -> Evaluation:
+    backend: Backend, poles: Array, points: int, *, paired: bool
+) -> tuple[Array, Array]:
     """Memory and loss (B, points) for τ = 0 … points − 1, of the poles (B, n).
 
-    ``paired``: the poles come in conjugate pairs, so that half of the circle is enough. ``known``
-    are the values of the poles on the host.
+    ``paired``: the poles come in conjugate pairs, so that half of the circle is enough.
     """
     xp = backend.xp
     sampled = roots_of_unity(points)[: points // 2 + 1 if paired else points]
@@ -130,17 +127,16 @@ def circle_curves(
         energy = b * b
     else:
         b = xp.fft.fft(all_pass) / points
-        energy = xp.real(b) ** 2 + xp.imag(b) ** 2
+        energy = _energy(xp, b)
     energy = xp.roll(energy, poles.shape[1] % points, axis=-1)
     tail = backend.running_sum(energy, from_the_end=True)
     memory = xp.concat([tail[:, 1:], xp.zeros_like(tail[:, :1])], axis=1)
     lost = backend.running_sum(energy)
     # summed over many lags the loss collects rounding; where it is large the memory is exact
-    loss = xp.where(lost < 0.5, lost, 1 - memory)
-    return Evaluation(memory, loss, *circle_errors(known, points))
+    return memory, xp.where(lost < 0.5, lost, 1 - memory)
 
 
-def _phase_of_denominator(backend: Backend, poles: Array, points: NDArray[np.complex128]) -> Array:
+def _phase_of_denominator(backend: Backend, poles: Array, points: Complexes) -> Array:
     """D/|D| at some points of the circle, blocks of points and poles at a time."""
     xp = backend.xp
     z = backend.put(points)
@@ -161,14 +157,81 @@ def _phase_of_denominator(backend: Backend, poles: Array, points: NDArray[np.com
             product = factors[:, 0, :]
             phase = phase * (product / xp.abs(product))
         parts.append(phase / xp.abs(phase))
-    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
+    return backend.joined(parts, axis=1)
 
 
-def roots_of_unity(points: int) -> NDArray[np.complex128]:
+def roots_of_unity(points: int) -> Complexes:
     """exp(2πi k/M) for k = 0 … M − 1, each to the last digit: only angles up to π/4 are needed."""
     k = np.arange(points)
     quarter = (8 * k + points) // (2 * points)  # the nearest multiple of π/2
     angle = 2 * np.pi * ((k - quarter * points / 4) / points)
     turn = np.array([1, 1j, -1, -1j])[quarter % 4]
-    roots: NDArray[np.complex128] = (np.cos(angle) + 1j * np.sin(angle)) * turn
+    roots: Complexes = (np.cos(angle) + 1j * np.sin(angle)) * turn
     return roots
+
+
+# --- lattice
+
+
+def lattice_errors(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
+    """Return ``spread`` and ``floor`` of :func:`lattice_curves`, known beforehand.
+
+    Rounding turns each rotation by about eps, which moves the section's response by eps/√(1 − |λ|²)
+    over the circle, and adds about eps to its signals at each step.
+    """
+    steps = np.sqrt(lags or MOST_DEFAULT_LAGS)
+    spread = EPS * (4 * rounding_of_poles(poles) + 2 * steps + 8)
+    return spread, np.full(len(poles), 4 * EPS)
+
+
+def lattice_curves(
+    backend: Backend, poles: Array, lags: int | None, known: Complexes
+) -> tuple[Array, Array]:
+    """Memory and loss (B, m) of the poles (B, n); ``lags=None`` goes on until there are enough.
+
+    ``known`` are the values of the poles on the host.
+    """
+    xp = backend.xp
+    stack, size = poles.shape
+    poles = _ascending(backend, poles, known)
+    s = xp.sqrt(1 - _energy(xp, poles))
+    conjugate = xp.conj(poles)
+    nothing = xp.zeros_like(poles[:, :1])
+    # a product with ones: the `sum` of some versions of array-api-compat drops torch's gradient
+    ones = backend.put(np.ones(size))
+    x = xp.zeros_like(poles)
+    u = xp.concat([nothing + 1, x[:, 1:]], axis=1)
+    held, left = list[Array](), list[Array]()
+    listed = Lags(lags, np.full(stack, float(size)))
+    wave = 0
+    while True:
+        out = s * x - conjugate * u
+        x = poles * x + s * u
+        u = xp.concat([nothing, out[:, :-1]], axis=1)
+        wave += 1
+        if wave < size:  # lag 0 has not left yet
+            continue
+        held.append(xp.matmul(_energy(xp, x) + _energy(xp, u), ones))
+        left.append(_energy(xp, out[:, -1]))
+        if lags is None and len(held) % LOOK_EVERY == 0:
+            listed.enough(to_host(xp.stack(held[-LOOK_EVERY:], axis=1)))
+            lags = listed.count
+        if lags is not None and len(held) >= lags:
+            break
+    memory = xp.stack(held[:lags], axis=1)
+    loss = backend.running_sum(xp.stack(left[:lags], axis=1))
+    energy = memory + loss  # one in theory: dividing by it removes the drift
+    return memory / energy, loss / energy
+
+
+def _energy(xp: Any, signal: Array) -> Array:
+    return xp.real(signal) ** 2 + xp.imag(signal) ** 2
+
+
+def _ascending(backend: Backend, poles: Array, known: Complexes) -> Array:
+    """The poles of each network by modulus, conjugate pairs side by side: best for rounding."""
+    order = np.lexsort((known.imag, np.abs(known.imag), known.real, np.abs(known)), axis=1)
+    stack, size = known.shape
+    flat = order + size * np.arange(stack)[:, None]
+    picked = backend.rows(backend.xp.reshape(poles, (stack * size,)), flat.ravel())
+    return backend.xp.reshape(picked, (stack, size))
