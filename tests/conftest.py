@@ -1,6 +1,8 @@
 """Settings for all tests."""
 
 import os
+import signal
+import threading
 
 from hypothesis import HealthCheck, settings
 
@@ -16,3 +18,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("memcurve")
+
+# a shell lets what it starts in the background ignore Ctrl-C, and so would the commands tested here
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
