@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memcurve import LinearNetwork, RecordingWarning, memory_curve, memory_from_data
-from memcurve.scaling import scale_to_spectral_radius
+from memcurve.network.scaling import scale_to_spectral_radius
 from repository import real_data
 
 
