@@ -11,9 +11,11 @@ the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The bas
 it, passed on by the powers of A, is far below the noise; the lags end where nothing is left.
 
 Errors: what is left out of K, of norm e relative to the noise, moves MC_τ by at most about e, and
-is kept below :data:`SMALL`. Rounding makes the basis that of a network A + δA with ‖δA‖ of about
-eps·‖A‖; what that does is measured: the small problem is solved again for (H, c) changed at random
-by as much, and ten times the difference is the error.
+is kept below :data:`SMALL`. Rounding makes the basis that of a network (A + δA, C + δC) with changes
+of about eps·‖A‖ and eps·‖C‖; what those do is measured: the small problem is solved again for (H, c)
+changed at random by as much, and ten times the difference is the error. Rounding also leads out of
+the basis, and weak connections may be lost in it: in the changed problems one more state, read like
+the others, stands for all that lies outside.
 """
 
 from __future__ import annotations
@@ -47,8 +49,9 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
-#: How far powers of A may exceed what they do to random vectors (three of those are looked at).
-POWER_MARGIN = 30.0
+#: How far ‖A^m‖ may exceed what A^m does to three random vectors, whose mean square is ‖A^m‖_F²: for
+#: powers of rank one, the worst case, that is too little once in 250 draws.
+POWER_MARGIN = 5.0
 _SEED = 20230501
 
 
@@ -57,7 +60,9 @@ class Reduction:
     """A small network (H, c) whose states, read through ``reader``, stand for those read.
 
     ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
-    matrix, and ``rounding`` the change of H, column by column, that rounding amounts to.
+    matrix. Where the basis does not span all states, a last state of ``wider`` and ``wider_reader``
+    stands for those outside, which nothing leads to but rounding. ``within`` and ``outside`` are
+    the sizes of that, for every column of (H, c).
     """
 
     H: Floats
@@ -65,7 +70,23 @@ class Reduction:
     reader: Floats | None
     level: float
     left_out: float
-    rounding: Floats
+    wider: Floats
+    wider_reader: Floats | None
+    within: Floats
+    outside: Floats
+
+    def changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """(H, c) with a change at random of the size of rounding."""
+        size, k = len(self.wider), len(self.H)
+        change = rng.standard_normal((k, k + self.c.shape[1]))
+        change *= self.within / np.sqrt((change**2).sum(axis=0))
+        H, c = self.wider.copy(), np.zeros((size, self.c.shape[1]))
+        H[:k, :k] += change[:, :k]
+        c[:k] = self.c + change[:, k:]
+        if size > k:
+            leaving = self.outside * rng.choice([-1.0, 1.0], len(self.outside))
+            H[k, :k], c[k] = leaving[:k], leaving[k:]
+        return H, c
 
 
 def solve_direct(task: Task) -> Outcome:
@@ -151,19 +172,58 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
         k += 1
         if k == basis.count or (k >= look and log_new <= log_enough):
             whole = k == basis.count  # the space is closed: nothing leaves it
-            left_out = 0.0 if whole else _left_out(H[: basis.count, :k], c[:k], powers)
+            left_out = 0.0
+            if not whole:
+                left_out = _left_out(H[: basis.count, :k], c[:k], powers, SMALL * level)
             if left_out <= SMALL * level:
-                Q = basis.Q[:, :k]
-                residual = A @ Q - basis.Q[:, : basis.count] @ H[: basis.count, :k]
-                rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt(
-                    (H[:, :k] ** 2).sum(axis=0)
-                )
-                reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
-                return Reduction(H[:k, :k].copy(), c[:k], reader, level, left_out, rounding)
+                return _with_rounding(A, C, basis, H, c, k, level, left_out, rows)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
             break
     raise UncertainResultError("the memory above the noise is spread over too many directions.")
+
+
+def _with_rounding(
+    A: Any, C: Floats, basis: _Basis, H: Floats, c: Floats, k: int, level: float,
+    left_out: float, rows: NDArray[np.intp] | None,
+) -> Reduction:  # fmt: skip
+    """The reduction to the first k vectors, with what rounding did to it."""
+    count, Q = basis.count, basis.Q[:, :k]
+    known = np.concatenate([H[:count, :k], c[:count]], axis=1)
+    residual = np.concatenate([A @ Q, C], axis=1) - basis.Q[:, :count] @ known
+    rounding = EPS * np.sqrt((known**2).sum(axis=0))
+    within = 2 * np.sqrt((residual**2).sum(axis=0)) + rounding
+    wider, outside = H[:k, :k].copy(), np.zeros(k + c.shape[1])
+    out = None if k == len(C) else _outside(residual, basis.Q[:, :count])
+    if out is not None:
+        direction, sizes = out
+        outside = 2 * sizes + rounding
+        step = A @ direction
+        wider = np.block([[wider, (Q.T @ step)[:, None]], [np.zeros(k), direction @ step]])
+        Q = np.concatenate([Q, direction[:, None]], axis=1)
+    wide_reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
+    reader = wide_reader if wide_reader is None else wide_reader[:, :k]
+    return Reduction(
+        H[:k, :k].copy(), c[:k], reader, level, left_out, wider, wide_reader, within, outside
+    )
+
+
+def _outside(residual: Floats, Q: Floats) -> tuple[Floats, Floats] | None:
+    """A direction outside of the space, and sizes of what is there of each column.
+
+    Half of it is where rounding leads to, half of it is any.
+    """
+    rng = np.random.default_rng(_SEED)
+    residual = residual - Q @ (Q.T @ residual)
+    sizes = np.sqrt((residual**2).sum(axis=0))
+    direction = residual @ rng.standard_normal(residual.shape[1])
+    direction /= max(float(np.sqrt(direction @ direction)), np.finfo(float).tiny)
+    other = rng.standard_normal(len(Q))
+    direction += other / np.sqrt(other @ other)
+    for _ in range(2):
+        direction -= Q @ (Q.T @ direction)
+    length = float(np.sqrt(direction @ direction))
+    return (direction / length, sizes) if length > EXHAUSTED else None
 
 
 class _Basis:
@@ -193,7 +253,6 @@ class _Basis:
 def _power_norms(A: Any, size: int, most: int = 4096) -> Floats:
     """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½."""
     probes = np.random.default_rng(_SEED).standard_normal((size, 3))
-    probes /= np.sqrt((probes**2).sum(axis=0))
     norms = [1.0]
     while len(norms) < most:
         probes = A @ probes
@@ -205,19 +264,22 @@ def _power_norms(A: Any, size: int, most: int = 4096) -> Floats:
     raise UncertainResultError("the powers of A decay too slowly, or not at all.")
 
 
-def _left_out(H: Floats, c: Floats, powers: Floats) -> float:
+def _left_out(H: Floats, c: Floats, powers: Floats, small: float) -> float:
     """Bound on the norm of what leaves the space at every lag, passed on by the powers of A.
 
     Infinite where the small network does not decay yet: eigenvalues of H may well lie outside the
     unit circle though those of A do not.
     """
     k = H.shape[1]
-    inside = responses(H[:k], c, SMALL * float(np.sqrt((c**2).sum())) * 1e-6)
+    # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
+    passed_on = float(powers[:-1].sum() / (1 - powers[-1]))
+    step = float(np.sqrt((H[k:] ** 2).sum()))
+    negligible = 0.01 * small / max(step * passed_on, np.finfo(float).tiny)
+    inside = responses(H[:k], c, negligible)
     if inside is None:
         return np.inf
-    leaving = np.sqrt(((H[k:] @ inside) ** 2).sum())
-    # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
-    return float(leaving * powers[:-1].sum() / (1 - powers[-1]))
+    leaving = float(np.sqrt(((H[k:] @ inside) ** 2).sum()))
+    return (leaving + 2 * step * negligible) * passed_on
 
 
 def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
@@ -228,7 +290,7 @@ def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
             later = power @ R
             R = np.concatenate([R, later], axis=1)
             size = float(np.sqrt((later**2).sum()))
-            if size <= negligible:
+            if size <= negligible and size * _revival(power) <= negligible:
                 # doubling overshoots: lags that hold nothing any more are left out
                 energy = (R**2).sum(axis=0).reshape(-1, width).sum(axis=1)
                 after = np.cumsum(energy[::-1])[::-1]
@@ -240,10 +302,30 @@ def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
     return None
 
 
+def _revival(power: Floats) -> float:
+    """Bound on Σ_{j>0} ‖P^j‖: states may vanish and come back, where a delay line has gains.
+
+    Doubling: Σ_{j<2m} ‖P^j‖ ≤ (1 + ‖P^m‖) Σ_{j<m} ‖P^j‖.
+    """
+    size = float(np.sqrt((power**2).sum()))
+    if size <= 0.5:
+        return size / (1 - size)
+    total = 1.0
+    for _ in range(60):
+        size = float(np.linalg.norm(power, 2)) if np.isfinite(power).all() else np.inf
+        if size <= 0.5:
+            return total / (1 - size)
+        total *= 1 + size
+        if not np.isfinite(total):
+            break
+        power = power @ power
+    return np.inf
+
+
 def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
     negligible = SMALL * float(levels.min())
     width = reduction.c.shape[1]
-    found = _projected(reduction, reduction.H, negligible)
+    found = _projected(reduction.H, reduction.c, reduction.reader, negligible)
     if found is None:
         raise UncertainResultError("the reduced network does not decay.")
     shares = found.shares(levels, len(found.sigma))
@@ -258,7 +340,7 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     error = SAFETY * changes + (2 * left + left**2)[:, None, None]
     error = error + rounding * np.sqrt(memory) + EPS
     total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
-    total_error += (2 * left + left**2) * squares.shape[0]
+    total_error += (2 * left + left**2) * squares.shape[0] * width
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):
@@ -273,12 +355,12 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     )  # fmt: skip
 
 
-def _projected(reduction: Reduction, H: Floats, negligible: float) -> Projection | None:
+def _projected(H: Floats, c: Floats, reader: Floats | None, negligible: float) -> Projection | None:
     """Singular values and vectors of what is read of the Krylov matrix."""
-    R = responses(H, reduction.c, negligible)
+    R = responses(H, c, negligible)
     if R is None:
         return None
-    return project(R if reduction.reader is None else reduction.reader @ R)
+    return project(R if reader is None else reader @ R)
 
 
 def _by_lag(found: Projection, width: int) -> Floats:
@@ -289,13 +371,12 @@ def _by_lag(found: Projection, width: int) -> Floats:
 def _changes(
     reduction: Reduction, levels: Floats, memory: Floats, total: Floats, negligible: float
 ) -> tuple[Floats, Floats]:
-    """Largest changes of values (levels, 1, 1) and totals that rounding of H amounts to."""
+    """Largest changes of values (levels, 1, 1) and totals that rounding of (H, c) amounts to."""
     rng = np.random.default_rng(_SEED)
     changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
     for _ in range(TRIALS if len(reduction.H) <= FEW_DIRECTIONS else 1):
-        change = rng.standard_normal(reduction.H.shape)
-        change *= reduction.rounding / np.sqrt((change**2).sum(axis=0))
-        found = _projected(reduction, reduction.H + change, negligible)
+        H, c = reduction.changed(rng)
+        found = _projected(H, c, reduction.wider_reader, negligible)
         if found is None:
             raise UncertainResultError("rounding may make the reduced network unstable.")
         shares = found.shares(levels, len(found.sigma))
