@@ -11,8 +11,8 @@ the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The bas
 it, passed on by the powers of A, is far below the noise; the lags end where nothing is left.
 
 Errors: what is left out of K, of norm e relative to the noise, moves MC_τ by at most about e, and
-is kept below :data:`SMALL`. Rounding makes the basis that of a network (A + δA, C + δC) with changes
-of about eps·‖A‖ and eps·‖C‖; what those do is measured: the small problem is solved again for (H, c)
+is kept below :data:`SMALL`. Rounding makes the basis that of a network (A + δA, C + δC), changed by
+about eps·‖A‖ and eps·‖C‖; what that does is measured: the small problem is solved again for (H, c)
 changed at random by as much, and ten times the difference is the error. Rounding also leads out of
 the basis, and weak connections may be lost in it: in the changed problems one more state, read like
 the others, stands for all that lies outside.
@@ -40,6 +40,8 @@ Floats = NDArray[np.float64]
 SMALL = 1e-13
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0
+#: Where an error comes out above this, no digit is known: another change may do far more.
+NOT_SMALL = 0.01
 #: Changes at random that are tried, where there are few directions: in a large problem, a single
 #: change cannot leave some number alone by accident.
 TRIALS, FEW_DIRECTIONS = 3, 30
@@ -49,7 +51,7 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
-#: How far ‖A^m‖ may exceed what A^m does to three random vectors, whose mean square is ‖A^m‖_F²: for
+#: How far ‖A^m‖ may exceed what A^m does to three random vectors, ‖A^m‖_F in the mean square: for
 #: powers of rank one, the worst case, that is too little once in 250 draws.
 POWER_MARGIN = 5.0
 _SEED = 20230501
@@ -60,9 +62,9 @@ class Reduction:
     """A small network (H, c) whose states, read through ``reader``, stand for those read.
 
     ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
-    matrix. Where the basis does not span all states, a last state of ``wider`` and ``wider_reader``
-    stands for those outside, which nothing leads to but rounding. ``within`` and ``outside`` are
-    the sizes of that, for every column of (H, c).
+    matrix, and ``states`` is how many are read. Where the basis does not span all states, a last
+    state of ``wider`` and ``wider_reader`` stands for those outside, which nothing leads to but
+    rounding. ``within`` and ``outside`` are the sizes of that, for every column of (H, c).
     """
 
     H: Floats
@@ -70,6 +72,7 @@ class Reduction:
     reader: Floats | None
     level: float
     left_out: float
+    states: int
     wider: Floats
     wider_reader: Floats | None
     within: Floats
@@ -203,8 +206,18 @@ def _with_rounding(
         Q = np.concatenate([Q, direction[:, None]], axis=1)
     wide_reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
     reader = wide_reader if wide_reader is None else wide_reader[:, :k]
+    states = len(C) if rows is None else len(rows)
     return Reduction(
-        H[:k, :k].copy(), c[:k], reader, level, left_out, wider, wide_reader, within, outside
+        H[:k, :k].copy(),
+        c[:k],
+        reader,
+        level,
+        left_out,
+        states,
+        wider,
+        wide_reader,
+        within,
+        outside,
     )
 
 
@@ -332,21 +345,30 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     squares = _by_lag(found, width)
     total = shares.sum(axis=1)
     memory = np.einsum("li,tdi->ltd", shares, squares)
-    changes, moved = _changes(reduction, levels, memory, total, negligible)
+    changes, moved, shifts = _changes(reduction, levels, found, memory, total, negligible)
+    unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
+    changes[unknown], moved[unknown] = 1.0, reduction.states
     # what is left out moves a value by at most twice its size relative to the noise, the tail
     # beyond the lags likewise; a sum of squares is rounded
     left = (reduction.left_out + negligible) / levels
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
+    # directions that rounding alone lifts above the noise are there in every changed problem too,
+    # with a share of one: that their sizes differ gives them away
+    most, least = found.sigma + SAFETY * shifts, np.maximum(found.sigma - SAFETY * shifts, 0.0)
+    spread = found._replace(sigma=most).shares(levels, len(most))
+    spread = spread - found._replace(sigma=least).shares(levels, len(least))
     error = SAFETY * changes + (2 * left + left**2)[:, None, None]
+    error = error + np.einsum("li,tdi->ltd", spread, squares)
     error = error + rounding * np.sqrt(memory) + EPS
-    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
+    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0) + spread.sum(axis=1)
     total_error += (2 * left + left**2) * squares.shape[0] * width
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):
         listed.count = lags or summed.shape[1]
     count = listed.count or summed.shape[1]
-    memory, error = _to_length(memory, count, 0.0), _to_length(error, count, 1.0, left)
+    beyond = SAFETY * changes + (left**2)[:, None, None]
+    memory, error = _to_length(memory, count), _to_length(error, count, beyond)
     ahead = np.zeros((len(levels), 0, width))
     none = np.zeros(len(levels))
     return Outcome(
@@ -369,11 +391,23 @@ def _by_lag(found: Projection, width: int) -> Floats:
 
 
 def _changes(
-    reduction: Reduction, levels: Floats, memory: Floats, total: Floats, negligible: float
-) -> tuple[Floats, Floats]:
-    """Largest changes of values (levels, 1, 1) and totals that rounding of (H, c) amounts to."""
+    reduction: Reduction,
+    levels: Floats,
+    known: Projection,
+    memory: Floats,
+    total: Floats,
+    negligible: float,
+) -> tuple[Floats, Floats, Floats]:
+    """Largest changes that rounding of (H, c) amounts to.
+
+    Of values (levels, 1, 1), of totals (levels,) and of singular values.
+    """
     rng = np.random.default_rng(_SEED)
-    changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
+    changes, moved, shifts = (
+        np.zeros(len(levels)),
+        np.zeros(len(levels)),
+        np.zeros(len(known.sigma)),
+    )
     for _ in range(TRIALS if len(reduction.H) <= FEW_DIRECTIONS else 1):
         H, c = reduction.changed(rng)
         found = _projected(H, c, reduction.wider_reader, negligible)
@@ -381,20 +415,21 @@ def _changes(
             raise UncertainResultError("rounding may make the reduced network unstable.")
         shares = found.shares(levels, len(found.sigma))
         other = np.einsum("li,tdi->ltd", shares, _by_lag(found, memory.shape[2]))
-        count = min(memory.shape[1], other.shape[1])
-        difference = np.abs(other[:, :count] - memory[:, :count])
+        length = max(memory.shape[1], other.shape[1])
+        difference = np.abs(_to_length(other, length) - _to_length(memory, length))
         changes = np.maximum(changes, difference.max(axis=(1, 2)))
         moved = np.maximum(moved, np.abs(shares.sum(axis=1) - total))
         moved = np.maximum(moved, difference.sum(axis=(1, 2)))
-    return changes[:, None, None], moved
+        sigma = np.zeros(max(len(shifts), len(found.sigma)))
+        sigma[: len(found.sigma)] = found.sigma
+        shifts = np.maximum(shifts, np.abs(sigma[: len(shifts)] - known.sigma))
+    return changes[:, None, None], moved, shifts
 
 
-def _to_length(values: Floats, lags: int, beyond: float, left: Floats | None = None) -> Floats:
-    """Cut curves (levels, lags, inputs), or continue them: beyond the last lag nothing is left."""
+def _to_length(values: Floats, lags: int, beyond: Floats | None = None) -> Floats:
+    """Cut curves (levels, lags, inputs), or continue them by nothing, or by (levels, 1, 1)."""
     missing = lags - values.shape[1]
     if missing <= 0:
         return values[:, :lags]
-    rest = np.full((len(values), missing, values.shape[2]), beyond)
-    if left is not None:
-        rest = rest * np.minimum(left, 1.0)[:, None, None] ** 2
-    return np.concatenate([values, rest], axis=1)
+    rest = np.zeros((len(values), missing, values.shape[2]))
+    return np.concatenate([values, rest if beyond is None else rest + beyond], axis=1)
