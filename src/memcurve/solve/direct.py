@@ -41,7 +41,7 @@ SMALL = 1e-13
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0
 #: Where an error comes out above this, no digit is known: another change may do far more.
-NOT_SMALL = 0.01
+NOT_SMALL = 1e-4
 #: Changes at random that are tried, where there are few directions: in a large problem, a single
 #: change cannot leave some number alone by accident.
 TRIALS, FEW_DIRECTIONS = 3, 30
@@ -51,10 +51,11 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
-#: How far ‖A^m‖ may exceed what A^m does to three random vectors, ‖A^m‖_F in the mean square: for
-#: powers of rank one, the worst case, that is too little once in 250 draws.
-POWER_MARGIN = 5.0
+#: How far ‖A^m‖ may exceed what A^m does to so many random vectors, ‖A^m‖_F in the mean square: for
+#: powers of rank one, the worst case, that is too little once in 270 draws.
+POWER_MARGIN, PROBES = 1.5, 8
 _SEED = 20230501
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(eq=False)
@@ -62,33 +63,41 @@ class Reduction:
     """A small network (H, c) whose states, read through ``reader``, stand for those read.
 
     ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
-    matrix, and ``states`` is how many are read. Where the basis does not span all states, a last
-    state of ``wider`` and ``wider_reader`` stands for those outside, which nothing leads to but
-    rounding. ``within`` and ``outside`` are the sizes of that, for every column of (H, c).
+    matrix, and ``states`` is how many are read. Where the basis does not span all states, ``wider``
+    and ``reader`` have one more state, which stands for those outside: nothing leads to it but
+    rounding, whose size is ``rounding`` for every column of H and c.
     """
 
-    H: Floats
+    wider: Floats
     c: Floats
     reader: Floats | None
     level: float
     left_out: float
     states: int
-    wider: Floats
-    wider_reader: Floats | None
-    within: Floats
-    outside: Floats
+    rounding: Floats
+
+    @property
+    def H(self) -> Floats:
+        """The small network itself."""
+        return self.wider[: len(self.c), : len(self.c)]
+
+    def project(self, H: Floats, c: Floats, negligible: float) -> Projection | None:
+        """Singular values and vectors of what is read of the Krylov matrix of (H, c)."""
+        R = responses(H, c, negligible)
+        if R is None:
+            return None
+        return project(R if self.reader is None else self.reader[:, : len(R)] @ R)
 
     def changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(H, c) with a change at random of the size of rounding."""
-        size, k = len(self.wider), len(self.H)
-        change = rng.standard_normal((k, k + self.c.shape[1]))
-        change *= self.within / np.sqrt((change**2).sum(axis=0))
-        H, c = self.wider.copy(), np.zeros((size, self.c.shape[1]))
-        H[:k, :k] += change[:, :k]
-        c[:k] = self.c + change[:, k:]
-        if size > k:
-            leaving = self.outside * rng.choice([-1.0, 1.0], len(self.outside))
-            H[k, :k], c[k] = leaving[:k], leaving[k:]
+        size, (k, width) = len(self.wider), self.c.shape
+        change = np.zeros((size, k + width))
+        inside = rng.standard_normal((k, k + width))
+        change[:k] = inside * (self.rounding / np.sqrt((inside**2).sum(axis=0)))
+        change[k:] = self.rounding * rng.choice([-1.0, 1.0], k + width)
+        H, c = self.wider.copy(), change[:, k:]
+        H[:, :k] += change[:, :k]
+        c[:k] += self.c
         return H, c
 
 
@@ -187,56 +196,42 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
 
 
 def _with_rounding(
-    A: Any, C: Floats, basis: _Basis, H: Floats, c: Floats, k: int, level: float,
-    left_out: float, rows: NDArray[np.intp] | None,
-) -> Reduction:  # fmt: skip
+    A: Any,
+    C: Floats,
+    basis: _Basis,
+    H: Floats,
+    c: Floats,
+    k: int,
+    level: float,
+    left_out: float,
+    rows: NDArray[np.intp] | None,
+) -> Reduction:
     """The reduction to the first k vectors, with what rounding did to it."""
-    count, Q = basis.count, basis.Q[:, :k]
+    Q, count = basis.Q[:, :k], basis.count
     known = np.concatenate([H[:count, :k], c[:count]], axis=1)
     residual = np.concatenate([A @ Q, C], axis=1) - basis.Q[:, :count] @ known
-    rounding = EPS * np.sqrt((known**2).sum(axis=0))
-    within = 2 * np.sqrt((residual**2).sum(axis=0)) + rounding
-    wider, outside = H[:k, :k].copy(), np.zeros(k + c.shape[1])
-    out = None if k == len(C) else _outside(residual, basis.Q[:, :count])
-    if out is not None:
-        direction, sizes = out
-        outside = 2 * sizes + rounding
-        step = A @ direction
-        wider = np.block([[wider, (Q.T @ step)[:, None]], [np.zeros(k), direction @ step]])
-        Q = np.concatenate([Q, direction[:, None]], axis=1)
-    wide_reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
-    reader = wide_reader if wide_reader is None else wide_reader[:, :k]
+    rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt((known**2).sum(axis=0))
+    wider = H[:k, :k]
+    outside = None if k == len(C) else _outside(residual, basis.Q[:, :count])
+    if outside is not None:
+        step = A @ outside
+        wider = np.block([[wider, (Q.T @ step)[:, None]], [np.zeros(k), outside @ step]])
+        Q = np.concatenate([Q, outside[:, None]], axis=1)
+    reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
     states = len(C) if rows is None else len(rows)
-    return Reduction(
-        H[:k, :k].copy(),
-        c[:k],
-        reader,
-        level,
-        left_out,
-        states,
-        wider,
-        wide_reader,
-        within,
-        outside,
-    )
+    return Reduction(wider.copy(), c[:k], reader, level, left_out, states, rounding)
 
 
-def _outside(residual: Floats, Q: Floats) -> tuple[Floats, Floats] | None:
-    """A direction outside of the space, and sizes of what is there of each column.
-
-    Half of it is where rounding leads to, half of it is any.
-    """
+def _outside(residual: Floats, Q: Floats) -> Floats | None:
+    """A direction outside of the space: half where rounding leads to, half anywhere."""
     rng = np.random.default_rng(_SEED)
-    residual = residual - Q @ (Q.T @ residual)
-    sizes = np.sqrt((residual**2).sum(axis=0))
     direction = residual @ rng.standard_normal(residual.shape[1])
-    direction /= max(float(np.sqrt(direction @ direction)), np.finfo(float).tiny)
     other = rng.standard_normal(len(Q))
-    direction += other / np.sqrt(other @ other)
-    for _ in range(2):
-        direction -= Q @ (Q.T @ direction)
+    parts = [v - Q @ (Q.T @ v) for v in (direction, other)]
+    direction = sum((v / max(float(np.sqrt(v @ v)), TINY) for v in parts), np.zeros(len(Q)))
+    direction = direction - Q @ (Q.T @ direction)
     length = float(np.sqrt(direction @ direction))
-    return (direction / length, sizes) if length > EXHAUSTED else None
+    return direction / length if length > EXHAUSTED else None
 
 
 class _Basis:
@@ -265,7 +260,7 @@ class _Basis:
 
 def _power_norms(A: Any, size: int, most: int = 4096) -> Floats:
     """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½."""
-    probes = np.random.default_rng(_SEED).standard_normal((size, 3))
+    probes = np.random.default_rng(_SEED).standard_normal((size, PROBES))
     norms = [1.0]
     while len(norms) < most:
         probes = A @ probes
@@ -287,7 +282,7 @@ def _left_out(H: Floats, c: Floats, powers: Floats, small: float) -> float:
     # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
     passed_on = float(powers[:-1].sum() / (1 - powers[-1]))
     step = float(np.sqrt((H[k:] ** 2).sum()))
-    negligible = 0.01 * small / max(step * passed_on, np.finfo(float).tiny)
+    negligible = 0.01 * small / max(step * passed_on, TINY)
     inside = responses(H[:k], c, negligible)
     if inside is None:
         return np.inf
@@ -338,7 +333,7 @@ def _revival(power: Floats) -> float:
 def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
     negligible = SMALL * float(levels.min())
     width = reduction.c.shape[1]
-    found = _projected(reduction.H, reduction.c, reduction.reader, negligible)
+    found = reduction.project(reduction.H, reduction.c, negligible)
     if found is None:
         raise UncertainResultError("the reduced network does not decay.")
     shares = found.shares(levels, len(found.sigma))
@@ -377,14 +372,6 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     )  # fmt: skip
 
 
-def _projected(H: Floats, c: Floats, reader: Floats | None, negligible: float) -> Projection | None:
-    """Singular values and vectors of what is read of the Krylov matrix."""
-    R = responses(H, c, negligible)
-    if R is None:
-        return None
-    return project(R if reader is None else reader @ R)
-
-
 def _by_lag(found: Projection, width: int) -> Floats:
     """Squares of the singular vectors, (lags, inputs, directions)."""
     return (found.W**2).reshape(-1, width, found.W.shape[1])
@@ -409,8 +396,7 @@ def _changes(
         np.zeros(len(known.sigma)),
     )
     for _ in range(TRIALS if len(reduction.H) <= FEW_DIRECTIONS else 1):
-        H, c = reduction.changed(rng)
-        found = _projected(H, c, reduction.wider_reader, negligible)
+        found = reduction.project(*reduction.changed(rng), negligible)
         if found is None:
             raise UncertainResultError("rounding may make the reduced network unstable.")
         shares = found.shares(levels, len(found.sigma))
