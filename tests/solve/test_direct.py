@@ -92,7 +92,7 @@ def check(network: LinearNetwork, *, least: float = 0.0) -> None:
 
 
 def radius(A: np.ndarray, to: float = 0.9) -> np.ndarray:
-    return A * (to / np.abs(np.linalg.eigvals(A)).max())
+    return np.asarray(A * (to / np.abs(np.linalg.eigvals(A)).max()))
 
 
 def rotated(A: np.ndarray, rng: np.random.Generator) -> np.ndarray:

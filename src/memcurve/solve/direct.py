@@ -342,7 +342,7 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     memory = np.einsum("li,tdi->ltd", shares, squares)
     changes, moved, shifts = _changes(reduction, levels, found, memory, total, negligible)
     unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
-    changes[unknown], moved[unknown] = 1.0, reduction.states
+    changes[unknown], moved[unknown] = 1.0, reduction.states / SAFETY
     # what is left out moves a value by at most twice its size relative to the noise, the tail
     # beyond the lags likewise; a sum of squares is rounded
     left = (reduction.left_out + negligible) / levels
