@@ -195,6 +195,14 @@ def test_weak_connections_are_not_lost(weak: float) -> None:
     check(LinearNetwork(A, np.eye(12)[0]))
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_single_direction_is_left_out(seed: int) -> None:
+    """The only state outside of the basis is looked at, whichever way rounding points."""
+    rng = np.random.default_rng(seed)
+    A = np.diag(rng.uniform(-0.9, 0.9, 5))
+    check(LinearNetwork(A, np.append(rng.standard_normal(4), 10 ** rng.uniform(-19, -15))))
+
+
 @pytest.mark.parametrize("readout", [None, [0, 2, 7]])
 def test_modes_that_are_hardly_driven(readout: list[int] | None) -> None:
     rng = np.random.default_rng(6)

@@ -212,8 +212,8 @@ def _with_rounding(
     residual = np.concatenate([A @ Q, C], axis=1) - basis.Q[:, :count] @ known
     rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt((known**2).sum(axis=0))
     wider = H[:k, :k]
-    outside = None if k == len(C) else _outside(residual, basis.Q[:, :count])
-    if outside is not None:
+    if k < len(C):
+        outside = _outside(residual, Q)
         step = A @ outside
         wider = np.block([[wider, (Q.T @ step)[:, None]], [np.zeros(k), outside @ step]])
         Q = np.concatenate([Q, outside[:, None]], axis=1)
@@ -222,16 +222,15 @@ def _with_rounding(
     return Reduction(wider.copy(), c[:k], reader, level, left_out, states, rounding)
 
 
-def _outside(residual: Floats, Q: Floats) -> Floats | None:
+def _outside(residual: Floats, Q: Floats) -> Floats:
     """A direction outside of the space: half where rounding leads to, half anywhere."""
     rng = np.random.default_rng(_SEED)
     direction = residual @ rng.standard_normal(residual.shape[1])
-    other = rng.standard_normal(len(Q))
-    parts = [v - Q @ (Q.T @ v) for v in (direction, other)]
-    direction = sum((v / max(float(np.sqrt(v @ v)), TINY) for v in parts), np.zeros(len(Q)))
+    parts = [v - Q @ (Q.T @ v) for v in (direction, rng.standard_normal(len(Q)))]
+    one, other = (v / max(float(np.sqrt(v @ v)), TINY) for v in parts)
+    direction = other + (one if one @ other >= 0 else -one)  # where one is left, they do not cancel
     direction = direction - Q @ (Q.T @ direction)
-    length = float(np.sqrt(direction @ direction))
-    return direction / length if length > EXHAUSTED else None
+    return np.asarray(direction / np.sqrt(direction @ direction))
 
 
 class _Basis:
