@@ -10,10 +10,10 @@ import logging
 from importlib.util import find_spec
 
 import numpy as np
-from memcurve.auditing.estimates import PROTOCOLS
 
 from benchmarks.contenders import Contender, Estimate, quadratic_forms
 from memcurve import LinearNetwork
+from memcurve.auditing.estimates import PROTOCOLS
 
 SEED = 1
 #: Steps of input a lag, where a library leaves the length to its user.

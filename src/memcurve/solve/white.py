@@ -215,8 +215,8 @@ def _read_through(
     doubt = doubt._replace(left_out=doubt.left_out * float(np.sqrt(cov.peak)))
     levels = task.question.levels * factor.unit
     projection = project(M)
-    found = evaluate(cov, levels, projection=projection, rank=task.rank, lags=lags, doubt=doubt)
-    return found, projection.sigma
+    answer = evaluate(cov, levels, projection=projection, rank=task.rank, lags=lags, doubt=doubt)
+    return answer, projection.sigma
 
 
 def _measured(task: Task, once: Once, lags: int | None) -> Outcome:
