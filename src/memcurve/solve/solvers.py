@@ -69,22 +69,24 @@ def solve_lattice(task: Task) -> Outcome:
 
 def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     """The same for a spectrum, decided or assumed."""
-    if spectrum.poles is None:
+    if spectrum.ring is not None:
+        memory, loss, error = memory_of_ring(*spectrum.ring, lags)
+        return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
+    poles, shift = (spectrum.poles, 0) if spectrum.response is None else spectrum.response
+    if poles is None:
         raise UncertainResultError(
             "the eigenvalues that count cannot be told from those that do not."
         )
-    if spectrum.ring is not None:
-        memory, loss, error = memory_of_ring(*spectrum.ring, lags)
-    else:
-        radius = float(np.abs(spectrum.poles).max(initial=0.0))
-        if radius >= 1:
-            raise UncertainResultError(
-                f"the spectral radius comes out as {radius:.6g}, not below 1."
-            )
-        if not np.isfinite(spectrum.sensitivity):
-            raise UncertainResultError("the powers of A grow too far for an error estimate.")
-        memory, loss = memory_of_poles(spectrum.poles, lags)
-        error = curve_error(memory, loss, spectrum.sensitivity, spectrum.rank)
+    radius = float(np.abs(poles).max(initial=0.0))
+    if radius >= 1:
+        raise UncertainResultError(f"the spectral radius comes out as {radius:.6g}, not below 1.")
+    if not np.isfinite(spectrum.sensitivity):
+        raise UncertainResultError("the powers of A grow too far for an error estimate.")
+    memory, loss = memory_of_poles(poles, None if lags is None else lags + shift)
+    error = curve_error(memory, loss, spectrum.sensitivity, len(poles))
+    if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
+        raise UncertainResultError("the zeros that do not count cannot be told well enough.")
+    memory, loss, error = memory[shift:], loss[shift:], error[shift:]
     return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
 
 
