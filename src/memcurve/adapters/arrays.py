@@ -211,12 +211,7 @@ def s4d(
 
 
 def s5(
-    Lambda: Any,
-    B: Any,
-    log_step: Any,
-    *,
-    discretisation: str = "zoh",
-    name: str | None = None,
+    Lambda: Any, B: Any, log_step: Any, *, discretisation: str = "zoh", name: str | None = None
 ) -> LinearNetwork:
     """An S5 layer (Smith et al. 2022), from its parameters.
 

@@ -14,15 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import rectangular_array, require_limit, require_size
-from memcurve.io.arrays import (
-    Archive,
-    Array,
-    Opened,
-    Opener,
-    Table,
-    in_memory,
-    opened,
-)
+from memcurve.io.arrays import Archive, Array, Opened, Opener, Table, in_memory, opened
 from memcurve.io.hdf5 import open_hdf5
 from memcurve.io.matlab import open_mat
 from memcurve.io.npy import open_npy, open_npz
