@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -13,8 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import exact_array, require_limit, require_number
 from memcurve.data.autocorrelation import ljung_box
-from memcurve.data.capacity_estimation import Basis, Scan, joint_capacities, scan, state_basis
-from memcurve.data.capacity_targets import Polynomials, Reach, polynomials_of, reaches
+from memcurve.data.capacity_estimation import (
+    Basis,
+    Polynomials,
+    Scan,
+    joint_capacities,
+    polynomials_of,
+    reaches,
+    scan,
+    state_basis,
+)
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.result import Result, installed_versions
@@ -158,16 +166,7 @@ class Capacity(Result):
             f"target_{name}": ("target", [getattr(target, name) for target in self.targets])
             for name in ("degree", "capacity", "error", "raw", "single")
         }
-        names = (
-            "total",
-            "total_error",
-            "rank",
-            "states",
-            "rows",
-            "polynomials",
-            "threshold",
-            "name",
-        )
+        names = "total total_error rank states rows polynomials threshold name".split()
         return xr.Dataset(
             by_degree | singly,
             coords={"degree": list(self.by_degree), "target": [t.name for t in self.targets]},
@@ -289,10 +288,9 @@ def capacity_from_data(
     plan = reaches(degrees)
     if not isinstance(name, str):
         raise TypeError(f"`name` must be a string, got {name!r}.")
-    z = _series(inputs)
-    X = _recorded(states, len(z))
+    X, z, washout = _validated(states, inputs, 0 if washout is None else washout)
     longest = max(reach.lag for reach in plan)
-    start = max(len(z) - len(X), longest, _washout(washout, len(z)))
+    start = max(len(z) - len(X), longest, washout)
     if longest >= len(z):
         raise ValueError(
             f"`degrees` must have lags shorter than the recording of {len(z)} inputs, got a "
@@ -302,9 +300,8 @@ def capacity_from_data(
     highest = plan[-1].degree
     family = polynomials_of(z, highest, polynomials)
     scans = scan(basis, family, plan, threshold)
-    found = _joined(basis, family, scans)
     result = Capacity(
-        **found,
+        **_joined(basis, family, scans),
         rank=basis.rank,
         states=X.shape[1],
         rows=basis.rows,
@@ -315,12 +312,17 @@ def capacity_from_data(
         threshold=threshold,
         name=name,
     )
-    notes = (
-        *_input_notes(z, family, highest),
-        *_state_notes(result, constant),
-        *_target_notes(result, plan),
-    )
-    return dataclasses.replace(result, notes=notes)
+    special = [*_input_notes(z, family, highest), *_state_notes(result, constant)]
+    notes = [Note("recording", text) for text in special]
+    count = sum(result.count.values())
+    if threshold * count >= 1:
+        text = (
+            f"about {threshold * count:.0f} of the {count:,} targets pass the cut by chance; their "
+            f"capacities are small. A lower `threshold` admits fewer"
+        )
+        notes.append(Note("method", text))
+    notes += [Note("lags", text) for text in _lag_notes(result)]
+    return dataclasses.replace(result, notes=tuple(notes))
 
 
 def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, Any]:
@@ -367,7 +369,8 @@ def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, A
     }
 
 
-def _series(inputs: ArrayLike) -> Floats:
+def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, int]:
+    """States (n, N), inputs (T,) with T ≥ n, and the washout, if they fit together."""
     z = exact_array(inputs, "inputs")
     if z.ndim == 2 and z.shape[1] == 1:
         z = z[:, 0]
@@ -376,10 +379,6 @@ def _series(inputs: ArrayLike) -> Floats:
             f"`inputs` must be one real series of shape (T,), got shape {z.shape} and dtype "
             f"{z.dtype}; give one input channel at a time."
         )
-    return z
-
-
-def _recorded(states: ArrayLike, steps: int) -> Floats:
     X = exact_array(states, "states")
     if X.ndim != 2 or X.shape[1] == 0 or np.iscomplexobj(X):
         raise ValueError(
@@ -387,48 +386,41 @@ def _recorded(states: ArrayLike, steps: int) -> Floats:
             f"dtype {X.dtype}; a single state goes as states[:, None], complex ones as real and "
             f"imaginary parts."
         )
+    steps = len(z)
     if len(X) > steps:
         hint = "; transpose it" if X.shape[1] == steps else "; give the inputs of all of them"
         raise ValueError(
             f"`states` must not have more rows than `inputs` has steps, got {len(X)} rows and "
             f"{steps} inputs{hint}."
         )
-    return X
-
-
-def _washout(washout: int | None, steps: int) -> int:
-    if washout is None:
-        return 0
     if require_limit(washout, "washout") >= steps:
         raise ValueError(
             f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; give a "
             f"longer recording or a shorter washout."
         )
-    return int(washout)
+    return X, z, int(washout)
 
 
-def _input_notes(inputs: Floats, polynomials: Polynomials, degree: int) -> list[Note]:
+def _input_notes(inputs: Floats, polynomials: Polynomials, degree: int) -> Iterator[str]:
     """Notes on the input alone."""
-    notes = []
     centred = (inputs - inputs.mean()) / inputs.std()
     kurtosis = float((centred**4).mean())
     if kurtosis >= HEAVY_TAILS:
-        notes.append(
+        yield (
             f"the input is heavy-tailed (kurtosis {kurtosis:.3g}): a few large values decide the "
             f"targets of higher degree, whose capacities and errors are unreliable"
         )
     if _serially_dependent(centred) or _serially_dependent(centred**2):
-        notes.append(
+        yield (
             "the inputs are not independent in time, so that the targets are not orthogonal: `raw` "
             "counts some capacity under several of them; `capacity` is what independent inputs "
             "would give with the same response"
         )
     if polynomials.highest < degree:
-        notes.append(
+        yield (
             f"the input takes {polynomials.highest + 1} values only, so that no factor of a target "
             f"has a degree above {polynomials.highest}"
         )
-    return [Note("recording", text) for text in notes]
 
 
 def _serially_dependent(series: Floats) -> bool:
@@ -440,62 +432,42 @@ def _serially_dependent(series: Floats) -> bool:
     return ljung_box(series, series, lags)[1] < SERIAL_LEVEL
 
 
-def _state_notes(result: Capacity, constant: int) -> list[Note]:
+def _state_notes(result: Capacity, constant: int) -> Iterator[str]:
     """Notes on the states and their number of rows."""
-    notes = []
     rows, rank, states = result.rows, result.rank, result.states
     if rank < states:
         cause = f", {constant} of them constant" if constant else ""
-        notes.append(
+        yield (
             f"the {states} states have rank {rank}{cause}: what the others hold lies below "
             f"rounding, and the capacity is at most {rank}"
         )
     if rows < ROWS_PER_STATE * rank:
-        notes.append(
+        yield (
             f"{rows} rows are few for {rank} states (below {ROWS_PER_STATE} a state): weak "
             f"targets are lost and errors are unreliable; record more"
         )
     beyond = len(result.targets) - rows // ROWS_PER_TARGET
     if beyond > 0:
-        notes.append(
+        yield (
             f"{len(result.targets)} targets are significant, too many for {rows} rows: the weakest "
             f"{beyond} are estimated singly; record more"
         )
-    return [Note("recording", text) for text in notes]
 
 
-def _target_notes(result: Capacity, plan: Sequence[Reach]) -> list[Note]:
-    """Notes on what was found, and on what the choice of degrees may have missed."""
-    notes = []
-    count = sum(result.count.values())
-    by_chance = result.threshold * count
-    if by_chance >= 1:
-        text = (
-            f"about {by_chance:.0f} of the {count:,} targets pass the cut by chance; their "
-            f"capacities are small. A lower `threshold` admits fewer"
-        )
-        notes.append(Note("method", text))
-    for reach in plan:
-        own = result.significant(reach.degree)
-        last = sum(t.capacity for t in own if t.lags[-1] == reach.lag)
-        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == reach.window > 0)
+def _lag_notes(result: Capacity) -> Iterator[str]:
+    """Notes on what the choice of degrees and lags may have missed."""
+    for degree, (window, lag) in result.reach.items():
+        own = result.significant(degree)
+        last = sum(t.capacity for t in own if t.lags[-1] == lag)
+        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == window > 0)
+        still = f"degree {degree} still has a capacity of"
         if last > AT_THE_EDGE:
-            text = (
-                f"degree {reach.degree} still has a capacity of {last:.2g} at its longest lag "
-                f"{reach.lag}; longer ones hold more"
-            )
-            notes.append(Note("lags", text))
-        if wide > AT_THE_EDGE and reach.window < reach.lag:
-            text = (
-                f"degree {reach.degree} still has a capacity of {wide:.2g} at the end of its "
-                f"window {reach.window}; a wider one holds more"
-            )
-            notes.append(Note("lags", text))
+            yield f"{still} {last:.2g} at its longest lag {lag}; longer ones hold more"
+        if wide > AT_THE_EDGE and window < lag:
+            yield f"{still} {wide:.2g} at the end of its window {window}; a wider one holds more"
     unexplained = result.rank - result.total
     if unexplained > max(3 * result.total_error, AT_THE_EDGE):
-        text = (
+        yield (
             f"{unexplained:.3g} of the states' dimensions are unaccounted for: higher degrees, "
             f"longer lags, weak targets below the cut, or noise"
         )
-        notes.append(Note("lags", text))
-    return notes
