@@ -1,4 +1,4 @@
-"""Models of other libraries → LinearNetwork. One small file a library, one table, `as_network`.
+"""Models of other libraries → LinearNetwork. Small files by library, one table, `as_network`.
 
 A library is never imported here: an object is recognised by the module its class comes from, and
 an object can only exist where its library is installed.
@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memcurve.adapters.arrays import diagonal, from_mapping, from_tuple, leaky, lru, s4d, s5
-from memcurve.adapters.conn2res_networks import conn2res, from_conn2res
 from memcurve.adapters.graphs import from_graph
 from memcurve.adapters.linear_systems import from_control, from_scipy
-from memcurve.adapters.reservoirpy_nodes import from_reservoirpy
+from memcurve.adapters.reservoirs import conn2res, from_conn2res, from_reservoirpy
 from memcurve.adapters.torch_modules import from_torch
 from memcurve.io import load_network
 from memcurve.network import LinearNetwork

@@ -52,19 +52,14 @@ class Autoregression(NamedTuple):
 
     def innovations(self, z: Floats) -> Floats:
         """e_t = (z_t − mean) − Σ_i a_i (z_{t−i} − mean); the first p values are not meaningful."""
-        e = z - self.mean
-        centred = e.copy()
-        for i, weight in enumerate(self.weights.tolist(), 1):
-            e[i:] -= weight * centred[:-i]
-        return e
+        return np.convolve(z - self.mean, np.append(1.0, -self.weights))[: len(z)]
 
     def settling(self) -> int:
         """Steps until all but SETTLED of an innovation's energy has come out in the series."""
-        from scipy.signal import lfilter
+        from scipy.signal import lfilter, unit_impulse
 
-        impulse = np.zeros(MOST_SETTLING)
-        impulse[0] = 1.0
-        energy = lfilter([1.0], np.concatenate([[1.0], -self.weights]), impulse) ** 2
+        impulse = unit_impulse(MOST_SETTLING)
+        energy = lfilter([1.0], np.append(1.0, -self.weights), impulse) ** 2
         left = np.cumsum(energy[::-1])[::-1] > SETTLED * energy.sum()
         return int(np.count_nonzero(left))
 

@@ -16,10 +16,10 @@ from memcurve.data.autocorrelation import Autoregression, fit_autoregression
 from memcurve.data.checks import check_recording
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
-from memcurve.data.recording import Recording, View, first_rows, lagged, within_range
+from memcurve.data.recording import View, first_rows, lagged, within_range
 from memcurve.data.regression import SECOND_PASS, regression_curve
 from memcurve.errors import RecordingWarning
-from memcurve.io import open_recording
+from memcurve.io import Source, open_recording
 from memcurve.notes import Note
 from memcurve.progress import Progress
 
@@ -141,7 +141,7 @@ def memory_from_data(
     )
 
 
-def _checked(source: Recording, washout: int) -> Findings:
+def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
     findings = check_recording(*first_rows(source, CHECKED_ROWS), washout=washout)
     if findings.errors:
@@ -154,7 +154,7 @@ def _checked(source: Recording, washout: int) -> Findings:
     return findings
 
 
-def _lag_count(lags: int | None, recording: Recording, washout: int, more: int = 0) -> int:
+def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0) -> int:
     rows = recording.length - washout
     if rows < 2:
         raise ValueError(
@@ -172,12 +172,12 @@ def _lag_count(lags: int | None, recording: Recording, washout: int, more: int =
     return count
 
 
-def _inputs(recording: Recording, start: int = 0) -> Floats:
+def _inputs(recording: Source, start: int = 0) -> Floats:
     return np.concatenate([z for _, z in recording.chunks(100_000, start)])
 
 
 def _raw_memory(
-    recording: Recording, model: Autoregression, lags: int, start: int
+    recording: Source, model: Autoregression, lags: int, start: int
 ) -> tuple[dict[str, Any], Note]:
     """R² of the coloured input itself, for the diagnostics, and a note on it."""
     Z, X = lagged(recording, lags, start, min(recording.length, start + SECOND_PASS))

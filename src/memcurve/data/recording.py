@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memcurve.io import Source
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.integer]
@@ -15,35 +16,15 @@ Indices = NDArray[np.integer]
 LARGEST_EXPONENT = 300
 
 
-class Recording(Protocol):
-    """States and the input of the same rows, from a file or from memory."""
-
-    length: int
-    columns: int
-    name: str
-
-    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
-        """Go through states and inputs from row ``start`` on, ``rows`` at a time."""
-
-
-class View:
+class View(Source):
     """Another recording's rows, with some of its columns, other units, or another input.
 
-    Parameters
-    ----------
-    source : Recording
-        The rows.
-    kept : (n,) int array, optional
-        Columns to keep.
-    exponents : ((N,) int array, int), optional
-        States and input are divided by these powers of two, which is exact.
-    inputs : (T,) array, optional
-        Replaces the input.
+    ``kept`` are columns, ``exponents`` the powers of two by which states and input are divided.
     """
 
     def __init__(
         self,
-        source: Recording,
+        source: Source,
         *,
         kept: Indices | None = None,
         exponents: tuple[Indices, int] | None = None,
@@ -65,7 +46,7 @@ class View:
             done += len(X)
 
 
-def within_range(source: Recording) -> Recording:
+def within_range(source: Source) -> Source:
     """The recording itself, or rescaled where squares of its numbers would leave float64."""
     X, z = first_rows(source, 10_000)
     with np.errstate(invalid="ignore"):
@@ -76,13 +57,13 @@ def within_range(source: Recording) -> Recording:
     return View(source, exponents=(exponents, input_exponent))
 
 
-def first_rows(source: Recording, most: int) -> tuple[Floats, Floats]:
+def first_rows(source: Source, most: int) -> tuple[Floats, Floats]:
     """States and inputs of the first rows, ``most`` of them or all there are."""
     return next(iter(source.chunks(min(source.length, most))))
 
 
 def lagged_chunks(
-    source: Recording, lags: int, start: int, rows: int
+    source: Source, lags: int, start: int, rows: int
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}), from row ``start`` on.
 
@@ -101,12 +82,10 @@ def lagged_chunks(
         history = joined[max(len(joined) - lags + 1, 0) :]
 
 
-def lagged(source: Recording, lags: int, start: int, stop: int) -> tuple[Floats, Floats]:
+def lagged(source: Source, lags: int, start: int, stop: int) -> tuple[Floats, Floats]:
     """(Z, X) of the rows ``start`` … ``stop`` − 1 in one piece."""
-    before = start - lags + 1
-    X, z = next(iter(source.chunks(stop - before, before)))
-    windows = np.lib.stride_tricks.sliding_window_view(z, lags)[:, ::-1]
-    return np.ascontiguousarray(windows), X[lags - 1 :]
+    Z, X = next(lagged_chunks(source, lags, start, stop - start + lags - 1))
+    return np.ascontiguousarray(Z), X
 
 
 def require_rows(rows: int, columns: int) -> None:

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from memcurve.arguments import rectangular_array, require_limit, require_size
 from memcurve.io.arrays import Archive, Array, Opened, Opener, Table, in_memory, opened
-from memcurve.io.hdf5 import open_hdf5
-from memcurve.io.matlab import open_mat
+from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
-from memcurve.io.parquet import open_parquet
-from memcurve.io.text import open_table
+from memcurve.io.tables import open_parquet, open_table
 
 #: How to open each ending that recordings come with.
 FORMATS: dict[str, Opener] = {

@@ -1,4 +1,4 @@
-"""Numbers as text: tables and matrices (.csv, .txt), a block of lines at a time; MatrixMarket."""
+"""Tables and matrices as text (.csv, .txt), a block of lines at a time; MatrixMarket; Parquet."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, Table
+from memcurve.optional import optional
 
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
 _INTEGER = re.compile(r"[+-]?\d+")
+#: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
+_SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 
 
 def open_table(file: Path) -> Table:
@@ -222,3 +225,49 @@ def open_market(file: Path) -> Array:
 
     shape, dtype = (rows, columns), np.dtype(complex if field == "complex" else float)
     return Array("the matrix", shape, dtype, load, file=file, is_sparse=listed)
+
+
+# ---- Parquet
+
+
+def open_parquet(file: Path) -> Table:
+    """Open the columns of a file; empty fields are NaN."""
+    parquet = optional("pyarrow.parquet", f"{file}: reading it", "files")
+    types = optional("pyarrow", f"{file}: reading it", "files").types
+    with parquet.ParquetFile(file) as opened:
+        schema, groups = opened.schema_arrow, opened.metadata
+        ends = np.cumsum([groups.row_group(k).num_rows for k in range(groups.num_row_groups)])
+        length = int(groups.num_rows)
+    if len({*schema.names}) < len(schema.names):
+        twice = next(name for name in schema.names if schema.names.count(name) > 1)
+        raise NetworkFileError(f"{file}: has several columns {twice!r}; rename them.")
+    known = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+
+    def read(columns: Sequence[int]) -> Blocks:
+        names = [schema.names[column] for column in columns]
+        for name in names:
+            kind = schema.field(name).type
+            if not any(is_kind(kind) for is_kind in known):
+                raise NetworkFileError(
+                    f"{file}: column {name!r} holds {kind}, not real numbers; convert it, or list "
+                    f"the columns to read with state_names=[...]."
+                )
+
+        def blocks(start: int) -> Iterator[NDArray[Any]]:
+            first = int(np.searchsorted(ends, start, side="right"))
+            skip = start - int(ends[first - 1] if first else 0)
+            with parquet.ParquetFile(file, **_SPARING) as opened:
+                for batch in opened.iter_batches(
+                    batch_size=max(1, BLOCK // (8 * len(names))),
+                    row_groups=range(first, len(ends)),
+                    columns=names,
+                ):
+                    cut = min(skip, batch.num_rows)
+                    skip -= cut
+                    kept = batch.slice(cut)
+                    found = [kept.column(name).to_numpy(zero_copy_only=False) for name in names]
+                    yield np.stack([np.asarray(part, float) for part in found], axis=1)  # None: NaN
+
+        return blocks
+
+    return Table(file, list(schema.names), length, len(schema.names), read)
