@@ -82,35 +82,20 @@ def as_network(
             f"{listed} besides `readout` and `name`."
         )
     if readout is not None and "readout" in taken:
-        options["readout"] = readout
-        readout = None
+        options["readout"], readout = readout, None
     found = adapter(network, **options)
     given = {"readout": readout, "name": name}
     changes = {part: value for part, value in given.items() if value is not None}
     return found.replace(**changes) if changes else found
 
 
-def _from_linear(network: LinearNetwork) -> LinearNetwork:
-    return network
-
-
-def _from_nonlinear(network: NonlinearNetwork) -> LinearNetwork:
-    return network.linearised()
-
-
-def _from_path(
-    path: str | os.PathLike[str], *, matrix: str | None = None, mask: Any = None
-) -> LinearNetwork:
-    return load_network(path, matrix=matrix, mask=mask)
-
-
 _COMMON = ("readout", "name")
 Adapter = Callable[..., LinearNetwork]
 #: Kinds of objects that Python itself, or this package, can tell.
 _OWN: tuple[tuple[Any, Adapter], ...] = (
-    (LinearNetwork, _from_linear),
-    (NonlinearNetwork, _from_nonlinear),
-    ((str, os.PathLike), _from_path),
+    (LinearNetwork, lambda network: network),
+    (NonlinearNetwork, NonlinearNetwork.linearised),
+    ((str, os.PathLike), load_network),
     (tuple, from_tuple),
     (Mapping, from_mapping),
 )

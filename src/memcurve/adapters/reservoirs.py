@@ -17,15 +17,9 @@ from memcurve.io.networks import as_mask
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 
-#: Nodes with states of their own, and whether they are a network that can be linearised.
-_RESERVOIRS = {
-    "Reservoir": True,
-    "LocalPlasticityReservoir": True,
-    "IPReservoir": True,
-    "ES2N": False,
-    "LIF": False,
-    "NVAR": False,
-}
+#: Nodes that can be linearised, and all that have states of their own.
+_LINEARISED = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir")
+_RESERVOIRS = (*_LINEARISED, "ES2N", "LIF", "NVAR")
 #: Activations that have a name here too.
 _BY_NAME = {name: name for name in ("tanh", "identity", "relu")}
 
@@ -35,7 +29,7 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     is_model = any(parent.__name__ == "Model" for parent in type(obj).__mro__)
     node = _only_reservoir(obj) if is_model else obj
     kind = _kind(node)
-    if not _RESERVOIRS.get(kind, False):
+    if kind not in _LINEARISED:
         raise TypeError(
             f"`obj` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, or a "
             f"Model with one, got {_label(node)}; {RECORD}."
@@ -150,9 +144,6 @@ def _scaled(gain: Any, weights: Any) -> Any:
     from scipy.sparse import csr_array, diags_array
 
     return diags_array(np.full(weights.shape[0], gain)) @ csr_array(weights)
-
-
-# ---- conn2res
 
 
 def conn2res(

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: The share of an innovation's energy that may come later than the lags added for it.
 SETTLED = 1e-9

@@ -9,25 +9,14 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memcurve.arguments import exact_array, require_limit, require_number
+from memcurve.data import capacity_estimation as estimation
 from memcurve.data.autocorrelation import ljung_box
-from memcurve.data.capacity_estimation import (
-    Basis,
-    Polynomials,
-    Scan,
-    joint_capacities,
-    polynomials_of,
-    reaches,
-    scan,
-    state_basis,
-)
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.result import Result, installed_versions
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats, Result, installed_versions
 
 #: The degrees examined unless others are asked for: 2,825 targets.
 DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
@@ -39,8 +28,6 @@ HEAVY_TAILS = 6.0
 ROWS_PER_STATE = 20
 #: Capacity at the end of the lags or of the window that suggests more beyond.
 AT_THE_EDGE = 0.01
-#: Serial correlation is tested at these many lags and this level.
-SERIAL_LAGS, SERIAL_LEVEL = 20, 1e-6
 
 
 @dataclass(frozen=True)
@@ -285,7 +272,7 @@ def capacity_from_data(
     ((3,), (1, 2))
     """
     threshold = require_number(threshold, "threshold", "between 0 and 1", lambda p: 0 < p < 1)
-    plan = reaches(degrees)
+    plan = estimation.reaches(degrees)
     if not isinstance(name, str):
         raise TypeError(f"`name` must be a string, got {name!r}.")
     X, z, washout = _validated(states, inputs, 0 if washout is None else washout)
@@ -296,10 +283,10 @@ def capacity_from_data(
             f"`degrees` must have lags shorter than the recording of {len(z)} inputs, got a "
             f"longest lag of {longest}; record more or give smaller lags."
         )
-    basis, constant = state_basis(X[start - (len(z) - len(X)) :], start)
+    basis, constant = estimation.state_basis(X[start - (len(z) - len(X)) :], start)
     highest = plan[-1].degree
-    family = polynomials_of(z, highest, polynomials)
-    scans = scan(basis, family, plan, threshold)
+    family = estimation.polynomials_of(z, highest, polynomials)
+    scans = estimation.scan(basis, family, plan, threshold)
     result = Capacity(
         **_joined(basis, family, scans),
         rank=basis.rank,
@@ -325,7 +312,9 @@ def capacity_from_data(
     return dataclasses.replace(result, notes=tuple(notes))
 
 
-def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, Any]:
+def _joined(
+    basis: estimation.Basis, family: estimation.Polynomials, scans: list[estimation.Scan]
+) -> dict[str, Any]:
     """Capacities of the significant targets, their sums by degree and errors."""
     degrees = [one.reach.degree for one in scans]
     groups = np.repeat(np.arange(len(scans)), [len(one.chosen) for one in scans])
@@ -333,7 +322,7 @@ def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, A
     raw = np.array([value for one in scans for value in one.raw])
     single = np.array([value for one in scans for value in one.single])
     together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
-    joint = joint_capacities(
+    joint = estimation.joint_capacities(
         basis, family, [chosen[s] for s in together], groups[together], len(scans)
     )
     capacity = np.maximum(single, 0)
@@ -401,7 +390,7 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, 
     return X, z, int(washout)
 
 
-def _input_notes(inputs: Floats, polynomials: Polynomials, degree: int) -> Iterator[str]:
+def _input_notes(inputs: Floats, polynomials: estimation.Polynomials, degree: int) -> Iterator[str]:
     """Notes on the input alone."""
     centred = (inputs - inputs.mean()) / inputs.std()
     kurtosis = float((centred**4).mean())
@@ -424,12 +413,12 @@ def _input_notes(inputs: Floats, polynomials: Polynomials, degree: int) -> Itera
 
 
 def _serially_dependent(series: Floats) -> bool:
-    """Whether a Ljung–Box test finds correlation in time."""
+    """Whether a Ljung–Box test over 20 lags finds correlation in time, at the level 1e-6."""
     series = series - series.mean()
-    lags = min(SERIAL_LAGS, len(series) // 4)
+    lags = min(20, len(series) // 4)
     if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
         return False
-    return ljung_box(series, series, lags)[1] < SERIAL_LEVEL
+    return ljung_box(series, series, lags)[1] < 1e-6
 
 
 def _state_notes(result: Capacity, constant: int) -> Iterator[str]:

@@ -3,12 +3,10 @@
 *The targets* are products of polynomials of lagged inputs, orthonormal under the law of the input;
 they come in patterns of degrees and lag differences that are shifted in time.
 
-*The scan.* Sums Σ_t q_t w_{t−τ} for all lags at once, by one Fourier transform a block of time,
-give R² of every target, which is corrected for leverage and compared with chance.
+*The scan* gives R² of every target, corrected for leverage and compared with chance.
 
-*The joint estimate.* One R² a target counts what the targets share by chance several times, so that
-their sum has a large variance and exceeds the number of states. Regress the states on the
-significant targets instead: with whitened states x = Bᵀw + e for orthonormal targets w,
+*The joint estimate* regresses the states on the significant targets, since what these share by
+chance would count several times in single R²: with whitened states x = Bᵀw + e, orthonormal w,
 
     capacity of target s = b_sᵀ Γ⁻¹ b_s,    Γ = BᵀB + Cov(e),
 
@@ -29,40 +27,29 @@ from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
 
 from memcurve.arguments import table_entry
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
 #: moments of higher degree are too noisy to tell laws apart.
 RECOGNISED_BY = 3
 #: A sample moment further than this many standard errors from its expectation rules a law out.
 RULED_OUT = 5.0
-#: Quadrature nodes, enough for the fourth powers of polynomials of degree RECOGNISED_BY.
-NODES = 16
 #: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
 #: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
 _WINDOWS_AND_LAGS = ((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8))
 DEFAULT_REACH = dict(enumerate(_WINDOWS_AND_LAGS, 1))
-#: Window for degrees beyond the table.
-LAST_WINDOW = 3
 #: More targets than this are refused: the scan would take hours.
 MOST_TARGETS = 5_000_000
 #: A block is this many times as long as the lags it must overlap: longer ones waste less on the
 #: overlap, shorter ones leave the sums to matrix products. Measured best from 4 to 8.
 BLOCK_PER_LAG = 6
-#: Shortest block: below it the overhead of many small transforms shows.
-SHORTEST_BLOCK = 256
 #: Numbers in one batch of targets (32 MiB): large enough for fast products, small beside states.
 BATCH_NUMBERS = 1 << 22
-#: Targets whose variance is below this share of that of an orthonormal one do not vary.
-NO_VARIANCE = 1e-12
 #: Numbers of the targets that are in memory at a time (64 MiB).
 CHUNK_NUMBERS = 1 << 23
 #: Directions of the Gram matrix of the targets below this share of the largest are dropped:
 #: they come from inputs that repeat, whose targets coincide.
 COINCIDENT = 1e-10
-#: The share of the state covariance left to the residual is never estimated below this.
-LEAST_RESIDUAL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +135,8 @@ FAMILIES: dict[str, Callable[[Floats, int], Floats]] = {
 _QUADRATURES = {
     name: (at(nodes, RECOGNISED_BY), weights / weights.sum())
     for name, at, (nodes, weights) in (
-        ("legendre", _legendre, legendre.leggauss(NODES)),
-        ("hermite", _hermite, hermite_e.hermegauss(NODES)),
+        ("legendre", _legendre, legendre.leggauss(16)),  # enough for fourth powers
+        ("hermite", _hermite, hermite_e.hermegauss(16)),
     )
 }
 
@@ -207,7 +194,7 @@ def _reach(degree: Any, reach: Any) -> Reach:
         )
     degree = int(degree)
     if _is_integer(reach):
-        usual = DEFAULT_REACH[degree][0] if degree in DEFAULT_REACH else LAST_WINDOW
+        usual = DEFAULT_REACH.get(degree, (3, 0))[0]
         reach = (min(usual, max(int(reach), 0)), reach)
     if (
         not isinstance(reach, Sequence)
@@ -324,7 +311,8 @@ class Correlator:
         from scipy.fft import next_fast_len, rfft
 
         self.rows, self.lags = len(fixed), lags
-        self.points = int(next_fast_len(max(BLOCK_PER_LAG * (lags + 1), SHORTEST_BLOCK), real=True))
+        # below 256 points the overhead of many small transforms shows
+        self.points = int(next_fast_len(max(BLOCK_PER_LAG * (lags + 1), 256), real=True))
         self.step = self.points - lags
         self.blocks = -(-self.rows // self.step)
         padded = np.pad(fixed, [(0, self.blocks * self.step - self.rows), (0, 0)])
@@ -432,7 +420,11 @@ def r_squared(
     than ``lag`` mean nothing: their first values are missing.
     """
     n, r = basis.Q.shape
-    w = _padded(polynomials, shapes, basis.start - lag, basis.start + n)
+    start, stop = basis.start - lag, basis.start + n
+    w = np.zeros((len(shapes), stop - start))
+    for row, pattern in zip(w, shapes, strict=True):
+        begin = max(start, pattern.offsets[-1])  # before it a factor lies before the recording
+        row[begin - start :] = columns(polynomials.values, [(pattern, 0)], begin, stop)[0]
     sums = correlator.sums(w)
     squares = w * w
     mean = sliding_sums(w, n) / n
@@ -441,19 +433,10 @@ def r_squared(
     # the states are centred, so the mean of the target drops out of Qᵀw; not of the weights
     weighted += mean * (mean * basis.weights().sum() - 2 * sums[:, r])
     explained = np.einsum("tks,tks->ts", sums[:, :r], sums[:, :r])
-    varies = energy > NO_VARIANCE * n
+    varies = energy > 1e-12 * n  # that of an orthonormal target is n
     energy = np.where(varies, energy, 1.0)
     raw = np.where(varies, np.clip(explained / energy, 0, 1), 0.0)
     return raw, np.where(varies, np.maximum(weighted / energy, 0), 0.0)
-
-
-def _padded(polynomials: Polynomials, shapes: Sequence[Pattern], start: int, stop: int) -> Floats:
-    """Patterns at shift 0 from ``start`` on; zero where a factor would lie before the recording."""
-    made = np.zeros((len(shapes), stop - start))
-    for row, pattern in zip(made, shapes, strict=True):
-        begin = max(start, pattern.offsets[-1])
-        row[begin - start :] = columns(polynomials.values, [(pattern, 0)], begin, stop)[0]
-    return made
 
 
 class Joint(NamedTuple):
@@ -495,7 +478,7 @@ def joint_capacities(
     explained = B.T @ (cross / scale[:, None]) / np.sqrt(n)
     covariance = (np.eye(basis.rank) - (explained + explained.T) / 2) * (n / (n - 1 - k))
     # B̂ᵀB̂ has Σ_s Var b̂_s too much, which is taken from the residual's share
-    share = max(1 - float(variances.sum()), LEAST_RESIDUAL)
+    share = max(1 - float(variances.sum()), 0.05)
     metric = np.linalg.inv(B.T @ B + share * covariance)
     V, spread = metric @ B.T, metric @ covariance
     leverage = np.clip(np.einsum("sr,rs->s", B, V), 0, 1)

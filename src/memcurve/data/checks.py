@@ -22,8 +22,8 @@ from memcurve.data.autocorrelation import correlation, fit_autoregression, ljung
 from memcurve.data.findings import Finding, Findings, Level
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 EPS = float(np.finfo(float).eps)

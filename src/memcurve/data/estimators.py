@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
 from memcurve.data.recording import lagged, require_rows
 from memcurve.io import Source
 from memcurve.notes import Note
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 
 def in_sample(X: Floats, Z: Floats) -> Floats:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import require_limit, require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve
@@ -22,8 +21,7 @@ from memcurve.errors import RecordingWarning
 from memcurve.io import Source, open_recording
 from memcurve.notes import Note
 from memcurve.progress import Progress
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: Lags by default, for few states in many rows.
 USUAL_LAGS = 100

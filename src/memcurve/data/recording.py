@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io import Source
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.integer]
 
 #: Numbers beyond 2^±LARGEST_EXPONENT are rescaled.
@@ -32,7 +32,7 @@ class View(Source):
     ) -> None:
         self.length, self.name = source.length, source.name
         self.columns = source.columns if kept is None else len(kept)
-        self._source, self._kept, self._exponents, self._inputs = source, kept, exponents, inputs
+        self._source, self._kept, self._exponents, self._series = source, kept, exponents, inputs
 
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
         """Go through the recording, any number of times."""
@@ -42,7 +42,7 @@ class View(Source):
                 X, z = np.ldexp(X, -self._exponents[0]), np.ldexp(z, -self._exponents[1])
             if self._kept is not None:
                 X = X[:, self._kept]
-            yield X, z if self._inputs is None else self._inputs[done : done + len(X)]
+            yield X, z if self._series is None else self._series[done : done + len(X)]
             done += len(X)
 
 

@@ -32,15 +32,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
 from memcurve.data.recording import lagged, lagged_chunks, require_rows
 from memcurve.io import Source
 from memcurve.notes import Note
 from memcurve.progress import Progress, watched
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: Rows of a chunk, in units of the number of columns: the update then costs little beside its QR.
 CHUNK = 8
@@ -48,29 +46,16 @@ CHUNK = 8
 LEAST_ROWS = 4096
 #: Rows that the second pass takes at most: its arrays have a column a lag.
 SECOND_PASS = 30_000
-#: Error of the total a state that is not statistical: rounding, and lags cut off.
-ROUNDING = 1e-9
-#: θ stays above this share even where k is close to the number of rows.
-LEAST_SHARE = 1e-3
-#: The estimate is never inflated by more than 1/LEAST_ROOM.
-LEAST_ROOM = 0.05
 #: Chance that a lag without memory counts as significant.
 NULL_LEVEL = 1e-3
 #: A sum over lags that exceeds this many standard deviations of noise is memory.
 STANDS_OUT = 2.5
 #: Memory after the end may go unseen: this share of the variance there belongs to the total's.
 UNSEEN = 0.25
-#: Serial lags are summed up to here at most.
-MOST_SERIAL_LAGS = 100
-#: Serial correlation of residuals enters the variance of the total up to here.
-MOST_VARIANCE_LAGS = 80
-LARGEST_LEVERAGE = 0.9
 #: Noise floors of the profile, relative to each state's deviation.
 PROFILE = tuple(float(x) for x in np.logspace(-15, 0, 31))
 #: The total of a network with a long thin tail needs this many rows a state, any other 20.
 ROWS_FOR_SLOW, ROWS_FOR_ANY = 60, 20
-#: Memory of the last lag from which on later ones are worth asking for.
-WORTH_MORE_LAGS = 1e-6
 
 
 def regression_curve(
@@ -94,7 +79,8 @@ def regression_curve(
     require_rows(factor.rows, factor.states)
     fit = regress(factor, noise_floor)
     found = infer(fit, *_sample(recording, factor, start), factor.rows)
-    width, rounding = float(norm.isf((1 - level) / 2)), ROUNDING * factor.states
+    width = float(norm.isf((1 - level) / 2))
+    rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
     memory, error = found.memory, width * found.standard_error
     sigma = np.linalg.svd(factor.R[:, factor.lags :], compute_uv=False)
     return MemoryCurve(
@@ -200,7 +186,7 @@ class Fit(NamedTuple):
     @property
     def inflation(self) -> float:
         """What residuals that were fitted are too small by."""
-        return 1 / max(1 - self.unexplained / self.freedom, LEAST_ROOM)
+        return 1 / max(1 - self.unexplained / self.freedom, 0.05)
 
 
 def regress(factor: Factor, noise_floor: float) -> Fit:
@@ -211,7 +197,7 @@ def regress(factor: Factor, noise_floor: float) -> Fit:
     inverse = np.linalg.inv(R[:k, :k]) if k else np.zeros((0, 0))
     B = inverse @ R[:k, lags:]
     left = R[k:, lags:]
-    theta = max(1 - float((inverse**2).sum()), LEAST_SHARE) / freedom
+    theta = max(1 - float((inverse**2).sum()), 1e-3) / freedom
     stacked = np.vstack([B, np.sqrt(theta) * left, noise_floor * np.eye(N)])
     Q, unwhiten = np.linalg.qr(stacked)
     whitened_left = Q[k : k + len(left)] / np.sqrt(theta)
@@ -281,7 +267,7 @@ def _rows(fit: Fit, Z: Floats, X: Floats) -> _Rows:
     e = X @ inverse - g
     u = e @ fit.response.T
     r = Z - g @ fit.response.T - u
-    leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, LARGEST_LEVERAGE)
+    leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, 0.9)
     return _Rows(g, e, u, r, leverage)
 
 
@@ -301,7 +287,7 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
 def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     """The part of serial lags j ≥ 1, for the first ``count`` lags, with a flat-top window."""
     sample = len(part.e)
-    depth = min(max(8, fit.length), sample // 8, MOST_SERIAL_LAGS)
+    depth = min(max(8, fit.length), sample // 8, 100)
     square = ((fit.response[:count] @ fit.residual) ** 2).sum(axis=1)
     raw, scale = fit.raw[:count], fit.inflation / fit.freedom
     g, e, u, r = part.g, part.e, part.u[:, :count], part.r[:, :count]
@@ -365,7 +351,7 @@ def _chance(fit: Fit, part: _Rows) -> Floats:
     From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart.
     """
     left, e = 1 - fit.raw, part.e[:20_000]
-    depth = max(1, min(len(left), MOST_VARIANCE_LAGS, len(e) // 4))
+    depth = max(1, min(len(left), 80, len(e) // 4))
     shares = np.zeros((len(left), depth))
     shares[:, 0] = 2 * float((fit.residual**2).sum()) * left**2
     for j in range(1, depth):
@@ -438,7 +424,7 @@ def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> Iterator
     elif rows < ROWS_FOR_ANY * N:
         text = f"{rows / N:.3g} rows a state, below {ROWS_FOR_ANY}: intervals may be too narrow"
         yield Note("recording", text)
-    if found.last == factor.lags - 1 and found.memory[-1] > WORTH_MORE_LAGS:
+    if found.last == factor.lags - 1 and found.memory[-1] > 1e-6:
         yield Note("lags", "memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
         text = (

@@ -10,7 +10,6 @@ import math
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,9 +88,6 @@ def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:
         at = end
 
 
-# ---- MATLAB
-
-
 def open_mat(file: Path) -> Archive:
     """Open the matrices of a MATLAB file of any version; before 7.3 they are only read whole."""
     with file.open("rb") as stream:
@@ -100,34 +96,33 @@ def open_mat(file: Path) -> Archive:
         return _open_73(file)
     from scipy.io import loadmat, whosmat
 
-    def load(key: str) -> Any:
-        return loadmat(str(file), appendmat=False, variable_names=[key])[key]
+    def load(name: str) -> Any:
+        return loadmat(str(file), appendmat=False, variable_names=[name])[name]
 
     if 0 not in head[:4]:  # a zero there marks version 4
         _check_mat5(np.memmap(file, mode="r").data)
     found = whosmat(str(file), appendmat=False)
-    return Archive(file, {key: _array(file, key, *of, partial(load, key)) for key, *of in found})
+    arrays = {name: _array(file, name, shape, kind, load) for name, shape, kind in found}
+    return Archive(file, arrays)
 
 
 def _array(
-    file: Path, key: str, shape: tuple[int, ...], kind: str, load: Callable[[], Any] | None
+    file: Path, key: str, shape: tuple[int, ...], kind: str, load: Callable[[str], Any] | None
 ) -> Array:
     """An array that is only read whole, or never."""
+    whole = None if load is None else lambda: load(key)
     refusal = (
         f"{file}: {key} is a MATLAB {kind}, not a matrix of numbers; save these, e.g. A = s.A; "
         f"save('numbers.mat', 'A', '-v7.3')."
     )
-    refusal = None if kind in _NUMBERS else refusal
-    array = Array(key, shape, None, load, None, file, kind, kind == "sparse", refusal)
+    refused = None if kind in _NUMBERS else refusal
+    array = Array(key, shape, None, whole, None, file, kind, kind == "sparse", refused)
     return _with_column(array, replace(array, shape=shape[::-1], load=lambda: array.whole().T))
 
 
 def _with_column(array: Array, turned: Array) -> Array:
     is_row = len(array.shape) == 2 and array.shape[0] == 1
     return replace(array, column=turned) if is_row else array
-
-
-# ---- version 7.3
 
 
 def _open_73(file: Path) -> Archive:
@@ -150,7 +145,7 @@ def _sparse_73(file: Path, key: str, item: Any) -> Array:
     parts = {part: dataset(file, f"{key}/{part}", item[part]) for part in item}
     shape = (int(item.attrs["MATLAB_sparse"]), parts["jc"].shape[0] - 1)
 
-    def load() -> Any:
+    def load(key: str) -> Any:
         from scipy.sparse import csc_array
 
         data, rows, starts = (
@@ -169,9 +164,6 @@ def _class(item: Any) -> str:
     # Without the mark MATLAB did not write it, and whether it is transposed cannot be known.
     kind = item.attrs.get("MATLAB_class", "array without MATLAB_class")
     return kind.decode() if isinstance(kind, bytes) else str(kind)
-
-
-# ---- version 5
 
 
 def _check_mat5(contents: memoryview) -> None:

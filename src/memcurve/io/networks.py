@@ -18,8 +18,8 @@ from memcurve.arguments import Seed
 from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, Opener, opened
 from memcurve.io.hdf5 import open_mat
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
-from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.io.tables import open_market, open_matrix
+from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.limits import TooLargeError, require_room_for_states
 from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import rectangular_array, require_limit, require_size
 from memcurve.io.arrays import Archive, Array, Opened, Opener, Table, in_memory, opened
 from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
 from memcurve.io.tables import open_parquet, open_table
+from memcurve.result import Floats
 
 #: How to open each ending that recordings come with.
 FORMATS: dict[str, Opener] = {
@@ -37,7 +37,6 @@ _INPUTS = ("z", "u", "input", "inputs")
 #: Columns that count the rows; among the states they would be a ramp.
 _CLOCKS = ("", "t", "time", "Time", "index", "Unnamed: 0", "__index_level_0__")
 
-Floats = NDArray[np.float64]
 Names = str | Sequence[str] | None
 
 
@@ -144,7 +143,7 @@ def open_recording(
         raise found.fault("holds states alone; give their input too: `inputs` as array or path.")
     z: Array | None = None
     if not alone and isinstance(found, Table):  # one array, whose last column is the input
-        place = _input_column(found, input_name)
+        place = _column(found, input_name, _INPUTS, "input_name")
         X = found.array([*_state_columns(found, state_names, place), place])
     else:
         X = _states(found, state_names, alone)
@@ -174,9 +173,6 @@ def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
         raise array.fault(f"ends {left} rows before its {array.shape[0]} rows; {changed}")
 
 
-# ---- what is given
-
-
 def _contents(value: Any, argument: str) -> Opened:
     """Open a path, or take an array, something that is sliced like one, or nested lists."""
     if isinstance(value, str | os.PathLike):
@@ -197,50 +193,41 @@ def _contents(value: Any, argument: str) -> Opened:
     return in_memory(array, f"`{argument}`")
 
 
-# ---- which part is what
-
-
 def _states(contents: Opened, names: Names, alone: bool) -> Array:
     if isinstance(contents, Table):
         return contents.array(_state_columns(contents, names, None))
-    if isinstance(contents, Array):
-        return _unnamed(contents, names, "state_names")
-    if names is not None and not isinstance(names, str):
+    if isinstance(contents, Archive) and names is not None and not isinstance(names, str):
         if len(names) != 1:
             raise ValueError(
                 f"`state_names` must be the name of one array, that of all states, got {names!r}; "
                 f"lists are for the columns of tables."
             )
         names = names[0]
-    return _in_blocks(contents.arrays[_chosen(contents, names, _STATES, "state_names", alone)])
+    return _in_blocks(contents, names, _STATES, "state_names", alone)
 
 
 def _input(contents: Opened, name: str | None, alone: bool) -> Array:
     if isinstance(contents, Table):
         only = name is None and contents.width == 1
-        return contents.array([0 if only else _input_column(contents, name)])
+        return contents.array([0 if only else _column(contents, name, _INPUTS, "input_name")])
+    return _in_blocks(contents, name, _INPUTS, "input_name", alone)
+
+
+def _in_blocks(
+    contents: Array | Archive, name: Any, usual: Sequence[str], option: str, alone: bool
+) -> Array:
+    """The one array there is, or that of a name; held whole where its format has no blocks."""
     if isinstance(contents, Array):
-        return _unnamed(contents, name, "input_name")
-    array = contents.arrays[_chosen(contents, name, _INPUTS, "input_name", alone)]
-    return _in_blocks(array.column or array)
-
-
-def _unnamed(array: Array, names: Names, option: str) -> Array:
-    if names is not None:
-        raise array.fault(f"has no names to choose from, got {option}={names!r}; leave it out.")
-    return array
-
-
-def _in_blocks(array: Array) -> Array:
-    """The array itself, or held whole where its format has no blocks."""
+        if name is None:
+            return contents
+        raise contents.fault(f"has no names to choose from, got {option}={name!r}; leave it out.")
+    array = contents.arrays[_chosen(contents, name, usual, option, alone)]
+    if usual is _INPUTS:
+        array = array.column or array
     if array.is_sparse:
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
     return array if array.blocks else in_memory(array.whole(), array.name, array.file)
-
-
-def _input_column(table: Table, name: str | None) -> int:
-    return _column(table, _chosen(table, name, _INPUTS, "input_name"))
 
 
 def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
@@ -256,7 +243,7 @@ def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
                 )
         return columns
     wanted = [names] if isinstance(names, str) else names
-    columns = [_column(table, _chosen(table, n, (), "state_names")) for n in wanted]
+    columns = [_column(table, name, (), "state_names") for name in wanted]
     if len({*columns}) < len(columns):
         raise ValueError(f"`state_names` must name each column once, got {names!r}.")
     if place in columns:
@@ -267,19 +254,15 @@ def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
     return columns
 
 
-def _column(table: Table, name: str) -> int:
-    names = table.names or []
-    if names.count(name) > 1:
-        raise table.fault(f"has several columns {name!r}; rename them.")
-    return names.index(name)
+def _column(table: Table, name: str | None, usual: Sequence[str], option: str) -> int:
+    chosen, names = _chosen(table, name, usual, option), table.names or []
+    if names.count(chosen) > 1:
+        raise table.fault(f"has several columns {chosen!r}; rename them.")
+    return names.index(chosen)
 
 
 def _chosen(
-    contents: Archive | Table,
-    name: str | None,
-    usual: Sequence[str],
-    option: str,
-    alone: bool = False,
+    contents: Archive | Table, name: Any, usual: Sequence[str], option: str, alone: bool = False
 ) -> str:
     """Return the name asked for, the usual one, or (``alone``) the only one there is."""
     names = contents.names if isinstance(contents, Table) else list(contents.arrays)
@@ -293,7 +276,7 @@ def _chosen(
         raise contents.fault("holds no arrays.")
     if name is not None:
         if name in names or (name := str(name).removeprefix("/")) in names:
-            return name
+            return str(name)
         is_table = isinstance(contents, Table)
         thing, holds = (f"column {name!r}", "has") if is_table else (name, "holds")
         raise contents.fault(f"has no {thing}; it {holds} {contents.listing}. Correct `{option}`.")
@@ -306,9 +289,6 @@ def _chosen(
             f"{option}='...'."
         )
     return found[0] if found else names[0]
-
-
-# ---- whether they fit together
 
 
 def _check(states: Array, inputs: Array | None) -> None:

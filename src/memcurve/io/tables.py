@@ -172,9 +172,6 @@ def _is_missing(field: str) -> bool:
     return field.lower().lstrip("+-") in _MISSING_VALUES
 
 
-# ---- MatrixMarket
-
-
 def open_market(file: Path) -> Array:
     """Open a matrix (.mtx), listed entry by entry or in full.
 
@@ -225,9 +222,6 @@ def open_market(file: Path) -> Array:
 
     shape, dtype = (rows, columns), np.dtype(complex if field == "complex" else float)
     return Array("the matrix", shape, dtype, load, file=file, is_sparse=listed)
-
-
-# ---- Parquet
 
 
 def open_parquet(file: Path) -> Table:
