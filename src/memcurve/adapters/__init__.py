@@ -73,7 +73,8 @@ def as_network(
         return network
     adapter = _adapter(network)
     taken = inspect.signature(adapter).parameters
-    known = [n for n, p in taken.items() if p.kind is p.KEYWORD_ONLY and n not in _COMMON]
+    own = [p.name for p in taken.values() if p.kind is p.KEYWORD_ONLY]
+    known = [option for option in own if option not in ("readout", "name")]
     unknown = [f"`{option}`" for option in options if option not in known]
     if unknown:
         listed = ", ".join(f"`{option}`" for option in known) or "no options"
@@ -89,7 +90,6 @@ def as_network(
     return found.replace(**changes) if changes else found
 
 
-_COMMON = ("readout", "name")
 Adapter = Callable[..., LinearNetwork]
 #: Kinds of objects that Python itself, or this package, can tell.
 _OWN: tuple[tuple[Any, Adapter], ...] = (

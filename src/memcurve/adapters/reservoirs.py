@@ -20,8 +20,6 @@ from memcurve.notes import Note
 #: Nodes that can be linearised, and all that have states of their own.
 _LINEARISED = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir")
 _RESERVOIRS = (*_LINEARISED, "ES2N", "LIF", "NVAR")
-#: Activations that have a name here too.
-_BY_NAME = {name: name for name in ("tanh", "identity", "relu")}
 
 
 def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork:
@@ -53,15 +51,9 @@ def _network(node: Any, kind: str) -> LinearNetwork:
         )
     # v ← (1 − lr)·v + lr·(W y + Win u + bias), y = f(a·v + b): about its fixed point y moves as
     # that of a Reservoir with weights a·W and a·Win and bias a·bias + b
-    gain, offset = _dense(node.a, "a"), _dense(node.b, "b")
-    return recurrent_network(
-        _scaled(gain, W),
-        _scaled(gain, Win),
-        source=source,
-        activation=activation,
-        lr=lr,
-        bias=gain * bias + offset,
-    )
+    gain, bias = _dense(node.a, "a"), _dense(node.a, "a") * bias + _dense(node.b, "b")
+    W, Win = _scaled(gain, W), _scaled(gain, Win)
+    return recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
 
 
 def _only_reservoir(model: Any) -> Any:
@@ -116,7 +108,8 @@ def _activation(node: Any, source: str) -> Any:
             f"{source}: softmax joins the nodes, so that no slope of each node replaces it; "
             f"{RECORD}."
         )
-    return _BY_NAME.get(name, function) if own or function is np.tanh else function
+    by_name = name in ("tanh", "identity", "relu") and (own or function is np.tanh)
+    return name if by_name else function
 
 
 def _kind(node: Any) -> str:
@@ -214,14 +207,11 @@ def from_conn2res(
         raise ValueError(
             f"`obj` has the activation step, which has no slope to linearise with; {RECORD}."
         )
-    slope = 1.0
-    if activation == "linear":
-        slope = float(np.asarray(function(np.ones(1)))[0])
+    is_linear = activation == "linear"
+    slope = float(np.asarray(function(np.ones(1)))[0]) if is_linear else 1.0
+    known = activation if activation in ("tanh", "relu") else "identity" if is_linear else function
     network = recurrent_network(
-        slope * plain.A,
-        slope * plain.C,
-        source=f"conn2res {kind}",
-        activation="identity" if activation == "linear" else _BY_NAME.get(activation, function),
+        slope * plain.A, slope * plain.C, source=f"conn2res {kind}", activation=known
     )
     return network.replace(readout=plain.readout, name=f"{kind}, N={network.size}")
 

@@ -193,10 +193,8 @@ def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
     elif rows < 10 * columns:
         message += f"{rows / columns:.1f} a state: totals and their standard errors are unreliable"
     else:
-        message += (
-            f"{rows / columns:.1f} a state: totals of slow networks are biased and their standard "
-            f"errors too small"
-        )
+        message += f"{rows / columns:.1f} a state: totals of slow networks are biased and their "
+        message += "standard errors too small"
         remedy += ", 60 a state for slow networks"
     level: Level = "error" if rows <= columns else "warning"
     found.append(Finding(level, "short", message, remedy))
@@ -265,8 +263,7 @@ def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | Non
 def _clipped(z: Floats) -> Floats:
     """z, centred, its 0.5 % largest and smallest cut back: tests hold under heavy tails too."""
     clipped = np.clip(z, *np.quantile(z, [0.005, 0.995]))
-    clipped = z if np.ptp(clipped) == 0 else clipped
-    return np.asarray(clipped - clipped.mean())
+    return np.asarray(clipped - clipped.mean() if np.ptp(clipped) else z - z.mean())
 
 
 def _period(z: Floats, level: float) -> int | None:
@@ -288,10 +285,8 @@ def _period(z: Floats, level: float) -> int | None:
     back = np.flatnonzero((r >= np.minimum(cut, 0.99)) & (lags > died + 1) & (cut < 1))
     if len(back) == 0:
         return None
-    first = int(back[0])
-    while first + 1 < len(r) and r[first + 1] > r[first]:
-        first += 1
-    return int(lags[first])
+    first = int(back[0])  # of a rise: its top counts
+    return int(lags[first + np.argmax(np.append(np.diff(r[first:]) <= 0, True))])
 
 
 def _distinct_columns(x: NDArray[Any], found: list[Finding]) -> Indices:

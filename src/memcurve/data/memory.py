@@ -108,8 +108,9 @@ def memory_from_data(
     further: dict[str, Any] = {"washout": washout}
     if checks:
         findings = _checked(recording, washout)
-        if len(findings.kept) < source.columns:
-            recording = View(recording, kept=findings.kept)
+        kept = findings.kept
+        if len(kept) < source.columns:
+            recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
         if innovations is None:
             innovations = findings.coloured
         notes += [Note("finding", str(one)) for one in findings.warnings]
@@ -122,13 +123,11 @@ def memory_from_data(
             count = _lag_count(None, recording, washout, model.settling())
         start = max(washout, model.order + count - 1)
         raw, note = _raw_memory(recording, model, count, start)
-        further |= raw
-        notes.append(note)
-        recording = View(recording, inputs=model.innovations(_inputs(recording)))
+        further, notes = further | raw, [*notes, note]
+        new = model.innovations(_inputs(recording))
+        recording = View(recording, lambda X, _, start: (X, new[start : start + len(X)]))
     if estimator == "regression":
-        curve = regression_curve(
-            recording, count, start, noise_floor=floor, level=level, progress=progress
-        )
+        curve = regression_curve(recording, count, start, floor, level, progress)
     else:
         curve = estimated(recording, count, start, estimator)
     return dataclasses.replace(
@@ -143,10 +142,8 @@ def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
     findings = check_recording(*first_rows(source, CHECKED_ROWS), washout=washout)
     if findings.errors:
-        listed = "\n  ".join(map(str, findings))
-        raise ValueError(
-            f"this recording gives no memory:\n  {listed}\nchecks=False skips the checks."
-        )
+        listed = "\n  ".join(["this recording gives no memory:", *map(str, findings)])
+        raise ValueError(f"{listed}\nchecks=False skips the checks.")
     for one in findings.warnings:
         warnings.warn(str(one), RecordingWarning, stacklevel=3)
     return findings

@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.io import Source
 from memcurve.result import Floats
 
-Indices = NDArray[np.integer]
+Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 #: Numbers beyond 2^±LARGEST_EXPONENT are rescaled.
 LARGEST_EXPONENT = 300
 
 
 class View(Source):
-    """Another recording's rows, with some of its columns, other units, or another input.
+    """Another recording's rows, of which ``change(X, z, start)`` makes others, chunk by chunk."""
 
-    ``kept`` are columns, ``exponents`` the powers of two by which states and input are divided.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        *,
-        kept: Indices | None = None,
-        exponents: tuple[Indices, int] | None = None,
-        inputs: Floats | None = None,
-    ) -> None:
+    def __init__(self, source: Source, change: Change, columns: int | None = None) -> None:
         self.length, self.name = source.length, source.name
-        self.columns = source.columns if kept is None else len(kept)
-        self._source, self._kept, self._exponents, self._series = source, kept, exponents, inputs
+        self.columns = source.columns if columns is None else columns
+        self._source, self._change = source, change
 
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
         """Go through the recording, any number of times."""
-        done = start
         for X, z in self._source.chunks(rows, start):
-            if self._exponents is not None:
-                X, z = np.ldexp(X, -self._exponents[0]), np.ldexp(z, -self._exponents[1])
-            if self._kept is not None:
-                X = X[:, self._kept]
-            yield X, z if self._series is None else self._series[done : done + len(X)]
-            done += len(X)
+            yield self._change(X, z, start)
+            start += len(X)
 
 
 def within_range(source: Source) -> Source:
@@ -54,7 +38,8 @@ def within_range(source: Source) -> Source:
         input_exponent = int(np.frexp(np.nanmax(np.abs(z), initial=0.0))[1])
     if max(np.abs(exponents).max(initial=0), abs(input_exponent)) <= LARGEST_EXPONENT:
         return source
-    return View(source, exponents=(exponents, input_exponent))
+    # powers of two: exact
+    return View(source, lambda X, z, _: (np.ldexp(X, -exponents), np.ldexp(z, -input_exponent)))
 
 
 def first_rows(source: Source, most: int) -> tuple[Floats, Floats]:

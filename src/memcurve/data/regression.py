@@ -59,13 +59,7 @@ ROWS_FOR_SLOW, ROWS_FOR_ANY = 60, 20
 
 
 def regression_curve(
-    recording: Source,
-    lags: int,
-    start: int,
-    *,
-    noise_floor: float,
-    level: float,
-    progress: Progress = False,
+    recording: Source, lags: int, start: int, noise_floor: float, level: float, progress: Progress
 ) -> MemoryCurve:
     """The curve with its intervals of ``level``, from row ``start`` ≥ ``lags`` − 1 on."""
     from scipy.stats import norm
@@ -255,8 +249,7 @@ def infer(fit: Fit, Z: Floats, X: Floats, rows: int) -> Inference:
     chance = _chance(fit, part)
     end = _end(memory, chance, last)
     stops = [last, end, len(memory) - 1]
-    error, of_sums = _errors(fit, part, Z, memory, chance, stops, rows)
-    cut, total, listed = of_sums
+    error, (cut, total, listed) = _errors(fit, part, Z, memory, chance, stops, rows)
     total = float(np.sqrt(total**2 + UNSEEN * max(listed**2 - total**2, 0.0)))
     return Inference(memory, bias, error, cut, total, listed, last, end, null)
 
@@ -319,12 +312,9 @@ def _null_cut(fit: Fit) -> float:
 
 def _last_significant(memory: Floats, null: float) -> int:
     """Last lag above the cut, leaving out late ones that stand alone."""
-    above = np.flatnonzero(memory > null)
-    while len(above):
-        last = int(above[-1])
+    for last in np.flatnonzero(memory > null)[::-1].tolist():
         if last == 0 or memory[max(0, last - 4) : last + 1].mean() >= null / 2:
-            return last
-        above = above[:-1]
+            return int(last)
     return -1
 
 
@@ -393,13 +383,11 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     scale = fit.inflation / fit.freedom
     # what independent rows would give is known for every floor; the rest shrinks with the noise
     rest = found.bias[lags] - fit.unexplained * scale * (1 - fit.raw[lags])
-    totals = []
-    for floor in PROFILE:
-        shares = sigma**2 / (sigma**2 + floor**2)
-        raw, unexplained = squares @ shares, float(residual @ shares)
-        left = unexplained / max(fit.unexplained, np.finfo(float).tiny)
-        totals.append(float((raw - unexplained * scale * (1 - raw) - left * rest).sum()))
-    return totals
+    shares = sigma[:, None] ** 2 / (sigma[:, None] ** 2 + np.square(PROFILE))
+    raw, unexplained = squares @ shares, residual @ shares
+    left = unexplained / max(fit.unexplained, np.finfo(float).tiny)
+    totals = raw - unexplained * scale * (1 - raw) - left * rest[:, None]
+    return [float(total) for total in totals.sum(axis=0)]
 
 
 def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> Iterator[Note]:

@@ -221,12 +221,15 @@ def network_parts(
         others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
         notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
         return _network_of(A, C, *notes)
-    leak = None if named else archive.first(_LEAKS)
-    if leak is None:
-        return _network_of(A, C, _weights_note(archive, found))
-    A, C = leaky_pair(A, C, _flat(archive, leak))
-    note = f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
-    return _network_of(A, C, note, _weights_note(archive, (*found, leak)))
+    text = "W and Win taken as a linear network: they tell no activation and no bias"
+    leak, notes = None if named else archive.first(_LEAKS), []
+    if leak is not None:
+        A, C = leaky_pair(A, C, _flat(archive, leak))
+        notes = [f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"]
+    others = [key for key in archive.arrays if key not in (*found, leak) and key[:2] != "A_"]
+    if others:
+        text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+    return _network_of(A, C, *notes, text)
 
 
 def _network_of(A: Any, C: Any, *notes: str) -> Parts:
@@ -277,26 +280,6 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
     return _network_of(A, _mask(archive, inward, given, A), note)
 
 
-def _stored_extras(archive: Archive, notes: Sequence[str]) -> Parts:
-    """What else :func:`save_network` writes."""
-    extras: Parts = {
-        part: _whole(archive.arrays[part]) for part in _EXTRAS if part in archive.arrays
-    }
-    stored = archive.arrays.get("notes")
-    if stored is not None and stored.dtype is not None and stored.dtype.kind == "U":
-        extras["notes"] = notes_of([*stored.whole().reshape(-1).tolist(), *notes], "network")
-    return extras
-
-
-def _weights_note(archive: Archive, used: Sequence[str]) -> str:
-    """What W and Win do not tell."""
-    text = "W and Win taken as a linear network: they tell no activation and no bias"
-    others = [name for name in archive.arrays if name not in used and name[:2] != "A_"]
-    if others:
-        text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
-    return text
-
-
 def _further_layers(archive: Archive, prefix: str) -> list[str]:
     """Weights of further layers, or of the other direction, of a torch recurrence."""
     own = f"{prefix}weight_hh_l"
@@ -342,7 +325,12 @@ def _parts(
         with _naming(str(file)):
             parts = network_parts(contents, matrix=matrix, mask=mask, given=given)
         if ending == ".npz" and matrix is mask is None and given is not _NO_MASK:
-            parts |= _stored_extras(contents, parts["notes"])
+            arrays = contents.arrays  # what else save_network writes
+            parts |= {part: _whole(arrays[part]) for part in _EXTRAS if part in arrays}
+            stored = arrays.get("notes")
+            if stored is not None and stored.dtype is not None and stored.dtype.kind == "U":
+                notes = [*stored.whole().reshape(-1).tolist(), *parts["notes"]]
+                parts["notes"] = notes_of(notes, "network")
         return file, parts
     if matrix is not None or mask is not None:
         asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
