@@ -286,7 +286,7 @@ def capacity_from_data(
     basis, constant = estimation.state_basis(X[start - (len(z) - len(X)) :], start)
     highest = plan[-1].degree
     family = estimation.polynomials_of(z, highest, polynomials)
-    scans = estimation.scan(basis, family, plan, threshold)
+    scans = [estimation.scan(basis, family, reach, threshold) for reach in plan]
     result = Capacity(
         **_joined(basis, family, scans),
         rank=basis.rank,
@@ -299,8 +299,8 @@ def capacity_from_data(
         threshold=threshold,
         name=name,
     )
-    special = [*_input_notes(z, family, highest), *_state_notes(result, constant)]
-    notes = [Note("recording", text) for text in special]
+    about = _recording_notes(result, constant, z, family.highest, highest)
+    notes = [Note("recording", text) for text in about]
     count = sum(result.count.values())
     if threshold * count >= 1:
         text = (
@@ -390,8 +390,10 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, 
     return X, z, int(washout)
 
 
-def _input_notes(inputs: Floats, polynomials: estimation.Polynomials, degree: int) -> Iterator[str]:
-    """Notes on the input alone."""
+def _recording_notes(
+    result: Capacity, constant: int, inputs: Floats, highest: int, degree: int
+) -> Iterator[str]:
+    """Notes on the input, on the states, and on their number of rows."""
     centred = (inputs - inputs.mean()) / inputs.std()
     kurtosis = float((centred**4).mean())
     if kurtosis >= HEAVY_TAILS:
@@ -405,24 +407,11 @@ def _input_notes(inputs: Floats, polynomials: estimation.Polynomials, degree: in
             "counts some capacity under several of them; `capacity` is what independent inputs "
             "would give with the same response"
         )
-    if polynomials.highest < degree:
+    if highest < degree:
         yield (
-            f"the input takes {polynomials.highest + 1} values only, so that no factor of a target "
-            f"has a degree above {polynomials.highest}"
+            f"the input takes {highest + 1} values only, so that no factor of a target "
+            f"has a degree above {highest}"
         )
-
-
-def _serially_dependent(series: Floats) -> bool:
-    """Whether a Ljung–Box test over 20 lags finds correlation in time, at the level 1e-6."""
-    series = series - series.mean()
-    lags = min(20, len(series) // 4)
-    if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
-        return False
-    return ljung_box(series, series, lags)[1] < 1e-6
-
-
-def _state_notes(result: Capacity, constant: int) -> Iterator[str]:
-    """Notes on the states and their number of rows."""
     rows, rank, states = result.rows, result.rank, result.states
     if rank < states:
         cause = f", {constant} of them constant" if constant else ""
@@ -441,6 +430,15 @@ def _state_notes(result: Capacity, constant: int) -> Iterator[str]:
             f"{len(result.targets)} targets are significant, too many for {rows} rows: the weakest "
             f"{beyond} are estimated singly; record more"
         )
+
+
+def _serially_dependent(series: Floats) -> bool:
+    """Whether a Ljung–Box test over 20 lags finds correlation in time, at the level 1e-6."""
+    series = series - series.mean()
+    lags = min(20, len(series) // 4)
+    if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
+        return False
+    return ljung_box(series, series, lags)[1] < 1e-6
 
 
 def _lag_notes(result: Capacity) -> Iterator[str]:

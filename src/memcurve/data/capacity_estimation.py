@@ -219,23 +219,17 @@ def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
 
     Pattern p at shift τ = 0, …, lag − span is one target: each target comes up once.
     """
-    by_factors = {
-        k: [split for split in _compositions(reach.degree, k) if max(split) <= highest]
-        for k in range(1, reach.degree + 1)
-    }
+    by_factors: dict[int, list[tuple[int, ...]]] = {}
+    for k in range(1, reach.degree + 1):  # the degree as an ordered sum of k positive integers
+        cuts = itertools.combinations(range(1, reach.degree), k - 1)
+        sums = (tuple(np.diff((0, *cut, reach.degree)).tolist()) for cut in cuts)
+        by_factors[k] = [split for split in sums if max(split) <= highest]
     yield from (Pattern(split, (0,)) for split in by_factors[1])
     for span in range(1, reach.window + 1):
         for k in range(2, min(reach.degree, span + 1) + 1):
             for between in itertools.combinations(range(1, span), k - 2):
                 for split in by_factors[k]:
                     yield Pattern(split, (0, *between, span))
-
-
-def _compositions(degree: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Ordered sums of ``parts`` positive integers that give ``degree``."""
-    for cuts in itertools.combinations(range(1, degree), parts - 1):
-        edges = (0, *cuts, degree)
-        yield tuple(b - a for a, b in itertools.pairwise(edges))
 
 
 def columns(values: Floats, chosen: Sequence[tuple[Pattern, int]], start: int, stop: int) -> Floats:
@@ -370,19 +364,10 @@ def beta_cut(rank: int, rows: int, threshold: float) -> float:
     return float(beta.isf(threshold, rank / 2, (rows - 1 - rank) / 2))
 
 
-def scan(
-    basis: Basis, polynomials: Polynomials, plan: Sequence[Reach], threshold: float
-) -> list[Scan]:
-    """Look at all targets of every degree of ``plan``."""
-    fixed = np.column_stack([basis.Q, basis.weights()])
-    return [_scanned(basis, fixed, polynomials, reach, threshold) for reach in plan]
-
-
-def _scanned(
-    basis: Basis, fixed: Floats, polynomials: Polynomials, reach: Reach, threshold: float
-) -> Scan:
+def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float) -> Scan:
+    """Look at all targets of one degree."""
     found, cut = Scan(reach), beta_cut(basis.rank, basis.rows, threshold)
-    correlator = Correlator(fixed, reach.lag)
+    correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
     shapes = list(patterns(reach, polynomials.highest))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     for first in range(0, len(shapes), batch):

@@ -93,7 +93,9 @@ def open_mat(file: Path) -> Archive:
     with file.open("rb") as stream:
         head = stream.read(520)
     if head[512:] == _HDF5 or head.startswith((_HDF5[:4], b"MATLAB 7.3")):
-        return _open_73(file)
+        with hdf5_file(file) as archive:
+            items = {key: archive[key] for key in archive if key[0] != "#"}
+            return Archive(file, {key: _matrix_73(file, key, item) for key, item in items.items()})
     from scipy.io import loadmat, whosmat
 
     def load(name: str) -> Any:
@@ -125,16 +127,14 @@ def _with_column(array: Array, turned: Array) -> Array:
     return replace(array, column=turned) if is_row else array
 
 
-def _open_73(file: Path) -> Archive:
-    with hdf5_file(file) as archive:
-        items = {key: archive[key] for key in archive if key[0] != "#"}
-        return Archive(file, {key: _matrix_73(file, key, item) for key, item in items.items()})
-
-
 def _matrix_73(file: Path, key: str, item: Any) -> Array:
-    kind = _class(item)
-    if kind == "sparse":
+    if item.attrs.get("MATLAB_sparse"):
         return _sparse_73(file, key, item)
+    # Without the mark MATLAB did not write it, and whether it is transposed cannot be known.
+    kind = item.attrs.get("MATLAB_class", "array without MATLAB_class")
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    if item.attrs.get("MATLAB_empty"):
+        kind = "empty array"
     if kind not in _NUMBERS:
         return _array(file, key, (getattr(item, "shape", None) or ())[::-1], kind, None)
     array = dataset(file, key, item, turned=True, kind=kind)
@@ -154,16 +154,6 @@ def _sparse_73(file: Path, key: str, item: Any) -> Array:
         return csc_array((data, rows.astype(np.int64), starts.astype(np.int64)), shape=shape)
 
     return _array(file, key, shape, "sparse", load)
-
-
-def _class(item: Any) -> str:
-    """MATLAB's name for the kind of an array in an HDF5 file."""
-    for mark, kind in (("MATLAB_sparse", "sparse"), ("MATLAB_empty", "empty array")):
-        if item.attrs.get(mark):
-            return kind
-    # Without the mark MATLAB did not write it, and whether it is transposed cannot be known.
-    kind = item.attrs.get("MATLAB_class", "array without MATLAB_class")
-    return kind.decode() if isinstance(kind, bytes) else str(kind)
 
 
 def _check_mat5(contents: memoryview) -> None:
