@@ -29,13 +29,7 @@ def exact_or_sparse(values: Any, argument: str) -> Any:
 
 
 def recurrent_network(
-    W: Any,
-    Win: Any,
-    *,
-    source: str,
-    activation: str | Activation = "tanh",
-    lr: Any = 1.0,
-    bias: Any = None,
+    W: Any, Win: Any, *, source: str, activation: str | Activation, lr: Any = 1.0, bias: Any = None
 ) -> LinearNetwork:
     """The network of x_t = (1 − lr)·x_{t−1} + lr·f(W x_{t−1} + Win z_t + bias).
 
@@ -293,12 +287,6 @@ def from_mapping(
     for key, value in mapping.items():
         known = value if hasattr(value, "dtype") else rectangular_array(value, str(key))
         arrays[str(key)] = as_array(known, str(key))
-    named = isinstance(mask, str)
-    parts = network_parts(
-        Archive("the mapping", arrays),
-        matrix=matrix,
-        mask=mask if named else None,
-        given=None if named else tensor_values(mask),
-        discretisation=discretisation,
-    )
-    return LinearNetwork(**parts)
+    archive, named = Archive("the mapping", arrays), isinstance(mask, str)
+    key, given = (mask, None) if named else (None, tensor_values(mask))
+    return LinearNetwork(**network_parts(archive, matrix, key, given, discretisation))

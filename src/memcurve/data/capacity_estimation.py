@@ -166,6 +166,10 @@ class Pattern:
     offsets: tuple[int, ...]
 
 
+#: Patterns, and by how much each is shifted into the past.
+Chosen = Sequence[tuple[Pattern, int]]
+
+
 def reaches(degrees: Any) -> tuple[Reach, ...]:
     """The argument ``degrees`` checked and filled up, lowest degree first."""
     if _is_integer(degrees) and degrees in DEFAULT_REACH:
@@ -232,8 +236,8 @@ def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
                     yield Pattern(split, (0, *between, span))
 
 
-def columns(values: Floats, chosen: Sequence[tuple[Pattern, int]], start: int, stop: int) -> Floats:
-    """Targets (pattern, shift into the past) at the times ``start`` … ``stop`` − 1, one a row.
+def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
+    """The ``chosen`` targets at the times ``start`` … ``stop`` − 1, one a row.
 
     ``values`` are the polynomials at every time; ``start`` is not below the longest lag.
     """
@@ -434,11 +438,7 @@ class Joint(NamedTuple):
 
 
 def joint_capacities(
-    basis: Basis,
-    polynomials: Polynomials,
-    chosen: Sequence[tuple[Pattern, int]],
-    groups: NDArray[np.intp],
-    count: int,
+    basis: Basis, polynomials: Polynomials, chosen: Chosen, groups: NDArray[np.intp], count: int
 ) -> Joint:
     """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias.
 
@@ -496,7 +496,7 @@ def joint_capacities(
 
 
 def _chunks(
-    basis: Basis, polynomials: Polynomials, chosen: Sequence[tuple[Pattern, int]]
+    basis: Basis, polynomials: Polynomials, chosen: Chosen
 ) -> Iterator[tuple[slice, Floats]]:
     """Rows of the basis a few at a time, with the targets (k, rows) there."""
     size = max(1, CHUNK_NUMBERS // len(chosen))
@@ -507,7 +507,7 @@ def _chunks(
 
 
 def _moments(
-    basis: Basis, polynomials: Polynomials, chosen: Sequence[tuple[Pattern, int]]
+    basis: Basis, polynomials: Polynomials, chosen: Chosen
 ) -> tuple[Floats, Floats, Floats]:
     """Gram matrix of the centred targets, their products with Q, and their means."""
     k = len(chosen)

@@ -83,37 +83,22 @@ def _predicted(X: Floats, Z: Floats, new: Floats) -> Floats:
     return np.asarray((new - mean) @ weights + offset)
 
 
-#: Each with a note on what it estimates.
-ESTIMATORS: dict[str, tuple[Callable[[Floats, Floats], Floats], str]] = {
-    "in_sample": (
-        in_sample,
-        "in-sample R²: too high by about N/T a lag, totals exceed N for many lags",
-    ),
-    "ezekiel": (
-        ezekiel,
-        "Ezekiel's adjusted R²: its correction takes the states for independent of z",
-    ),
-    "split": (
-        split,
-        "squared correlation on test rows (reservoirpy's way): that of a trained readout, not the "
-        "memory; a lag without memory adds about one over the number of test rows",
-    ),
-    "k_fold": (
-        k_fold,
-        "cross-validated R²: what a readout trained on this many rows achieves, below MC",
-    ),
-    "thresholded": (
-        thresholded,
-        "thresholded R²: small memory is cut off, the rest keeps its upward bias",
-    ),
+_NOTES: dict[Callable[[Floats, Floats], Floats], str] = {
+    in_sample: "in-sample R²: too high by about N/T a lag, totals exceed N for many lags",
+    ezekiel: "Ezekiel's adjusted R²: its correction takes the states for independent of z",
+    split: "squared correlation on test rows (reservoirpy's way): that of a trained readout, not "
+    "the memory; a lag without memory adds about one over the number of test rows",
+    k_fold: "cross-validated R²: what a readout trained on this many rows achieves, below MC",
+    thresholded: "thresholded R²: small memory is cut off, the rest keeps its upward bias",
 }
+ESTIMATORS = {function.__name__: function for function in _NOTES}
 
 
 def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
     """The curve that one of them gives; the recording is loaded whole."""
     Z, X = lagged(recording, lags, start, recording.length)
     require_rows(*X.shape)
-    function, note = ESTIMATORS[estimator]
+    function = ESTIMATORS[estimator]
     values = function(X, Z)
     return MemoryCurve(
         lags=np.arange(lags),
@@ -125,7 +110,7 @@ def estimated(recording: Source, lags: int, start: int, estimator: str) -> Memor
         channels=values[:, None],
         method=f"data: {estimator}",
         notes=(
-            Note("method", note),
+            Note("method", _NOTES[function]),
             Note("unbounded", "no error bound: this estimator has none; the default one has"),
         ),
         options={"estimator": estimator},

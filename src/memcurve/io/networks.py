@@ -187,12 +187,7 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
 
 
 def network_parts(
-    archive: Archive,
-    *,
-    matrix: str | None = None,
-    mask: str | None = None,
-    given: Any = None,
-    discretisation: str = "zoh",
+    archive: Archive, matrix: str | None, mask: str | None, given: Any, discretisation: str = "zoh"
 ) -> Parts:
     """Return A, C and notes from the arrays named, or else from the first kind of network found.
 
@@ -323,7 +318,7 @@ def _parts(
     ending = file.suffix.lower()
     if isinstance(contents, Archive):
         with _naming(str(file)):
-            parts = network_parts(contents, matrix=matrix, mask=mask, given=given)
+            parts = network_parts(contents, matrix, mask, given)
         if ending == ".npz" and matrix is mask is None and given is not _NO_MASK:
             arrays = contents.arrays  # what else save_network writes
             parts |= {part: _whole(arrays[part]) for part in _EXTRAS if part in arrays}
