@@ -85,13 +85,9 @@ def leaky(
     weights, mask = exact_or_sparse(W, "W"), exact_or_sparse(Win, "Win")
     if weights.ndim != 2:
         raise ValueError(f"`W` must be a square matrix, got shape {weights.shape}.")
+    lr, bias = tensor_values(lr), None if bias is None else exact_or_sparse(bias, "bias")
     network = recurrent_network(
-        weights,
-        mask,
-        source="the reservoir",
-        activation="identity",
-        lr=tensor_values(lr),
-        bias=None if bias is None else exact_or_sparse(bias, "bias"),
+        weights, mask, source="the reservoir", activation="identity", lr=lr, bias=bias
     )
     return network.replace(readout=readout, name=name)
 
@@ -264,15 +260,11 @@ def _from_linear_modules(parts: tuple[Any, ...]) -> LinearNetwork:
             "`obj` must be a pair of nn.Linear, the recurrent one first, where one of its parts is "
             "an nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
         )
-    hidden, inward = parts
-    biases = [exact_or_sparse(p.bias, "bias") for p in parts if p.bias is not None]
-    return recurrent_network(
-        exact_or_sparse(hidden.weight, "A"),
-        exact_or_sparse(inward.weight, "C"),
-        source="the pair of nn.Linear",
-        activation="identity",
-        bias=sum(biases) if biases else None,
-    )
+    A, C = (exact_or_sparse(part.weight, name) for part, name in zip(parts, "AC", strict=True))
+    biases = [exact_or_sparse(part.bias, "bias") for part in parts if part.bias is not None]
+    bias = sum(biases) if biases else None
+    source = "the pair of nn.Linear"
+    return recurrent_network(A, C, source=source, activation="identity", bias=bias)
 
 
 def from_mapping(

@@ -13,11 +13,6 @@ import numpy as np
 
 from memcurve.result import Floats
 
-#: The share of an innovation's energy that may come later than the lags added for it.
-SETTLED = 1e-9
-#: Lags that are added at most.
-MOST_SETTLING = 1000
-
 
 def correlation(one: Floats, other: Floats) -> Floats:
     """Σ_t one_t other_{t+k} for k = 0 … n − 1."""
@@ -54,12 +49,11 @@ class Autoregression(NamedTuple):
         return np.convolve(z - self.mean, np.append(1.0, -self.weights))[: len(z)]
 
     def settling(self) -> int:
-        """Steps until all but SETTLED of an innovation's energy has come out in the series."""
+        """Steps, up to 1000, until all but 1e-9 of an innovation's energy is in the series."""
         from scipy.signal import lfilter, unit_impulse
 
-        impulse = unit_impulse(MOST_SETTLING)
-        energy = lfilter([1.0], np.append(1.0, -self.weights), impulse) ** 2
-        left = np.cumsum(energy[::-1])[::-1] > SETTLED * energy.sum()
+        energy = lfilter([1.0], np.append(1.0, -self.weights), unit_impulse(1000)) ** 2
+        left = np.cumsum(energy[::-1])[::-1] > 1e-9 * energy.sum()
         return int(np.count_nonzero(left))
 
 

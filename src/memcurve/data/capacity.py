@@ -22,8 +22,6 @@ from memcurve.result import Floats, Result, installed_versions
 DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
 #: At most one row in so many is spent on the joint regression; further targets count singly.
 ROWS_PER_TARGET = 4
-#: Kurtosis from which on an input counts as heavy-tailed: that of the Laplace law.
-HEAVY_TAILS = 6.0
 #: Rows per state below which the errors are unreliable.
 ROWS_PER_STATE = 20
 #: Capacity at the end of the lags or of the window that suggests more beyond.
@@ -396,7 +394,7 @@ def _recording_notes(
     """Notes on the input, on the states, and on their number of rows."""
     centred = (inputs - inputs.mean()) / inputs.std()
     kurtosis = float((centred**4).mean())
-    if kurtosis >= HEAVY_TAILS:
+    if kurtosis >= 6:  # that of the Laplace law
         yield (
             f"the input is heavy-tailed (kurtosis {kurtosis:.3g}): a few large values decide the "
             f"targets of higher degree, whose capacities and errors are unreliable"

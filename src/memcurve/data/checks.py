@@ -31,8 +31,6 @@ EPS = float(np.finfo(float).eps)
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
 LEAST = 20
-#: Rows from which on states without any of the input are no accident.
-SURE = 300
 #: A lattice of more levels than this is the number format's own, not an AD converter's.
 MOST_LEVELS = {np.float16: 2**10, np.float32: 2**20, np.float64: 2**30}
 
@@ -408,8 +406,10 @@ def _lattice_step(column: Floats, distinct: int) -> float:
 
 def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> None:
     """Look for columns that sit at an extreme far more often than next to it."""
-    clipped, rectified, most = list[int](), list[int](), 0.0
-    for j in kept:
+    clipped: dict[int, None] = {}  # ordered sets of columns
+    rectified: dict[int, None] = {}
+    most = 0.0
+    for j in kept.tolist():
         column = x[:, j]
         for extreme in (column.min(), column.max()):
             share = float((column == extreme).mean())
@@ -420,17 +420,16 @@ def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> Non
                 counts = counts[::-1]
             # coarse steps fill the last level too, but no more than the one before it
             if len(values) >= 5 and counts[0] > 3 * counts[1] + 5:
-                (rectified if extreme == 0 else clipped).append(int(j))
+                (rectified if extreme == 0 else clipped)[j] = None
                 most = max(most, share)
     if clipped:
-        message = f"{len(set(clipped))} columns sit at their largest or smallest value in up to "
-        message += f"{100 * most:.1f} % of the rows: clipped or saturated ("
-        message += f"{_listed(dict.fromkeys(clipped))})"
+        message = f"{len(clipped)} columns sit at their largest or smallest value in up to "
+        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({_listed(clipped)})"
         remedy = "widen the recorder's range or drive the system less"
         found.append(Finding("warning", "clipped", message, remedy))
     if rectified:
-        message = f"{len(set(rectified))} columns have their extreme at zero in 1 % of the rows or "
-        message += f"more: rectified ({_listed(dict.fromkeys(rectified))})"
+        message = f"{len(rectified)} columns have their extreme at zero in 1 % of the rows or "
+        message += f"more: rectified ({_listed(rectified)})"
         found.append(Finding("info", "rectified", message, "as it should be for rectifying nodes"))
 
 
@@ -520,7 +519,7 @@ def _check_alignment(
         window = max(1, reach // 8)
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
-        sure = not thin and n >= max(SURE, 20 * (1 + persistence) / (1 - persistence))
+        sure = not thin and n >= max(300, 20 * (1 + persistence) / (1 - persistence))
         found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
         return 0
     k = int(alive[0])

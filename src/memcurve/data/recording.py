@@ -11,9 +11,6 @@ from memcurve.result import Floats
 
 Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
-#: Numbers beyond 2^±LARGEST_EXPONENT are rescaled.
-LARGEST_EXPONENT = 300
-
 
 class View(Source):
     """Another recording's rows, of which ``change(X, z, start)`` makes others, chunk by chunk."""
@@ -36,9 +33,9 @@ def within_range(source: Source) -> Source:
     with np.errstate(invalid="ignore"):
         exponents = np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1]
         input_exponent = int(np.frexp(np.nanmax(np.abs(z), initial=0.0))[1])
-    if max(np.abs(exponents).max(initial=0), abs(input_exponent)) <= LARGEST_EXPONENT:
+    if max(np.abs(exponents).max(initial=0), abs(input_exponent)) <= 300:
         return source
-    # powers of two: exact
+    # division by powers of two is exact
     return View(source, lambda X, z, _: (np.ldexp(X, -exponents), np.ldexp(z, -input_exponent)))
 
 
