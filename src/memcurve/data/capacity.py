@@ -320,12 +320,12 @@ def _joined(
     raw = np.array([value for one in scans for value in one.raw])
     single = np.array([value for one in scans for value in one.single])
     together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
-    joint = estimation.joint_capacities(
-        basis, family, [chosen[s] for s in together], groups[together], len(scans)
-    )
     capacity = np.maximum(single, 0)
     error = np.full(len(raw), np.sqrt(2 * basis.rank) / basis.rows)
-    capacity[together], error[together] = joint.capacity, joint.error
+    strongest = [chosen[s] for s in together]
+    capacity[together], error[together], group_errors, joint_error = estimation.joint_capacities(
+        basis, family, strongest, groups[together], len(scans)
+    )
     sums = np.bincount(groups, weights=capacity, minlength=len(scans))
     # what lies below the cut is known up to the chance R² of that many targets, of variance
     # 2r/n² each; no more can have been left out than the states have room for
@@ -333,7 +333,7 @@ def _joined(
     below = np.maximum([one.left_out for one in scans], 0)
     blur = np.array([2 * basis.rank * one.count for one in scans]) / basis.rows**2
     chance = np.array([one.chance for one in scans])
-    errors = np.sqrt(joint.group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
+    errors = np.sqrt(group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
     targets = tuple(
         Target(
             degrees=chosen[s][0].degrees,
@@ -346,7 +346,7 @@ def _joined(
         for s in np.argsort(-capacity, kind="stable")
     )
     missed = min(below.sum() ** 2 + blur.sum(), room**2)
-    total_error = np.sqrt(joint.total_error**2 + missed + chance.sum())
+    total_error = np.sqrt(joint_error**2 + missed + chance.sum())
     return {
         "by_degree": dict(zip(degrees, sums.tolist(), strict=True)),
         "errors": dict(zip(degrees, errors.tolist(), strict=True)),

@@ -19,7 +19,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -428,19 +428,10 @@ def r_squared(
     return raw, np.where(varies, np.maximum(weighted / energy, 0), 0.0)
 
 
-class Joint(NamedTuple):
-    """Capacities with their errors, and the errors of their sums by group and over all."""
-
-    capacity: Floats
-    error: Floats
-    group_errors: Floats
-    total_error: float
-
-
 def joint_capacities(
     basis: Basis, polynomials: Polynomials, chosen: Chosen, groups: NDArray[np.intp], count: int
-) -> Joint:
-    """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias.
+) -> tuple[Floats, Floats, Floats, float]:
+    """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias, and errors.
 
     Bias: b̂_s has the covariance E(w_s² eeᵀ)/n, which adds Σ_t w_ts² (e_tᵀΓ⁻¹e_t)/n² by chance,
     reduced by the share 1 − capacity that chance is left with. Errors: the influence function
@@ -450,11 +441,12 @@ def joint_capacities(
     averaged over ⌊√n⌋ blocks in time, whose means are nearly independent, and the variance
     2 tr (Γ⁻¹Cov e)²/n² that chance has where b_s = 0.
 
-    ``groups`` gives each target's group, 0 … ``count`` − 1, for the errors of sums over groups.
+    The errors are those of each target, of the sums over its group (``groups`` gives each target's,
+    0 … ``count`` − 1), and of the sum over all.
     """
     n, k = basis.rows, len(chosen)
     if k == 0:
-        return Joint(np.zeros(0), np.zeros(0), np.zeros(count), 0.0)
+        return np.zeros(0), np.zeros(0), np.zeros(count), 0.0
     gram, cross, mean = _moments(basis, polynomials, chosen)
     scale = np.sqrt(np.diag(gram) / n)
     inverse = np.linalg.pinv(gram / np.outer(scale, scale), COINCIDENT, hermitian=True)
@@ -487,12 +479,8 @@ def joint_capacities(
     single, grouped, total = (  # variances of the means
         each.var(axis=0, ddof=1) / blocks for each in (means, means @ group, means.sum(axis=1))
     )
-    return Joint(
-        capacity=np.clip(leverage - bias, 0, 1),
-        error=np.sqrt(single + second),
-        group_errors=np.sqrt(grouped + second @ group),
-        total_error=float(np.sqrt(total + second.sum())),
-    )
+    errors = np.sqrt(single + second), np.sqrt(grouped + second @ group)
+    return np.clip(leverage - bias, 0, 1), *errors, float(np.sqrt(total + second.sum()))
 
 
 def _chunks(

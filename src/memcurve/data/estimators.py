@@ -11,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.recording import lagged, require_rows
-from memcurve.io import Source
+from memcurve.io.recordings import Source, lagged, require_rows
 from memcurve.notes import Note
 from memcurve.result import Floats
 

@@ -15,10 +15,9 @@ from memcurve.data.autocorrelation import Autoregression, fit_autoregression
 from memcurve.data.checks import check_recording
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
-from memcurve.data.recording import View, first_rows, lagged, within_range
 from memcurve.data.regression import SECOND_PASS, regression_curve
 from memcurve.errors import RecordingWarning
-from memcurve.io import Source, open_recording
+from memcurve.io.recordings import Source, View, first_rows, lagged, open_recording, within_range
 from memcurve.notes import Note
 from memcurve.progress import Progress
 from memcurve.result import Floats

@@ -34,8 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.recording import lagged, lagged_chunks, require_rows
-from memcurve.io import Source
+from memcurve.io.recordings import Source, lagged, lagged_chunks, require_rows
 from memcurve.notes import Note
 from memcurve.progress import Progress, watched
 from memcurve.result import Floats

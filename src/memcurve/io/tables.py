@@ -25,21 +25,13 @@ _SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 def open_table(file: Path) -> Table:
     """Open columns of real numbers, named by a header line if there is one; NaN is missing."""
     text = _Text(file, is_table=True)
-
-    def read(columns: Sequence[int]) -> Blocks:
-        return lambda start: text.blocks(start, columns)
-
-    return Table(file, text.names, text.length, text.width, read)
+    return Table(file, text.names, text.length, text.width, text.read)
 
 
 def open_matrix(file: Path) -> Array:
     """Open rows of numbers, also complex ones; a header line of words is passed over."""
     text = _Text(file, is_table=False)
-
-    def blocks(start: int) -> Iterator[NDArray[Any]]:
-        return text.blocks(start, range(text.width))
-
-    shape = (text.length, text.width)
+    shape, blocks = (text.length, text.width), text.read(range(text.width))
     return Array("the table", shape, np.dtype(float), None, blocks, file)
 
 
@@ -72,12 +64,16 @@ class _Text:
         elif not is_table:
             raise NetworkFileError(none)
 
-    def blocks(self, start: int, columns: Sequence[int]) -> Iterator[NDArray[Any]]:
-        """Go through the rows from ``start`` on."""
-        step = max(1, BLOCK // (128 * self.width))  # a field and its number: about 128 bytes
-        lines = islice(self._lines(), self._skip + start, None)
-        while batch := list(islice(lines, step)):
-            yield np.array([self._row(*line, columns) for line in batch])
+    def read(self, columns: Sequence[int]) -> Blocks:
+        """Return what goes through the rows of these columns."""
+
+        def blocks(start: int) -> Iterator[NDArray[Any]]:
+            step = max(1, BLOCK // (128 * self.width))  # a field and its number: about 128 bytes
+            lines = islice(self._lines(), self._skip + start, None)
+            while batch := list(islice(lines, step)):
+                yield np.array([self._row(*line, columns) for line in batch])
+
+        return blocks
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """Go through the lines that are neither empty nor a comment, with their numbers."""
