@@ -137,7 +137,7 @@ def _computed(
     from concurrent.futures import BrokenExecutor
 
     from memcurve.sweeping.run import sweep as run
-    from memcurve.sweeping.workers import UnusableWorkerError
+    from memcurve.sweeping.executors import UnusableWorkerError
 
     asked: dict[str, Any] = {"retry_failed": retry_failed, "allow_many": yes, "progress": True}
     try:

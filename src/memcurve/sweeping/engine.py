@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Self
 
-from memcurve.sweeping.executors import Pool
+from memcurve.sweeping.executors import Job, Pool, UnusableWorkerError, run_chunk, versions
 from memcurve.sweeping.store import Outcome, Store, one_line
-from memcurve.sweeping.workers import Job, UnusableWorkerError, run_chunk, versions
 
 #: Key and content, as JSON, of a case without a result.
 Pending = tuple[str, str]

@@ -19,16 +19,14 @@ from typing import Any
 
 from memcurve.progress import Progress, listening
 from memcurve.result import installed_versions
-from memcurve.sweeping.cases import Case
+from memcurve.sweeping.cases import Case, evaluate
 from memcurve.sweeping.engine import Counts, Listener, run_cases
-from memcurve.sweeping.evaluation import evaluate
-from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.executors import blas_libraries, open_executor
 from memcurve.sweeping.pictures import chosen_picture, require_readable
 from memcurve.sweeping.result import Sweep, read_sweep, require_ending
 from memcurve.sweeping.store import Row, Store
 from memcurve.sweeping.studies import Study
 from memcurve.sweeping.tables import Finished, Table
-from memcurve.sweeping.workers import blas_libraries
 
 #: From here on a study is run only where it is said that so many cases are meant.
 MANY_CASES = 1_000_000
