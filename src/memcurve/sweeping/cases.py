@@ -13,7 +13,7 @@ import inspect
 import json
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -66,54 +66,48 @@ class Quantity:
 
 def _usable(number_format: str, states: str, label: str) -> Quantity:
     # the rounding taken as noise of the same size in all states, as in `noise_profile`
-    meaning = f"total with states {states}"
-    return Quantity(meaning, f"usable {label}", bounded=True, number_format=number_format)
+    return Quantity(
+        f"total with states {states}", f"usable {label}", bounded=True, number_format=number_format
+    )
 
 
 #: What a case can keep.
 QUANTITIES = {
     "total": Quantity(
         "memory over all lags (or those the method covers), under the case's noise, if any",
-        "total memory", bounded=True, counts_states=True,
-    ),
+        "total memory", bounded=True, counts_states=True),
     "total_error": Quantity(
-        "the method's own bound on the error of the total", "error bound of the total"
-    ),
+        "the method's own bound on the error of the total", "error bound of the total"),
     "rank": Quantity(
         "rank of the Krylov matrix: the total without noise, for white input",
-        bounded=True, counts_states=True,
-    ),
+        bounded=True, counts_states=True),
     "rank_robust": Quantity(
         "the rank that a change of the network in its last digits leaves", "robust rank",
-        bounded=True, counts_states=True,
-    ),
+        bounded=True, counts_states=True),
     "usable_float64": _usable("float64", "in double precision", "in float64"),
     "usable_float32": _usable("float32", "in single precision", "in float32"),
     "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
     "usable_12bit": _usable("12 bit", "recorded with 12 bits", "with 12 bits"),
     "horizon_half": Quantity(
         "first lag at which less than half of the input is left", "lag where half is left",
-        share_left=0.5,
-    ),
+        share_left=0.5),
     "horizon_tenth": Quantity(
         "first lag at which less than a tenth of the input is left", "lag where a tenth is left",
-        share_left=0.1,
-    ),
+        share_left=0.1),
     "largest_error": Quantity(
-        "the method's own bound on the error of the curve, at its worst lag", "error bound"
-    ),
+        "the method's own bound on the error of the curve, at its worst lag", "error bound"),
     "error_against_exact": Quantity(
-        "largest distance from the exact curve at any lag", "error against the exact curve"
-    ),
+        "largest distance from the exact curve at any lag", "error against the exact curve"),
     "total_error_against_exact": Quantity(
-        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"
-    ),
+        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"),
 }  # fmt: skip
 #: The largest whole number that the store and all formats of tables hold.
 LARGEST = 2**63 - 1
 #: What a case keeps unless told otherwise.
 USUAL = ("total", "rank")
 FORMAT = "memcurve.Case/1"
+#: Options of ensembles that are fields of their own.
+LIFTED = ("spectral_radius", "density", "mask")
 #: The names that some fields take.
 TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
 
@@ -143,15 +137,11 @@ def draws(ensemble: str, mask: str | None, method: str) -> bool:
 
 def _tidy_noise(noise: Any) -> float | str | None:
     """One form for each noise: a number, a word, or None where there is none."""
-    if noise is None:
-        return None
     if isinstance(noise, str):
-        # a word may stand for no noise, or for a number
-        read = parse_noise([noise])
+        read = parse_noise([noise])  # a word may stand for no noise, or for a number
         if not isinstance(read, float):
-            if isinstance(read, StateNoise) and read.deviation == 0:
-                return None
-            return noise.strip().lower()
+            silent = isinstance(read, StateNoise) and read.deviation == 0
+            return None if silent else noise.strip().lower()
         noise = read
     level = noise_of(require_number(noise, "noise", "at least 0", lambda s: s >= 0))
     return None if level is None else float(noise)
@@ -160,20 +150,15 @@ def _tidy_noise(noise: Any) -> float | str | None:
 @functools.lru_cache(maxsize=1000)
 def _tidy_input(text: Any) -> str | None:
     """The input process as words without blanks, None for white."""
-    if text is None:
-        return None
     if isinstance(text, str) and text.strip().lower().startswith("series:"):
         raise ValueError(
             f"`input` must say all there is to know, and a file may change between runs; got "
             f"{text!r}. Give its autocovariance as acov:1,0.5,…, or a process fitted to it."
         )
-    process = parse(text)
-    return None if isinstance(process, White) else "".join(text.lower().split())
+    return None if isinstance(parse(text), White) else "".join(text.lower().split())
 
 
-def _tidy_seed(seed: Any) -> int | None:
-    if seed is None:
-        return None
+def _tidy_seed(seed: Any) -> int:
     whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if not whole or not 0 <= seed <= LARGEST:
         limit = f" and at most {LARGEST} (2^63 - 1)" if whole and seed > 0 else ""
@@ -181,10 +166,6 @@ def _tidy_seed(seed: Any) -> int | None:
             f"`seed` must be a whole number from 0 on{limit}, got {seed!r}; take e.g. 1."
         )
     return int(seed)
-
-
-def _tidy_radius(radius: Any) -> float:
-    return require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
 
 
 def tidy_keep(keep: Any) -> tuple[str, ...]:
@@ -195,12 +176,9 @@ def tidy_keep(keep: Any) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
-def _tidy_name(field: str) -> Any:
-    def tidy(name: Any) -> str:
-        table_entry(TABLES[field], name, field)
-        return str(name)
-
-    return tidy
+def _tidy_name(name: Any, field: str) -> str:
+    table_entry(TABLES[field], name, field)
+    return str(name)
 
 
 def number_of_states(case: Mapping[str, Any]) -> int:
@@ -228,25 +206,27 @@ def _tidy_options(options: Any) -> dict[str, Any]:
         ) from None
 
 
-def _or_none(tidy: Any) -> Any:
-    return lambda value: None if value is None else tidy(value)
+def _or_none(tidy: Callable[..., Any], **fixed: Any) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else tidy(value, **fixed)
 
 
 #: How each field gets its one form.
-TIDY: dict[str, Any] = {
-    "ensemble": _tidy_name("ensemble"),
+TIDY: dict[str, Callable[[Any], Any]] = {
+    "ensemble": functools.partial(_tidy_name, field="ensemble"),
     "size": require_size,
-    "spectral_radius": _or_none(_tidy_radius),
+    "spectral_radius": _or_none(
+        require_number, argument="spectral_radius", rule="at least 0", holds=lambda r: r >= 0
+    ),
     "density": _or_none(require_density),
-    "mask": _or_none(_tidy_name("mask")),
+    "mask": _or_none(_tidy_name, field="mask"),
     "ensemble_options": _tidy_options,
     "inputs": functools.partial(require_size, argument="inputs"),
-    "input": _tidy_input,
-    "noise": _tidy_noise,
-    "method": _tidy_name("method"),
+    "input": _or_none(_tidy_input),
+    "noise": _or_none(_tidy_noise),
+    "method": functools.partial(_tidy_name, field="method"),
     "options": _tidy_options,
-    "lags": _or_none(functools.partial(require_size, argument="lags")),
-    "seed": _tidy_seed,
+    "lags": _or_none(require_size, argument="lags"),
+    "seed": _or_none(_tidy_seed),
     "keep": tidy_keep,
     "curve": bool,
 }
@@ -326,18 +306,17 @@ class Case:
     @property
     def ensemble_arguments(self) -> dict[str, Any]:
         """What :func:`memcurve.ensembles.make` gets besides the size and the seed."""
-        named = {name: getattr(self, name) for name in LIFTED}
-        given = {name: value for name, value in named.items() if value is not None}
-        return dict(self.ensemble_options) | given
+        named = {name: getattr(self, name) for name in LIFTED if getattr(self, name) is not None}
+        return {**self.ensemble_options, **named}
 
     def to_dict(self) -> dict[str, Any]:
         """What is set, as plain JSON types; what is at its default is left out."""
-        content: dict[str, Any] = {}
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            if item.name in _ALWAYS or value != _DEFAULTS[item.name]:
-                content[item.name] = list(value) if isinstance(value, tuple) else value
-        return content
+        return {
+            item.name: list(value) if isinstance(value, tuple) else value
+            for item in dataclasses.fields(self)
+            if (value := getattr(self, item.name)) not in (item.default, {})
+            or item.name in ("method", "keep")
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
@@ -367,28 +346,20 @@ class Case:
         return hash(self.key)
 
 
-#: Options of ensembles that are fields of their own.
-LIFTED = ("spectral_radius", "density", "mask")
-_ALWAYS = ("ensemble", "size", "method", "keep")
-_DEFAULTS: dict[str, Any] = {
-    item.name: {} if item.default_factory is not dataclasses.MISSING else item.default
-    for item in dataclasses.fields(Case)
-}
-
-
 def _lift_options(case: Case) -> None:
     """Move options of the ensemble to the fields of that name."""
     options = case.ensemble_options
-    for name in LIFTED:
-        if isinstance(options, Mapping) and name in options:
-            if getattr(case, name) is not None:
-                raise ValueError(
-                    f"`{name}` must be given once, got {getattr(case, name)!r} and, among the "
-                    f"options of ensemble {case.ensemble!r}, {options[name]!r}."
-                )
-            object.__setattr__(case, name, options[name])
-            options = {key: value for key, value in options.items() if key != name}
-    object.__setattr__(case, "ensemble_options", options)
+    if not isinstance(options, Mapping):
+        return
+    for name in (name for name in LIFTED if name in options):
+        if getattr(case, name) is not None:
+            raise ValueError(
+                f"`{name}` must be given once, got {getattr(case, name)!r} and, among the "
+                f"options of ensemble {case.ensemble!r}, {options[name]!r}."
+            )
+        object.__setattr__(case, name, options[name])
+    rest = {name: value for name, value in options.items() if name not in LIFTED}
+    object.__setattr__(case, "ensemble_options", rest)
 
 
 def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -425,14 +396,12 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
 def network_of(case: Case) -> LinearNetwork:
     """The network of a case, the same as that of the command with the same options."""
     require_room_for_array((case.size, case.size), f"a network of size {case.size}")
-    arguments = case.ensemble_arguments
-    network = ensembles.make(case.ensemble, case.size, seed=case.seed, **arguments)
+    network = ensembles.make(case.ensemble, case.size, seed=case.seed, **case.ensemble_arguments)
     if case.inputs == 1:
         return network
     # the first two streams of a seed are the network's own connectivity and mask
     streams = np.random.SeedSequence(case.seed).spawn(case.inputs + 1)[2:]
-    mask = case.mask or "normal"
-    columns = [masks.make(mask, network.size, seed=stream) for stream in streams]
+    columns = [masks.make(case.mask or "normal", network.size, seed=s) for s in streams]
     return network.replace(C=np.column_stack([network.C, *columns]))
 
 
@@ -443,22 +412,22 @@ class _Quantities:
         self.case, self.network, self.curve = case, network, curve
 
     def __getitem__(self, name: str) -> float | int | None:
-        quantity = QUANTITIES[name]
+        quantity, curve = QUANTITIES[name], self.curve
         if quantity.number_format is not None:
             return self._usable[quantity.number_format]
         if quantity.share_left is not None:
-            return self.curve.horizon(quantity.share_left)
+            return curve.horizon(quantity.share_left)
         if name == "error_against_exact":
-            return float(np.abs(self.curve.channels - self._exact.channels).max(initial=0.0))
+            return float(np.abs(curve.channels - self._exact.channels).max(initial=0.0))
         if name == "total_error_against_exact":
-            return math.fsum(self.curve.values) - math.fsum(self._exact.values)
+            return math.fsum(curve.values) - math.fsum(self._exact.values)
+        if name == "largest_error":
+            return float(curve.error.max(initial=0.0))
         if name in ("rank", "rank_robust"):
             # a rank is the network's, whatever the method makes of it
-            known = self.curve if self.curve.rank is not None else self._plain
+            known = curve if curve.rank is not None else self._plain
             return known.rank if name == "rank" else known.diagnostics.get(name, known.rank)
-        if name == "largest_error":
-            return float(self.curve.error.max(initial=0.0))
-        return float(getattr(self.curve, name))
+        return float(getattr(curve, name))
 
     @functools.cached_property
     def _plain(self) -> MemoryCurve:
@@ -494,7 +463,7 @@ def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> M
 
 def _known(value: Any) -> float | int | None:
     """A number as JSON has it; NaN means that it is not known."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or math.isnan(value):
         return None
     return int(value) if isinstance(value, int | np.integer) else float(value)
 

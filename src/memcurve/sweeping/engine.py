@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import queue
 import signal
 import threading
@@ -23,15 +24,14 @@ Pending = tuple[str, str]
 
 _TASKS_PER_WORKER = 4
 #: Seconds of work in a task: enough to make the way there and back cheap, little to lose.
-TASK_SECONDS = 0.2
+_TASK_SECONDS = 0.2
 _MOST_AT_ONCE = 256
 #: After so many crashes with a case under way, the case is tried alone.
 _CRASHES_ALLOWED = 3
 #: A worker returns what it has when a task took this much longer than planned.
-_BUDGET = 2 * TASK_SECONDS
+_BUDGET = 2 * _TASK_SECONDS
 _BETWEEN_REPORTS = 0.1
 _BETWEEN_CHECKS = 1.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Seconds within which another signal means the same as the one before.
 _IMPATIENCE = 2.0
 _DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
@@ -143,37 +143,32 @@ class _Loop:
 
     def keep_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
-        finished: list[Outcome] = []
-        for future in self._arrivals(timeout=0):
-            if _error_of(future) is None:
-                finished += future.result()
-        self._keep(finished)
+        arrived = [future for future in self._arrivals(timeout=0) if _error_of(future) is None]
+        self._keep([outcome for future in arrived for outcome in future.result()])
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
+        pool, schedule = self._pool, self._schedule
         while self.signals.received is None:
-            workers = self._pool.workers
-            window = 1 if self._pool.inline else _TASKS_PER_WORKER * workers
-            task = self._schedule.next_task(workers, window)
+            window = 1 if pool.inline else _TASKS_PER_WORKER * pool.workers
+            task = schedule.next_task(pool.workers, window)
             if task is None:
                 return False
-            inline = self.signals.interruptible() if self._pool.inline else contextlib.nullcontext()
             try:
-                with inline:
-                    future = self._pool.submit(self._run_chunk, task.cases, _BUDGET)
+                with self.signals.interruptible() if pool.inline else contextlib.nullcontext():
+                    future = pool.submit(self._run_chunk, task.cases, _BUDGET)
             except BrokenExecutor:  # a worker died while nothing was under way
-                self._schedule.put_back(task)
+                schedule.put_back(task)
                 return True
-            self._schedule.tasks[future] = task
+            schedule.tasks[future] = task
             future.add_done_callback(self._arrived.put)
         raise KeyboardInterrupt
 
     def _bring_in(self) -> bool:
         """Wait for results and keep all that have arrived; returns whether the pool is broken."""
-        futures = list(self._arrivals(timeout=_BETWEEN_REPORTS))
         finished: list[Outcome] = []
         broken = False
-        for future in futures:
+        for future in list(self._arrivals(timeout=_BETWEEN_REPORTS)):
             error = _error_of(future)
             if isinstance(error, BrokenExecutor):
                 broken = True  # the task stays under way until all of them have been looked at
@@ -202,11 +197,12 @@ class _Loop:
 
     def _recover(self) -> None:
         """Replace the broken pool; what was under way goes again, unless it is to blame."""
+        tasks = self._schedule.tasks
         with self.signals.interruptible():  # every task of a broken pool is soon given back
-            wait(self._schedule.tasks, timeout=5)
+            wait(tasks, timeout=5)
         finished: list[Outcome] = []
-        for future, task in list(self._schedule.tasks.items()):
-            del self._schedule.tasks[future]
+        for future in list(tasks):
+            task = tasks.pop(future)
             if future.done() and _error_of(future) is None:
                 finished += self._schedule.finished(task, future.result())
             else:
@@ -242,13 +238,12 @@ class _Loop:
             raise _unusable(problem) from problem
 
     def _keep(self, finished: list[Outcome]) -> None:
-        if not finished:
-            return
-        self._store.put(finished)
-        failed = sum(outcome.error is not None for outcome in finished)
-        done, pending = len(finished) - failed, -len(finished)
-        before = self.counts
-        self.counts = Counts(before.done + done, before.failed + failed, before.pending + pending)
+        if finished:
+            self._store.put(finished)
+            failed = sum(outcome.error is not None for outcome in finished)
+            now = self.counts
+            done, pending = now.done + len(finished) - failed, now.pending - len(finished)
+            self.counts = Counts(done, now.failed + failed, pending)
 
     def _report(self, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -294,9 +289,9 @@ class Schedule:
             return Task([self._alone.popleft()], alone=True)
         if under_way >= window:
             return None
-        cases: list[Pending] = []
-        while len(cases) < self._at_once and (case := self._waiting()) is not None:
-            cases.append(case)
+        count = min(self._at_once, len(self._left_over))
+        cases = [self._left_over.popleft() for _ in range(count)]
+        cases += itertools.islice(self._fresh, self._at_once - count)
         return Task(cases) if cases else None
 
     def finished(self, task: Task, finished: list[Outcome]) -> list[Outcome]:
@@ -308,7 +303,7 @@ class Schedule:
             seconds = sum(outcome.seconds for outcome in finished) / len(finished)
             known = seconds if self._case_seconds is None else self._case_seconds
             self._case_seconds = max(1e-9, 0.8 * known + 0.2 * seconds)
-            fitting = round(TASK_SECONDS / max(self._case_seconds, seconds))
+            fitting = round(_TASK_SECONDS / max(self._case_seconds, seconds))
             self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
         return finished
 
@@ -332,9 +327,6 @@ class Schedule:
             (self._alone if count >= _CRASHES_ALLOWED else self._suspects).append(case)
         return []
 
-    def _waiting(self) -> Pending | None:
-        return self._left_over.popleft() if self._left_over else next(self._fresh, None)
-
 
 class StopSignals:
     """Signals that ask the sweep to stop, from entering to leaving the context.
@@ -355,7 +347,7 @@ class StopSignals:
     def __enter__(self) -> Self:
         # elsewhere Python allows no handlers, and it is the main thread that is interrupted
         if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
+            for number in (signal.SIGINT, signal.SIGTERM):
                 # ignored, as in the background of a shell, it stays so
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._receive)

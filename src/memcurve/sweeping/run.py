@@ -12,7 +12,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -190,16 +190,12 @@ def estimate(
             for number in opened.studies():
                 known |= {row.key: row.status for row in opened.rows(number)}
     done = failed = None
-    places: range | list[int] = range(study.count)
+    places: Sequence[int] = range(study.count)
     if study.count <= MANY_CASES:
-        places, done, failed = [], 0, 0
-        for place, case in enumerate(study.cases()):
-            status = known.get(case.key)
-            done += status == "done"
-            if status == "failed" and not retry_failed:
-                failed += 1
-            elif status != "done":
-                places.append(place)
+        finished = ("done",) if retry_failed else ("done", "failed")
+        found = [known.get(case.key) for case in study.cases()]
+        done, failed = found.count("done"), 0 if retry_failed else found.count("failed")
+        places = [place for place, status in enumerate(found) if status not in finished]
     if not places or not time_it:
         return Estimate(study.count, done, failed, 0, workers, None)
     # drawn with a fixed seed, so that the same question has the same answer
@@ -208,11 +204,11 @@ def estimate(
         evaluate(dataclasses.replace(study.case_at(chosen[0]), size=4).to_dict())
     start, timed, error = time.perf_counter(), 0, None
     for place in chosen:
+        timed += 1
         try:
             evaluate(study.case_at(place).to_dict())
         except Exception as problem:
             error = f"{type(problem).__name__}: {problem}"
-        timed += 1
         if time.perf_counter() - start > _TIMED_SECONDS:
             break
     each = (time.perf_counter() - start) / timed
@@ -226,12 +222,21 @@ def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
     ``files`` are those of the options ``--export`` and ``--plot``.
     """
     for option, path in files.items():
-        if path is not None:
-            _require_writable(option, path)
-            if option == "--plot":
-                require_drawable(study)
-            else:
-                require_ending(path)
+        if path is None:
+            continue
+        folder = path.resolve().parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"{option}: {path}: there is no folder {folder}; make it, or name another file."
+            )
+        if path.is_dir():
+            raise IsADirectoryError(f"{option}: {path}: is a folder; name a file.")
+        if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+            raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
+        if option == "--plot":
+            require_drawable(study)
+        else:
+            require_ending(path)
 
 
 def require_drawable(study: Study) -> None:
@@ -247,18 +252,6 @@ def require_drawable(study: Study) -> None:
         require_readable(Finished(table), chosen_picture(table))
     except ValueError as error:
         raise ValueError(f"{study.file}: {error}") from None
-
-
-def _require_writable(option: str, path: Path) -> None:
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"{option}: {path}: there is no folder {folder}; make it, or name another file."
-        )
-    if path.is_dir():
-        raise IsADirectoryError(f"{option}: {path}: is a folder; name a file.")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
 
 
 @contextlib.contextmanager
