@@ -348,7 +348,7 @@ class Case:
 
 def _lift_options(case: Case) -> None:
     """Move options of the ensemble to the fields of that name."""
-    options = case.ensemble_options
+    options: Any = case.ensemble_options
     if not isinstance(options, Mapping):
         return
     for name in (name for name in LIFTED if name in options):

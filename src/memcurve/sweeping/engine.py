@@ -12,9 +12,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
-from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from memcurve.sweeping.executors import Job, Pool, UnusableWorkerError, run_chunk, versions
 from memcurve.sweeping.store import Outcome, Store, one_line
@@ -37,8 +37,7 @@ _IMPATIENCE = 2.0
 _DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """How many cases of a study are done, failed and pending."""
 
     done: int
@@ -63,7 +62,12 @@ Listener = Callable[[Counts, float], object]
 class Interrupted(KeyboardInterrupt):
     """The sweep was stopped, by ``signal`` or as asked; the message says how to go on."""
 
-    signal: int | None = None
+    def __init__(self, counts: Counts, store: Path, by: signal.Signals | None) -> None:
+        super().__init__(
+            f"stopped{f' by {by.name}' if by else ''}: {counts.finished} of {counts.total} cases "
+            f"are finished and kept in {store}; run the same command again to go on."
+        )
+        self.signal = by
 
 
 def run_cases(
@@ -90,7 +94,7 @@ def run_cases(
         except KeyboardInterrupt:
             loop.keep_what_has_arrived()
             pool.stop()
-            raise loop.interruption() from None
+            raise Interrupted(loop.counts, store.path, loop.signals.received) from None
         except BaseException:
             pool.stop()
             raise
@@ -106,13 +110,13 @@ class _Loop:
     def __init__(self, store: Store, study: int, job: Job, pool: Pool, tell: Listener) -> None:
         self._store, self._pool, self._tell = store, pool, tell
         self.counts = Counts(**store.counts(study))
+        self.signals = StopSignals()
         self._schedule = Schedule(store.pending(study))
         self._run_chunk = functools.partial(run_chunk, job, versions())
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._start = time.monotonic()
         self._reported = self._checked = 0.0
-        self.signals = StopSignals()
 
     def run(self) -> None:
         """Until every case has a result."""
@@ -120,26 +124,11 @@ class _Loop:
         with self.signals.interruptible():
             self._pool.start()
         self._require_workers()
-        while True:
-            broken = self._send_out()
-            if not broken and not self._schedule.tasks:
-                break
-            broken |= self._bring_in()
-            if broken:
+        while (broken := self._send_out()) or self._schedule.tasks:
+            if self._bring_in() or broken:
                 self._recover()
             self._report()
         self._report(last=True)
-
-    def interruption(self) -> Interrupted:
-        """What was reached, and how to go on."""
-        received = self.signals.received
-        stopped = Interrupted(
-            f"stopped{f' by {received.name}' if received else ''}: {self.counts.finished} of "
-            f"{self.counts.total} cases are finished and kept in {self._store.path}; run the same "
-            f"command again to go on."
-        )
-        stopped.signal = received
-        return stopped
 
     def keep_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
@@ -218,6 +207,7 @@ class _Loop:
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails, it is not for any of the cases."""
+        problem: BaseException | None
         try:
             with self.signals.interruptible():
                 future = self._pool.submit(self._run_chunk, [], 0.0)
@@ -252,8 +242,7 @@ class _Loop:
             self._tell(self.counts, now - self._start)
 
 
-@dataclass
-class Task:
+class Task(NamedTuple):
     """Cases under way through one call of a worker."""
 
     cases: list[Pending]
@@ -270,12 +259,11 @@ class Schedule:
 
     def __init__(self, fresh: Iterator[Pending]) -> None:
         self.tasks: dict[Future[Any], Task] = {}
-        self._fresh = fresh
+        self._fresh, self._at_once = fresh, 1
         self._left_over: deque[Pending] = deque()
         self._suspects: deque[Pending] = deque()
         self._alone: deque[Pending] = deque()
         self._crashes: dict[str, int] = {}
-        self._at_once = 1
         self._case_seconds: float | None = None
 
     def next_task(self, workers: int, window: int) -> Task | None:
@@ -309,12 +297,9 @@ class Schedule:
 
     def put_back(self, task: Task) -> None:
         """Take back a task that no worker has seen."""
-        if task.alone:
-            self._alone.extendleft(task.cases)
-        elif task.cases[0][0] in self._crashes:
-            self._suspects.extendleft(task.cases)
-        else:
-            self._left_over.extend(task.cases)
+        suspect = task.cases[0][0] in self._crashes
+        home = self._alone if task.alone else self._suspects if suspect else self._left_over
+        home.extendleft(reversed(task.cases))
 
     def crashed(self, task: Task, crashes: int = 1) -> list[Pending]:
         """Take note of a worker's death; returns the cases that are to blame for it."""
@@ -339,8 +324,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
-        self._interruptible = False
-        self._left = False
+        self._interruptible = self._left = False
         self._last = 0.0
         self._before: dict[signal.Signals, Any] = {}
 

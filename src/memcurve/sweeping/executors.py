@@ -196,14 +196,12 @@ class _Worker(SpawnProcess):
 class _Context(SpawnContext):
     """Spawned processes, all of which are known, so that they can be ended."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.started: list[_Worker] = []
+    started: tuple[_Worker, ...] = ()
 
     def Process(self, *arguments: Any, **options: Any) -> _Worker:  # type: ignore[override]
         """Make a process, as the pool asks for it."""
         process = _Worker(*arguments, **options)
-        self.started = [p for p in self.started if p.exitcode is None] + [process]
+        self.started = (*(p for p in self.started if p.exitcode is None), process)
         return process
 
 
@@ -249,7 +247,7 @@ class ProcessPool(Pool):
             with contextlib.suppress(ValueError):  # it has been closed
                 process.kill()
                 process.join(1)
-        self._context.started.clear()
+        self._context.started = ()
 
     def finish(self) -> None:
         if self._executor is not None:
@@ -474,13 +472,11 @@ async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
     dies in between the result is lost there, and if the fetching fails its future never ends.
     """
     try:
-        result = await client.gather(remote, asynchronous=True)
+        future.set_result(await client.gather(remote, asynchronous=True))
     except asyncio.CancelledError:
         future.set_exception(CancelledError())
     except BaseException as error:
         future.set_exception(error)
-    else:
-        future.set_result(result)
 
 
 def _silenced() -> dict[logging.Logger, int]:

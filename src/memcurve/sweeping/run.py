@@ -217,10 +217,7 @@ def estimate(
 
 
 def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
-    """Raise where what comes after hours of work would fail then.
-
-    ``files`` are those of the options ``--export`` and ``--plot``.
-    """
+    """Raise where what comes after hours of work, ``--export`` or ``--plot``, would fail then."""
     for option, path in files.items():
         if path is None:
             continue
@@ -243,11 +240,9 @@ def require_drawable(study: Study) -> None:
     """Raise where the picture of a study could not be drawn."""
     # finished without values: enough to see how many lines and colours there would be
     curve: Any = {"lags": [], "values": []} if study.curves else None
-    rows = {
-        case.key: Row(case.key, case.to_dict(), "done", None, curve, None, 0.0)
-        for case in study.outline()
-    }
-    table = Table(tuple(rows.values()), study)
+    cases = {case.key: case.to_dict() for case in study.outline()}
+    rows = [Row(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
+    table = Table(rows, study)
     try:
         require_readable(Finished(table), chosen_picture(table))
     except ValueError as error:
@@ -257,33 +252,30 @@ def require_drawable(study: Study) -> None:
 @contextlib.contextmanager
 def _told(name: str, progress: Progress) -> Iterator[Listener]:
     """Whom to tell of the counts: a function, a bar on a terminal, or lines on stderr."""
-    if progress is True and not sys.stderr.isatty():
-        yield _Lines(name)
+    if progress is not True or sys.stderr.isatty():
+        with listening(progress) as tell:
+            yield lambda counts, seconds: tell(name, counts.finished, counts.total)
         return
-    with listening(progress) as tell:
-        yield lambda counts, seconds: tell(name, counts.finished, counts.total)
+    before, said = None, 0.0
 
-
-class _Lines:
-    """Progress where there is no terminal: a line at the start and now and then."""
-
-    def __init__(self, name: str) -> None:
-        self._name, self._before, self._said = name, -1, 0.0
-
-    def __call__(self, counts: Counts, seconds: float) -> None:
-        line = f"{self._name}: {counts.finished:,} of {counts.total:,} cases"
-        if self._before < 0:
-            self._before = counts.finished
-            if counts.finished:
+    def say(counts: Counts, seconds: float) -> None:
+        """A line at the start and now and then."""
+        nonlocal before, said
+        line = f"{name}: {counts.finished:,} of {counts.total:,} cases"
+        if before is None:
+            before = counts.finished
+            if before:
                 print(f"{line} were computed before", file=sys.stderr, flush=True)
-        if seconds - self._said < _BETWEEN_LINES:
+        if seconds - said < _BETWEEN_LINES:
             return
-        self._said = seconds
-        rate = (counts.finished - self._before) / seconds
+        said = seconds
+        rate = (counts.finished - before) / seconds
         speed = f"{rate:,.1f} a second" if rate >= 0.1 else f"{60 * rate:.1f} a minute"
         left = f", about {duration(counts.pending / rate)} left" if rate else ""
         bad = f", {counts.failed:,} failed" if counts.failed else ""
         print(f"{line}{bad}, {speed}{left}", file=sys.stderr, flush=True)
+
+    yield say
 
 
 def duration(seconds: float) -> str:
