@@ -127,12 +127,10 @@ def require_ensemble_options(ensemble: str, names: tuple[str, ...]) -> None:
 @functools.cache
 def draws(ensemble: str, mask: str | None, method: str) -> bool:
     """Whether something is drawn at random, so that a seed is needed."""
-    parameters = inspect.signature(ENSEMBLES[ensemble]).parameters
-    if parameters["seed"].default is inspect.Parameter.empty:
-        return True
+    seed = inspect.signature(ENSEMBLES[ensemble]).parameters["seed"]
     # the own mask of rings of any lengths is drawn, although their weights are not
     by_mask = ensemble == "permutation" if mask is None else is_random(mask)
-    return by_mask or METHODS[method].draws
+    return seed.default is inspect.Parameter.empty or by_mask or METHODS[method].draws
 
 
 def _tidy_noise(noise: Any) -> float | str | None:
@@ -197,8 +195,7 @@ def _tidy_options(options: Any) -> dict[str, Any]:
         raise TypeError(f"`options` must be a table of names and values, got {options!r}.")
     try:
         # as JSON has them; what JSON lacks is refused
-        plain = json.loads(json.dumps(dict(options), allow_nan=False))
-        return dict(sorted(plain.items()))
+        return dict(sorted(json.loads(json.dumps(dict(options), allow_nan=False)).items()))
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"`options` must hold numbers, words and lists of them, so that they can be stored; "
@@ -323,12 +320,10 @@ class Case:
         """Read back what :meth:`to_dict` gave."""
         if not isinstance(content, Mapping):
             raise TypeError(f"a case must be a mapping of its fields, got {content!r}.")
-        known = [item.name for item in dataclasses.fields(cls)]
+        known = ", ".join(TIDY)
         for name in content:
-            if name not in known:
-                raise ValueError(
-                    f"a case has no field {name!r}; its fields are {', '.join(known)}."
-                )
+            if name not in TIDY:
+                raise ValueError(f"a case has no field {name!r}; its fields are {known}.")
         for name in ("ensemble", "size"):
             if name not in content:
                 raise ValueError(f"a case needs `{name}`, got {dict(content)!r}.")
@@ -337,9 +332,8 @@ class Case:
     @functools.cached_property
     def key(self) -> str:
         """SHA-256 of the case: the same case has the same key in every study."""
-        text = json.dumps(
-            [FORMAT, self.to_dict()], sort_keys=True, separators=(",", ":"), allow_nan=False
-        )
+        content = [FORMAT, self.to_dict()]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __hash__(self) -> int:
@@ -390,7 +384,11 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
             )
         values = _Quantities(asked, network, curve)
         kept = {name: _known(values[name]) for name in asked.keep}
-    return {"values": kept, "curve": _content(curve) if asked.curve else None}
+    if not asked.curve:
+        return {"values": kept, "curve": None}
+    whole = {"lags": curve.lags.tolist(), "values": curve.values.tolist()}
+    error = [_known(error) for error in curve.error.tolist()]
+    return {"values": kept, "curve": whole | {"error": error, "notes": list(curve.notes)}}
 
 
 def network_of(case: Case) -> LinearNetwork:
@@ -466,12 +464,3 @@ def _known(value: Any) -> float | int | None:
     if value is None or math.isnan(value):
         return None
     return int(value) if isinstance(value, int | np.integer) else float(value)
-
-
-def _content(curve: MemoryCurve) -> dict[str, Any]:
-    return {
-        "lags": curve.lags.tolist(),
-        "values": curve.values.tolist(),
-        "error": [_known(error) for error in curve.error.tolist()],
-        "notes": list(curve.notes),
-    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import functools
 import math
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
@@ -124,15 +123,13 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _named(kind: str, value: Any) -> Named:
-    table = value if isinstance(value, Mapping) else {"name": value}
-    options = {key: option for key, option in table.items() if key != "name"}
-    name = _one_of(table.get("name"), TABLES[kind])
+    options = dict(value) if isinstance(value, Mapping) else {"name": value}
+    name = _one_of(options.pop("name", None), TABLES[kind])
     taken = _OPTIONS[kind](name)
     for key in options:
         if key not in taken:
-            raise ValueError(
-                f"{name!r} has no option {key!r}; it takes {', '.join(taken) or 'none'}."
-            )
+            allowed = ", ".join(taken) or "none"
+            raise ValueError(f"{name!r} has no option {key!r}; it takes {allowed}.")
     try:
         return Named(name, TIDY["options"](options))
     except TypeError as error:
@@ -176,7 +173,7 @@ def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
 def _span(name: str, asked: Any) -> Span:
     """The numbers between two ends."""
     first, last = (_value(name, end) or 0 for end in (asked.first, asked.last))
-    low, high = (field.alias for field in list(type(asked).model_fields.values())[:2])
+    low, high = ("low", "high") if isinstance(asked, _Limits) else ("from", "to")
     if isinstance(first, str) or isinstance(last, str) or not first < last:
         raise ValueError(f"`{low}` must be a number below `{high}`, got {first!r} and {last!r}.")
     if asked.log and first <= 0:
@@ -232,7 +229,8 @@ class Picture(_Table):
     log_y: StrictBool | None = None
 
 
-def _axes(design: str, *, needed: bool) -> dict[str, Any]:
+def _axes(design: str, needed: bool) -> Any:
+    """The table of a design; that of a quick run needs no axis."""
     random, repeats = design == "random", design != "grid"
     fields: dict[str, Any] = {}
     for name in AXES:
@@ -243,16 +241,10 @@ def _axes(design: str, *, needed: bool) -> dict[str, Any]:
     for name, least in (("samples", 1), ("seed", 0)) if random else ():
         number = Annotated[StrictInt, Field(ge=least, le=LARGEST)]
         fields[name] = (number, ... if needed else None)
-    return fields
+    return create_model(f"_{design}", __base__=_Table, **fields)
 
 
-_WHOLE, _QUICK = (
-    {
-        design: create_model(f"_{design}", __base__=_Table, **_axes(design, needed=needed))
-        for design in DESIGNS
-    }
-    for needed in (True, False)
-)
+_WHOLE, _QUICK = ({design: _axes(design, needed) for design in DESIGNS} for needed in (True, False))
 
 
 class _Beside(_Table):
@@ -294,17 +286,6 @@ class Specification:
             if isinstance(values, Span) or any(value != values[0] for value in values):
                 axes.append(axis)
         return tuple(axis for axis in AXES if axis in axes)
-
-
-def read(text: str) -> dict[str, Any]:
-    """The tables of a study file."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(
-            f"is not TOML: {error}; a study is written like `[grid]`, then `size = [50, 100]`, a "
-            f"line an axis."
-        ) from None
 
 
 def checked(content: Mapping[str, Any]) -> Specification:
@@ -357,7 +338,7 @@ def _require_drawable(model: Any, axes: Sequence[str]) -> None:
     picture, quantities = model.picture, model.picture.quantity or ()
     for field in ("x", "y", "hue"):
         axis = getattr(picture, field)
-        if axis is not None and axis not in axes:
+        if axis not in (None, *axes):
             raise ValueError(
                 f"picture.{field}: {axis!r} is no axis of this study, which has {', '.join(axes)}."
             )

@@ -216,12 +216,9 @@ class Store:
 
     def studies(self) -> dict[int, str]:
         """The texts of the studies by their numbers, the one begun last at the end."""
-        return dict(
-            self._select(
-                "SELECT id, text FROM studies WHERE complete "
-                "ORDER BY (SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id)"
-            )
-        )
+        latest = "SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id"
+        query = f"SELECT id, text FROM studies WHERE complete ORDER BY ({latest})"
+        return dict(self._select(query))
 
     def number(self, study: int | None = None) -> int:
         """The number itself, of a study that is there; that of the latest by default."""
@@ -284,8 +281,8 @@ class _Registration:
             "SELECT id, complete, (SELECT count(*) FROM members WHERE study_id = studies.id) "
             "FROM studies WHERE text = ? ORDER BY id DESC LIMIT 1",
             (text,),
-        ).fetchone()
-        self._study, self._complete, self._length = found or (None, False, 0)
+        ).fetchone() or (None, False, 0)
+        self._study, self._complete, self._length = found
 
     def add(self, key: str, content: str) -> None:
         """Take the next case; the caller has opened a transaction."""

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import os
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +16,7 @@ import numpy as np
 
 from memcurve.sweeping.cases import LARGEST, Case
 from memcurve.sweeping.library import SHIPPED
-from memcurve.sweeping.specification import (
-    BESIDE,
-    Named,
-    Span,
-    Specification,
-    checked,
-    made_quick,
-    read,
-)
+from memcurve.sweeping.specification import BESIDE, Named, Span, Specification, checked, made_quick
 
 #: More values of one axis than this no picture could show.
 _OUTLINED = 1000
@@ -138,7 +131,7 @@ class Study(Specification):
     def outline(self) -> Iterator[Case]:
         """Cases in which every axis takes its values, few however many combinations there are."""
         if self.design != "grid":
-            yield from (self.case_at(index) for index in range(min(self.count, _OUTLINED)))
+            yield from itertools.islice(self.cases(), _OUTLINED)
             return
         first = {axis: values[0] for axis, values in self.axes.items()}
         for axis, values in self.axes.items():
@@ -204,12 +197,17 @@ class Study(Specification):
         """The study written in ``text``; errors call it ``file``."""
         called = file or f"{name}.toml"
         try:
-            content = read(text)
+            content = tomllib.loads(text)
             if quick:
                 content = made_quick(content)
                 text = _as_toml(content)
             specification = checked(content)
             _require_conclusive(specification)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(
+                f"{called}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
+                f"[50, 100]`, a line an axis."
+            ) from None
         except ValueError as error:
             raise ValueError(f"{called}: {error}") from None
         return cls(name=name, text=text, file=called, **vars(specification))
