@@ -3,7 +3,12 @@
 # beside this one: here is only what belongs together.
 import marimo
 
-app = marimo.App(width="full", app_title="memcurve explore", css_file="page.css")
+app = marimo.App(
+    width="full",
+    app_title="memcurve explore",
+    css_file="page.css",
+    html_head_file="page_head.html",
+)
 
 with app.setup:
     from dataclasses import replace
