@@ -52,8 +52,7 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     analysis = Analysis.of(network)
     if network.inputs > 1 or network.readout is not None:
         return Eigenvalues(analysis.eigenvalues, None)
-    poles = analysis.spectrum().poles
-    return Eigenvalues(analysis.eigenvalues, poles)
+    return Eigenvalues(analysis.eigenvalues, analysis.spectrum().poles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,16 +134,14 @@ def _whole_krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, 
 
 def _condition(network: LinearNetwork, rank: int) -> float:
     """Condition number of the states' correlations; scales of states are no one's difficulty."""
-    analysis = Analysis.of(network)
-    white = processes_for(None, network.inputs)
+    analysis, white = Analysis.of(network), processes_for(None, network.inputs)
     G = analysis.direct_covariance(analysis.reached, white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):
         return WORST_CONDITION
     values = np.linalg.eigvalsh(G / np.outer(size, size))[::-1]
-    return float(
-        min(values[0] / max(values[rank - 1], values[0] / WORST_CONDITION), WORST_CONDITION)
-    )
+    least = max(values[rank - 1], values[0] / WORST_CONDITION)
+    return float(min(values[0] / least, WORST_CONDITION))
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,7 @@ from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.inputs import processes_for
 from memcurve.memory import ask, noise_profile
 from memcurve.network import LinearNetwork
-from memcurve.noise import (
-    Float32,
-    Float64,
-    Noise,
-    noise_of,
-    number_formats,
-)
+from memcurve.noise import Float32, Float64, Noise, noise_of, number_formats
 from memcurve.result import Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.question import Question
@@ -84,8 +78,7 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
 
 
 def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> UsableMemory:
-    processes = processes_for(input, network.inputs)
-    deviations = Analysis.of(network).state_deviations(processes)
+    deviations = Analysis.of(network).state_deviations(processes_for(input, network.inputs))
     formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
     relative: dict[str, Noise] = {"float64": Float64(), "float32": Float32()}
     asked = [(name, relative[name], False) for name in relative if name in formats]
@@ -103,8 +96,8 @@ def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> Usable
     for name, curve in zip(equal, family.curves[len(LEVELS) :], strict=True):
         known[name] = _row(name, formats[name], curve, False)
     order = [*formats, *(name for name, _, by_caller in asked if by_caller)]
-    picture = slice(len(LEVELS))
-    return UsableMemory(tuple(known[name] for name in order), LEVELS, family.totals[picture])
+    rows = tuple(known[name] for name in order)
+    return UsableMemory(rows, LEVELS, family.totals[: len(LEVELS)])
 
 
 def _row(name: str, level: float, curve: MemoryCurve, given: bool) -> Usable:
