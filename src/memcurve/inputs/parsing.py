@@ -106,8 +106,8 @@ def _read(path: Path) -> Floats:
     if suffix == ".npy":
         array: Floats = np.load(path, allow_pickle=False)
         return array.ravel() if max(array.shape, default=0) == array.size else array
-    lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#")]
+    text = path.read_text(encoding="utf-8-sig")
+    lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] != "#"]
     numbers: list[float] = []
     for k, line in enumerate(lines):
         try:
