@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from memcurve.curve import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.clusters import Cluster
 from memcurve.solve.modular import proportional_rows
 from memcurve.solve.states import States
 
@@ -144,11 +143,20 @@ def _lost_modes(states: States, missing: int) -> list[Loss]:
     """Modes lost to one input: at zero by exact counts, elsewhere by the closer look."""
     zeros, driven = len(states) - states.nonzero_eigenvalues, states.degree.zeros
     losses = [_repeated(0, zeros, driven)] if zeros > driven else []
-    lost = _lost_clusters([c for c in states.clusters or [] if abs(c.centre) > c.uncertainty])
     rest = missing - max(zeros - driven, 0)
-    if sum(loss.count for loss in lost) == rest:
-        return [*losses, *lost]
-    return [*losses, _rest(rest)] if rest > 0 else losses
+    missed = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty and c.rank < c.size]
+    if sum(cluster.size - cluster.rank for cluster in missed) != rest:
+        return [*losses, _rest(rest)] if rest > 0 else losses
+    losses += [_repeated(c.centre, c.size, c.rank) for c in missed if c.size > 1]
+    orthogonal = [_number(cluster.centre) for cluster in missed if cluster.size == 1]
+    if orthogonal:
+        modes, are = _plural(len(orthogonal), "mode")
+        text = (
+            f"{len(orthogonal)} {modes} {are} orthogonal to the mask, as by a symmetry that the "
+            f"mask shares, and never excited: {_named('eigenvalue', orthogonal)}"
+        )
+        losses.append(Loss("orthogonal", len(orthogonal), text))
+    return losses
 
 
 def _repeated(value: complex, size: int, rank: int) -> Loss:
@@ -162,21 +170,6 @@ def _rest(count: int) -> Loss:
     modes, are = _plural(count, "mode")
     text = f"{count} {modes} that the input reaches {are} not driven independently of the others"
     return Loss("other", count, text)
-
-
-def _lost_clusters(clusters: list[Cluster]) -> list[Loss]:
-    missed = [cluster for cluster in clusters if cluster.rank < cluster.size]
-    orthogonal = [cluster.centre for cluster in missed if cluster.size == 1]
-    losses = [_repeated(c.centre, c.size, c.rank) for c in missed if c.size > 1]
-    if orthogonal:
-        modes, are = _plural(len(orthogonal), "mode")
-        text = (
-            f"{len(orthogonal)} {modes} {are} orthogonal to the mask, as by a symmetry that the "
-            f"mask shares, and never excited: "
-            f"{_named('eigenvalue', [_number(value) for value in orthogonal])}"
-        )
-        losses.append(Loss("orthogonal", len(orthogonal), text))
-    return losses
 
 
 def _nodes(states: NDArray[np.intp], size: int) -> tuple[int, ...]:

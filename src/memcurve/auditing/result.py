@@ -221,21 +221,20 @@ def _truth(audit: Audit) -> str:
         text += f", as many as it has states{seen}"
     else:
         text += f" (it has {counted(account.read, 'state')})"
-    return f"{text}.{_horizons(audit)}"
+    half, tenth = audit.horizons["0.5"], audit.horizons["0.1"]
+    if audit.inputs > 1 or half is None or tenth is None or not audit.total:
+        return f"{text}."
+    if not tenth:
+        return f"{text}. At no lag is as much as a tenth of an input left."
+    where = f"from lag {half} on" if half else "at any lag"
+    return (
+        f"{text}. Less than half of an input is left {where}, less than a tenth from lag {tenth} "
+        f"on."
+    )
 
 
 def _error(curve: MemoryCurve) -> str:
     return f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
-
-
-def _horizons(audit: Audit) -> str:
-    half, tenth = audit.horizons["0.5"], audit.horizons["0.1"]
-    if audit.inputs > 1 or half is None or tenth is None or not audit.total:
-        return ""
-    if not tenth:
-        return " At no lag is as much as a tenth of an input left."
-    where = f"from lag {half} on" if half else "at any lag"
-    return f" Less than half of an input is left {where}, less than a tenth from lag {tenth} on."
 
 
 def _others(audit: Audit) -> str:

@@ -39,11 +39,11 @@ def assembled(
         C = masks.make(chosen, size, seed=mask_rng)
     else:
         C = exact_array(chosen, "mask")
-        if C.ndim not in (1, 2) or len(C) != size:
-            raise ValueError(
-                f"`mask` must have shape ({size},) or ({size}, d) to fit {size} nodes, got "
-                f"{C.shape}; or name one of {', '.join(masks.MASKS)}."
-            )
+    if C.ndim not in (1, 2) or len(C) != size:
+        raise ValueError(
+            f"`mask` must have shape ({size},) or ({size}, d) to fit {size} nodes, got "
+            f"{C.shape}; or name one of {', '.join(masks.MASKS)}."
+        )
     label = [kind, f"N={size}", details]
     if isinstance(mask, str):
         label.append(f"mask {mask}")

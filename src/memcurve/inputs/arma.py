@@ -120,8 +120,10 @@ class ARMA(InputProcess):
 
         Parts that cancel partly, a common factor of a higher order, are not looked for.
         """
-        if _are_proportional(self.ar, self.ma):
-            return 0
+        if len(self.ar) == len(self.ma):  # whether f is one constant, decided exactly
+            a, b = (_correlation(_integers(part)[0]) for part in (-self.ar, self.ma))
+            if all(a[0] * y == b[0] * x for x, y in zip(a, b, strict=True)):
+                return 0
         return None if len(self.ar) else len(self.ma)
 
     def density_bounds(self) -> tuple[float, float]:
@@ -139,7 +141,18 @@ class ARMA(InputProcess):
 
     @cached_property
     def _extrema(self) -> tuple[float, float]:
-        return _density_extrema(self.ar, self.ma)
+        """The minimum and the maximum of f(ω), within rounding; a unit root of b gives 0."""
+        from flint import ctx
+
+        (a, a_shift), (b, b_shift) = _integers(-self.ar), _integers(self.ma)
+        top, bottom = _in_cosine(_correlation(b)), _in_cosine(_correlation(a))
+        first = FIRST_ROOT_BITS + 4 * (len(a) + len(b))
+        for precision in _doubled(first, LAST_ROOT_BITS):
+            with ctx.workprec(precision):
+                bounds = _bounds(top, bottom, 2 * (a_shift - b_shift))
+            if bounds is not None:
+                return bounds
+        raise ArithmeticError(f"f did not settle with {LAST_ROOT_BITS} bits.")  # pragma: no cover
 
     @cached_property
     def _poles(self) -> _Roots:
@@ -212,17 +225,16 @@ def _require_stationary(ar: Floats) -> None:
         return
     gaps = np.sort(_roots(-ar).gaps)
     weights = [str(weight) for weight in ar.tolist()]
-    moduli = [_modulus(gap) for gap in gaps[gaps <= EPS].tolist()]
+    moduli = [
+        f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
+        for gap in gaps[gaps <= EPS].tolist()
+    ]
     raise ValueError(
         f"`ar` must be stationary: all roots of z^p − ar_1 z^(p−1) − … − ar_p strictly inside the "
         f"unit circle. Got ar = {_listed(weights)} with roots of modulus "
         f"{_listed(moduli)}; multiply ar_i by c^i, e.g. with c = {0.99 / (1 - gaps[0]):.3g}, which "
         f"shrinks every root by c."
     )
-
-
-def _modulus(gap: float) -> str:
-    return f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
 
 
 def _listed(words: list[str]) -> str:
@@ -242,34 +254,11 @@ def _roots(coefficients: Floats) -> _Roots:
     return _Roots(np.array(gaps), np.array(angles))
 
 
-def _are_proportional(ar: Floats, ma: Floats) -> bool:
-    """Whether |b(e^{iω})|² / |a(e^{iω})|² is one constant, decided exactly."""
-    if len(ar) != len(ma):
-        return False
-    a, b = _correlation(_integers(-ar)[0]), _correlation(_integers(ma)[0])
-    return all(a[0] * y == b[0] * x for x, y in zip(a, b, strict=True))
-
-
-def _density_extrema(ar: Floats, ma: Floats) -> tuple[float, float]:
-    """Return the minimum and the maximum of f(ω), within rounding; a unit root of b gives 0."""
-    from flint import ctx
-
-    (a, a_shift), (b, b_shift) = _integers(-ar), _integers(ma)
-    top, bottom = _in_cosine(_correlation(b)), _in_cosine(_correlation(a))
-    shift = 2 * (a_shift - b_shift)
-    stationary = top.derivative() * bottom - top * bottom.derivative()
-    first = FIRST_ROOT_BITS + 4 * (len(a) + len(b))
-    for precision in _doubled(first, LAST_ROOT_BITS):
-        with ctx.workprec(precision):
-            bounds = _bounds(top, bottom, stationary, shift)
-        if bounds is not None:
-            return bounds
-    raise ArithmeticError(f"f did not settle with {LAST_ROOT_BITS} bits.")  # pragma: no cover
-
-
-def _bounds(top: Any, bottom: Any, stationary: Any, shift: int) -> tuple[float, float] | None:
+def _bounds(top: Any, bottom: Any, shift: int) -> tuple[float, float] | None:
+    """Extrema of 2^shift·top(x)/bottom(x) on [−1, 1]; None if more bits are needed."""
     from flint import arb, arb_poly
 
+    stationary = top.derivative() * bottom - top * bottom.derivative()
     double = top.gcd(top.derivative())
     vanishes = top(1) == 0 or top(-1) == 0 or _roots_in_range(double)
     above, below = arb_poly(top), arb_poly(bottom)

@@ -95,10 +95,9 @@ class NonlinearNetwork(Connected):
                 "`A`, `C` and `shift` of a nonlinear network must be real, got complex numbers; "
                 "split them into real and imaginary parts, as LinearNetwork.real_pair does."
             )
-        fraction = _validated_leak(self.leak, parts.size)
         scale = require_number(self.input_scale, "input_scale", "above 0", lambda s: s > 0)
-        exact = {"A": parts.A, "C": parts.C, "shift": parts.shift}
-        for field, value in (exact | {"leak": fraction, "input_scale": scale}).items():
+        exact = {"A": parts.A, "C": parts.C, "shift": parts.shift, "input_scale": scale}
+        for field, value in (exact | {"leak": _validated_leak(self.leak, parts.size)}).items():
             object.__setattr__(self, field, value)
         _require_activation(self.function, self.size)
 
@@ -226,8 +225,7 @@ class NonlinearNetwork(Connected):
         a kink, as relu at 0.
         """
         rest = self.fixed_point()
-        field = np.asarray(self.A @ rest) + (0 if self.shift is None else self.shift)
-        slopes = _slopes(self.activation, field)
+        slopes = _slopes(self.activation, self.A @ rest + (0 if self.shift is None else self.shift))
         if not np.isfinite(slopes).all():
             raise ValueError(
                 "`activation` has no derivative where some nodes rest, as relu at 0; give a "
@@ -243,16 +241,15 @@ class NonlinearNetwork(Connected):
         return LinearNetwork(A, C, shift=shift, name=self.name, notes=notes)
 
     def _rows(self) -> list[tuple[str, str]]:
-        named = isinstance(self.activation, str)
         rows = super()._rows()
-        rows.insert(3, ("activation", str(self.activation) if named else "own"))
+        named = self.activation if isinstance(self.activation, str) else "own"
+        rows.insert(3, ("activation", named))
         return rows
 
     def __repr__(self) -> str:
-        named = isinstance(self.activation, str)
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
-        parts.append(str(self.activation if named else "own activation"))
+        parts.append(self.activation if isinstance(self.activation, str) else "own activation")
         leak = f"{self.leak:g}" if isinstance(self.leak, float) else "one a node"
         parts += [f"leak={leak}"] * self._leaks
         parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)
