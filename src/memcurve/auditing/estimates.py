@@ -31,35 +31,14 @@ _SHORT_OF_TIME = "left out: with more than {most} states it takes minutes"
 class Estimate:
     """What one of the usual ways reports.
 
-    Attributes
-    ----------
-    key : str
-        ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
-        ``"reservoirpy"`` or ``"conn2res"``.
-    name, about : str
-        In words: the method, and its settings.
-    samples : int or None
-        Length of the simulation, where it is one.
-    first_lag : int
-        The lag of ``values[0]``.
-    values : (m,) array
-        Its memory curve.
-    total : float
-        What it reports: the sum of ``values``.
-    truth : float
-        The exact sum over the same lags.
-    spread : float
-        Standard deviation of ``total`` over repetitions; NaN where it is not known.
-    largest_error : float
-        Largest distance from the exact curve, at any lag.
-    why : str
-        What makes it differ.
-    seconds : float
-        How long it took.
-    inverts : bool
-        Whether it inverts a covariance of the states.
-    by_construction : bool
-        Whether its total is no measurement.
+    ``key`` is ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
+    ``"reservoirpy"`` or ``"conn2res"``; ``name`` and ``about`` are the method and its settings in
+    words, ``why`` is what makes it differ. ``values`` is its memory curve from ``first_lag`` on,
+    ``total`` their sum, ``truth`` the exact sum over the same lags and ``largest_error`` the
+    largest distance from the exact curve at any lag. ``samples`` is the length of the simulation,
+    where it is one; ``spread`` the standard deviation of ``total`` over repetitions, NaN where it
+    is not known; ``seconds`` is how long it took. ``inverts`` says that it inverts a covariance of
+    the states, ``by_construction`` that its total is no measurement.
     """
 
     key: str

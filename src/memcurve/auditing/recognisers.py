@@ -293,7 +293,8 @@ def ridge(case: Case) -> Iterator[Explanation]:
         )
         yield from _at_some_level(case, "ridge", _ridge_total, totals, told)
         return
-    variances, fit = ROUND_VARIANCES, "round value"
+    variances: tuple[float, ...] = ROUND_VARIANCES
+    fit = "round value"
     if case.input_variance is not None:
         variances, fit = (case.input_variance,), "as it is"
     for variance in variances:

@@ -136,9 +136,12 @@ class Audit(Result):
         word = "Summary"
         if self.claim is not None:
             word = "The claim holds" if self.claim.holds else "The claim does not hold"
+        states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
+        inputs = "one input" if self.inputs == 1 else f"{self.inputs} inputs"
+        read = "" if self.account.read == self.states else f", {self.account.read} states read"
         return Document(
             title=f"Memory audit: {self.network}",
-            subtitle=_subtitle(self),
+            subtitle=f"{counted(self.size, 'node')}{states}, {inputs}{read}, input: {self.input}",
             verdict=self.verdict,
             good=None if self.claim is None else self.claim.holds,
             word=word,
@@ -307,13 +310,6 @@ def _listed(words: Iterable[str]) -> str:
 
 
 # --- The report.
-
-
-def _subtitle(audit: Audit) -> str:
-    states = f" ({counted(audit.states, 'real state')})" if audit.states != audit.size else ""
-    inputs = "one input" if audit.inputs == 1 else f"{audit.inputs} inputs"
-    read = "" if audit.account.read == audit.states else f", {audit.account.read} states read"
-    return f"{counted(audit.size, 'node')}{states}, {inputs}{read}, input: {audit.input}"
 
 
 def _figures(audit: Audit) -> list[tuple[str, str]]:

@@ -59,19 +59,13 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
 class Squeezing:
     """How fast A^jC runs out of new directions.
 
-    Attributes
-    ----------
-    components : (n,) array
-        ‖θ_j‖/‖C‖: the part of A^{j−1}C orthogonal to the columns before it, down to where nothing
-        would ever be seen of it.
-    below_rounding : int or None
-        The first j from which it is below eps: what comes later is invisible to formulas that
-        form the Gramian of the states or the Krylov matrix.
-    numerical_rank : int
-        Rank of the Krylov matrix of 5N columns as ``numpy.linalg.matrix_rank`` sees it.
-    condition : float
-        Condition number of the correlation matrix of the states, among the directions they vary
-        in; at most ``WORST_CONDITION``, beyond which floating point cannot tell.
+    ``components`` are ‖θ_j‖/‖C‖: the part of A^{j−1}C orthogonal to the columns before it, down to
+    where nothing would ever be seen of it. From j = ``below_rounding`` on it is below eps: what
+    comes later is invisible to formulas that form the Gramian of the states or the Krylov matrix.
+    ``numerical_rank`` is the rank of the Krylov matrix of 5N columns as
+    ``numpy.linalg.matrix_rank`` sees it, ``condition`` the condition number of the correlation
+    matrix of the states, among the directions they vary in; at most ``WORST_CONDITION``, beyond
+    which floating point cannot tell.
     """
 
     components: Floats
@@ -110,10 +104,7 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 
 
 def _reduced_krylov(analysis: Analysis, columns: int) -> tuple[Floats, Floats]:
-    """Lengths of Arnoldi's steps, and the singular values of so many columns of K, of those seen.
-
-    From the small network that stands for this one under very little noise.
-    """
+    """Lengths of Arnoldi's steps and singular values of K, of the directions that are seen."""
     found, length = krylov_reduction(analysis, INVISIBLE)
     R = responses(found.H, found.c, INVISIBLE * length)
     if R is None:

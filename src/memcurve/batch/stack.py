@@ -117,22 +117,17 @@ def memory_curves(
     judged = _judge(backend, stacked, mask, lags, method, assume_controllable)
     notes = [NO_MASK] if C is None else []
     notes += [ASSUMED] if assume_controllable else []
-    for reason, which in (
-        (UNPROVEN, ~judged.excited & ~judged.uncertain),
-        (UNCERTAIN, judged.uncertain),
-    ):
-        if which.any():
-            networks = np.flatnonzero(which)
+    unproven = ~judged.excited & ~judged.uncertain
+    for reason, which in (UNPROVEN, unproven), (UNCERTAIN, judged.uncertain):
+        networks = np.flatnonzero(which)
+        if len(networks):
             _require_possible(networks, stacked, reason, certify_up_to)
             text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
             notes.append(Note(reason.kind, text))
-    is_good = judged.excited & ~judged.uncertain
-    good, careful = np.flatnonzero(is_good), np.flatnonzero(~is_good)
-    matrices = to_host(backend.rows(stacked, careful))
-    looked_at = [
-        _closer_look(matrix, mask[k], k, lags)
-        for matrix, k in zip(matrices, careful.tolist(), strict=True)
-    ]
+    careful = np.flatnonzero(unproven | judged.uncertain)
+    good = np.setdiff1d(np.arange(len(mask)), careful)
+    matrices = zip(to_host(backend.rows(stacked, careful)), careful.tolist(), strict=True)
+    looked_at = [_closer_look(matrix, mask[k], k, lags) for matrix, k in matrices]
     parts, count = [], max(map(len, looked_at), default=1)
     if len(good):
         plan, poles = judged.plan.of(good), backend.rows(judged.poles, good)
@@ -263,7 +258,7 @@ def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Ar
         )
     A = xp.reshape(A, (stack, size, size))
     complex_matrix = bool(xp.isdtype(A.dtype, "complex floating"))
-    if complex_matrix or np.iscomplexobj(mask):
+    if complex_matrix or (mask is not None and np.iscomplexobj(mask)):
         real = xp.real(A) if complex_matrix else A
         imaginary = xp.imag(A) if complex_matrix else xp.zeros_like(A)
         upper = xp.concat([real, -imaginary], axis=2)

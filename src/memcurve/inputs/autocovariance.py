@@ -483,8 +483,7 @@ def _minimum(gamma: Floats) -> tuple[float, float]:
     omega, lowest = _refined(gamma, step * places.astype(float), step)
     if grid[places[0]] <= lowest:
         omega, lowest = float(step * places[0]), float(grid[places[0]])
-    omega = abs(omega)
-    return min(omega, 2 * np.pi - omega), lowest
+    return min(abs(omega), 2 * np.pi - abs(omega)), lowest
 
 
 def _refined(gamma: Floats, starts: Floats, step: float) -> tuple[float, float]:
@@ -513,9 +512,7 @@ def _sums(coefficients: Floats, omega: Floats) -> NDArray[np.complex128]:
     lags, columns = coefficients.shape
     width = int(np.ceil(np.sqrt(lags)))
     rows = -(-lags // width)
-    table = np.zeros((rows * width, columns))
-    table[:lags] = coefficients
-    table = table.reshape(rows, width, columns)
+    table = np.pad(coefficients, ((0, rows * width - lags), (0, 0))).reshape(rows, width, columns)
     sums = np.empty((len(omega), columns), complex)
     chunk = max(1, CHUNK // width)
     for start in range(0, len(omega), chunk):

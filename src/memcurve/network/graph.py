@@ -46,7 +46,7 @@ def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
     from scipy.sparse.csgraph import breadth_first_order
 
     size = A.shape[0]
-    driven = C.reshape(size, -1).any(axis=1)
+    driven = np.asarray(C.reshape(size, -1).any(axis=1))
     if not driven.any() or driven.all() or has_no_zeros(A):
         return np.arange(size if driven.any() else 0, dtype=np.intp)
     # one extra node stands for the input and points at every node it drives

@@ -145,17 +145,8 @@ class NonlinearNetwork(Connected):
         """Drive R copies of the network from rest, each by its own series.
 
         All copies advance together, one product of matrices a step: much faster than one by one.
-
-        Parameters
-        ----------
-        inputs : (R, T) or (R, T, d) array
-            One series a replica.
-        washout : int
-            How many of the first steps to leave out of the result.
-
-        Returns
-        -------
-        (R, T - washout, N) array
+        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, N); ``washout`` is
+        that of :meth:`simulate`.
         """
         return self._states(self._series(inputs, washout, replicas=True), washout)
 
