@@ -19,6 +19,7 @@ from memcurve.network.graph import separate_parts
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.curves import curves_of
+from memcurve.solve.direct import is_direct
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
 
@@ -232,7 +233,7 @@ def noise_profile(
     noise = (StateNoise if state_noise else ObservationNoise)(chosen)
     question = Question.of(as_network(network), lags, input=input, noise=noise)
     if _declared(method).bounded:
-        curves = _asked(question, method, seed, options)
+        curves = ask_family(question, method, seed=seed, options=options)
     else:  # one level at a time
         kind = StateNoise if state_noise else ObservationNoise
         curves = ()
@@ -241,7 +242,7 @@ def noise_profile(
                 question.network, lags or (len(curves[0]) if curves else None),
                 input=question.processes, noise=kind(level),
             )  # fmt: skip
-            curves += _asked(one, method, seed, options)
+            curves += ask_family(one, method, seed=seed, options=options)
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
@@ -286,15 +287,21 @@ def ask(
 
     ``warn`` says whether a rank that hangs on the last digits is a warning too, besides a note.
     """
-    [curve] = _asked(question, method, seed, options or {})
+    [curve] = ask_family(question, method, seed=seed, options=options)
     if warn:
         _warn_of_rank(curve, stacklevel=4)
     return curve
 
 
-def _asked(
-    question: Question, method: str, seed: Seed | None, options: Mapping[str, Any]
+def ask_family(
+    question: Question,
+    method: str = "exact",
+    *,
+    seed: Seed | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> tuple[MemoryCurve, ...]:
+    """Answer a question by one of the methods, a curve for each of its noise levels."""
+    options = options or {}
     declared = _declared(method)
     _require_options(declared, options)
     if seed is not None:
@@ -357,6 +364,8 @@ def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> Non
     if method.name == "exact":  # all other methods take the network as it is
         if question.is_plain and task.analysis.walk is not None:
             return  # closed form: no arrays at all
+        if question.network.is_sparse and is_direct(task):
+            return  # products with A, and few directions; what else might be tried asks again
         states = len(task.states)
         sparse = question.network.is_sparse
         if question.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):

@@ -43,6 +43,8 @@ Floats = NDArray[np.float64]
 LARGEST_ERROR = 1e-6
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
 ONE_THREAD = 700
+#: Up to this many states the rank is told along with usable memory, which does not need it.
+RANK_UNDER_NOISE = 500
 
 
 class Solver(NamedTuple):
@@ -106,7 +108,7 @@ def answered(task: Task, certify_up_to: int) -> Answer:
         # overflow ends in errors that are not finite, and is dealt with as such
         outcome, reason = _in_floating_point(task)
     arithmetic, notes = "float64", reach_notes(task)
-    rank = task.rank if task.question.kind != "Fisher" else None
+    rank = task.rank if _wants_rank(task, reason) else None
     if reason:
         with few_threads(len(task.states)):
             outcome = _in_balls(task, outcome, certify_up_to, reason)
@@ -122,6 +124,14 @@ def answered(task: Task, certify_up_to: int) -> Answer:
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
     return Answer(outcome, rank, notes, diagnostics=diagnostics | {"arithmetic": arithmetic})
+
+
+def _wants_rank(task: Task, reason: str) -> bool:
+    """Whether the rank is told: usable memory does not need it, and large networks make it dear."""
+    if task.question.kind == "Fisher":
+        return False
+    cheap = len(task.states) <= RANK_UNDER_NOISE or task.analysis.knows_rank
+    return bool(cheap or reason or not is_direct(task))
 
 
 def certified(task: Task) -> Answer:
