@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, require_number, require_size
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 
 class Noise(ABC):

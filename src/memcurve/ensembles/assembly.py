@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memcurve import masks
 from memcurve.arguments import Seed, exact_array, generator, require_number, require_size
 from memcurve.limits import require_room_for_array
 from memcurve.network import LinearNetwork
 
-Floats = NDArray[np.float64]
 Mask = ArrayLike | None
 
 

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import exact_array, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
 from memcurve.network.linear import Connected, LinearNetwork, validated_mask, validated_matrix
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Activation = Callable[[Any], Any]
 
 ACTIVATIONS: dict[str, Activation] = {
