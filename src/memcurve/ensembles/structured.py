@@ -11,15 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed, exact_array, require_number, require_size, table_entry
-from memcurve.ensembles.assembly import (
-    Floats,
-    Mask,
-    assembled,
-    require_nodes,
-    require_radius,
-    streams,
-)
+from memcurve.ensembles.assembly import Mask, assembled, require_nodes, require_radius, streams
 from memcurve.network import LinearNetwork
+from memcurve.result import Floats
 
 
 def permutation(

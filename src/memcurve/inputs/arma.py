@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.inputs.process import Floats, InputProcess, frozen, real_vector
+from memcurve.inputs.process import InputProcess, frozen, real_vector
+from memcurve.result import Floats
 
 #: Beyond these orders the exact arithmetic takes more than seconds.
 LARGEST_ORDER = 100

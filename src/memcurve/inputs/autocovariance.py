@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import require_number, require_size, table_entry
-from memcurve.inputs.process import Floats, InputProcess, frozen, real_array, real_vector
+from memcurve.inputs.process import InputProcess, frozen, real_array, real_vector
+from memcurve.result import Floats
 
 EPS = float(np.finfo(float).eps)
 #: A shorter series says nothing about its autocovariance.
