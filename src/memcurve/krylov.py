@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import eigenvalues
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
+from memcurve.result import Complexes, Floats
 
 
 def krylov_matrix(A: Any, C: Floats, columns: int) -> Floats:

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import (
     Seed,
@@ -27,8 +26,8 @@ from memcurve.arguments import (
     require_size,
     table_entry,
 )
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Draw = Callable[[int], Floats]
 
 

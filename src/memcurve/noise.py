@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, require_number, require_size
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 
 class Noise(ABC):
@@ -209,10 +207,10 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
     Floating point rounds each state relative to its size; converters of 16 and 12 bits are taken to
     span four standard deviations of the largest state, either way. Root mean square over states.
     """
-    marks = {}
-    for noise in (Float64(), Float32()):
-        rounding = noise.observation(state_deviations)
-        marks[noise.label] = float(np.sqrt((rounding**2).mean()))
+    marks = {
+        noise.label: float(np.sqrt((noise.observation(state_deviations) ** 2).mean()))
+        for noise in (Float64(), Float32())
+    }
     reach = 4 * float(state_deviations.max(initial=0.0))
     for bits in (16, 12) if reach > 0 else ():
         marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation

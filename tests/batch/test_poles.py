@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memcurve.batch import MemoryCurves, curves_of_poles
-from memcurve.batch.allpass import aliasing, points_needed, roots_of_unity
+from memcurve.batch.poles import aliasing, points_needed, roots_of_unity
 from memcurve.errors import UnstableNetworkError
 from memcurve.solve.allpass import memory_of_poles
 from oracle import drawn_poles, true_losses

@@ -23,8 +23,14 @@ from memcurve import (
 )
 from memcurve.batch import stack as stack_module
 from memcurve.batch.backend import Backend
-from memcurve.batch.rank import fully_excited, residues
-from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, power_norms, scaling
+from memcurve.batch.decisions import (
+    eigenvalues_fit,
+    fully_excited,
+    pole_sensitivities,
+    power_norms,
+    residues,
+    scaling,
+)
 from memcurve.solve import modular, sensitivity
 from tolerances import CLOSED_FORM, EPS
 

@@ -10,15 +10,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.auditing.estimates import Estimate
 from memcurve.auditing.usable import UsableMemory
 from memcurve.curve import MemoryCurve
 from memcurve.network import LinearNetwork
-
-Floats = NDArray[np.float64]
-
+from memcurve.result import Floats
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
 BEST_PRECISION = 1e-6
@@ -91,37 +88,17 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A claimed total of a network, and what is known about either.
-
-    Attributes
-    ----------
-    claimed, tolerance : float
-        The number, and half a unit of its last digit.
-    network : LinearNetwork
-        The network it is about.
-    curve : MemoryCurve
-        Its exact memory curve, for the input in question.
-    estimates : tuple of Estimate
-        What the usual ways report.
-    usable : UsableMemory
-        Memory under noise.
-    input
-        The input in question; None for white.
-    condition : float
-        Condition number of the states' correlations, NaN where it is not known.
-    k_max, samples, ridge, input_variance
-        How the number was made, where it is known: the largest lag summed, the length of the
-        simulation, the ridge of the readout, the variance of its input.
-    """
+    """A claimed total of a network, and what is known about either."""
 
     claimed: float
-    tolerance: float
+    tolerance: float  # half a unit of the last digit
     network: LinearNetwork
-    curve: MemoryCurve
+    curve: MemoryCurve  # exact, for the input in question
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
-    input: Any = None
-    condition: float = float("nan")
+    input: Any = None  # None for white
+    condition: float = float("nan")  # of the states' correlations, where it is known
+    # how the number was made, where it is known
     k_max: int | None = None
     samples: int | None = None
     ridge: float | None = None
@@ -133,24 +110,18 @@ class Case:
         return self.network.read_states
 
     @property
-    def white(self) -> bool:
-        """Whether the input is white."""
-        return self.input is None
-
-    @property
     def cut(self) -> bool:
         """Whether the largest lag is known, and memory is left beyond it."""
-        if self.k_max is None:
-            return False
-        return (
-            self.curve.total - float(self.sums[min(self.k_max, len(self.sums) - 1)])
-            > self.tolerance
-        )
+        return self.k_max is not None and self._is_left_after(self.k_max)
 
-    @cached_property
+    @property
     def whole(self) -> bool:
         """Whether the listed lags hold all of the memory, up to the digits of the claim."""
-        return self.curve.total - float(self.sums[-1]) <= self.tolerance
+        return not self._is_left_after(len(self.curve))
+
+    def _is_left_after(self, lags: int) -> bool:
+        held = float(self.sums[min(lags, len(self.sums) - 1)])
+        return self.curve.total - held > self.tolerance
 
     @cached_property
     def sums(self) -> Floats:
@@ -174,6 +145,7 @@ class Case:
 
         ``tolerance`` is how far the number scatters, ``share`` how usual the settings are.
         """
+        widest = max(self.tolerance, tolerance)
         if not self.matches(value, tolerance):
             return
         chance = 1.0
@@ -184,7 +156,6 @@ class Case:
             density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
             chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
         likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
-        widest = max(self.tolerance, tolerance)
         yield Explanation(kind, value, widest, fit, likelihood, text)
 
 
@@ -198,7 +169,7 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
     >>> claimed_number(99)
     (99.0, 0.5)
     """
-    text = str(claimed).strip().replace("−", "-") if not isinstance(claimed, bool) else ""
+    text = str(claimed).strip().replace("−", "-")  # "True" and "False" are no numbers
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -31,35 +31,14 @@ _SHORT_OF_TIME = "left out: with more than {most} states it takes minutes"
 class Estimate:
     """What one of the usual ways reports.
 
-    Attributes
-    ----------
-    key : str
-        ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
-        ``"reservoirpy"`` or ``"conn2res"``.
-    name, about : str
-        In words: the method, and its settings.
-    samples : int or None
-        Length of the simulation, where it is one.
-    first_lag : int
-        The lag of ``values[0]``.
-    values : (m,) array
-        Its memory curve.
-    total : float
-        What it reports: the sum of ``values``.
-    truth : float
-        The exact sum over the same lags.
-    spread : float
-        Standard deviation of ``total`` over repetitions; NaN where it is not known.
-    largest_error : float
-        Largest distance from the exact curve, at any lag.
-    why : str
-        What makes it differ.
-    seconds : float
-        How long it took.
-    inverts : bool
-        Whether it inverts a covariance of the states.
-    by_construction : bool
-        Whether its total is no measurement.
+    ``key`` is ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
+    ``"reservoirpy"`` or ``"conn2res"``; ``name`` and ``about`` are the method and its settings in
+    words, ``why`` is what makes it differ. ``values`` is its memory curve from ``first_lag`` on,
+    ``total`` their sum, ``truth`` the exact sum over the same lags and ``largest_error`` the
+    largest distance from the exact curve at any lag. ``samples`` is the length of the simulation,
+    where it is one; ``spread`` the standard deviation of ``total`` over repetitions, NaN where it
+    is not known; ``seconds`` is how long it took. ``inverts`` says that it inverts a covariance of
+    the states, ``by_construction`` that its total is no measurement.
     """
 
     key: str
@@ -91,19 +70,18 @@ def usual_estimates(
     What the methods declare to be shown (:class:`memcurve.methods.Variant`), and what other
     libraries measure. ``exact`` is the exact curve for white input, to as many lags.
     """
+    text = ""
     if not exact.rank:
         text = "the usual estimates need a network that holds some memory; left out"
-        return (), (Note("method", text),)
-    radius = network.spectral_radius
-    if radius >= 1:
+    elif (radius := network.spectral_radius) >= 1:
         text = (
             f"the usual estimates are left out: A has an eigenvalue of modulus {radius:.4g} that "
             f"the input does not excite, and they cannot tell"
         )
+    if text:
         return (), (Note("method", text),)
     question = Question.of(network, len(exact))
-    found: list[Estimate] = []
-    notes: list[Note] = []
+    found, notes = list[Estimate](), list[Note]()
     for method in METHODS.values():
         for variant in method.variants if method.can_answer(question) else ():
             reason = ""
@@ -124,9 +102,9 @@ def usual_estimates(
         if network.states > MOST_STATES:
             reason = _SHORT_OF_TIME.format(most=MOST_STATES)
             notes.append(Note("method", f"{settings.name}: {reason}"))
-            continue
-        tell(settings.name)
-        found.append(_simulated(key, settings, network, exact, seed))
+        else:
+            tell(settings.name)
+            found.append(_simulated(key, settings, network, exact, seed))
     return tuple(found), tuple(notes)
 
 
@@ -163,7 +141,7 @@ def _simulated(
     seconds = (time.perf_counter() - start) / REPEATS
     totals = [float(score.sum()) for score in scores]
     truth = exact.values[1 : protocol.last_lag + 1]
-    floor = float(np.sqrt(protocol.ridge / (protocol.samples - protocol.tested)))
+    floor = np.sqrt(protocol.ridge / (protocol.samples - protocol.tested))
     deviation = protocol.amplitude / np.sqrt(3)
     return Estimate(
         key=key,
@@ -185,51 +163,28 @@ def _simulated(
     )
 
 
-# --- How other libraries measure memory: simulate, train a ridge readout, correlate on a test part.
-#
-# A readout W = (XᵀX + αI)⁻¹XᵀY is trained on the first part of a simulation to recall the input τ
-# steps ago, for every lag at once; the score of a lag is the squared (or the absolute) correlation
-# of what it recalls with what was, on the rest. What is lost, and what is invented, follows from
-# the ridge α, which is a noise of variance α/T, from the number T of samples and from the largest
-# lag.
-#
-
-
 @dataclass(frozen=True)
 class Protocol:
-    """A way to measure memory by a simulation.
+    """How a library measures memory: simulate, train a ridge readout, correlate on a test part.
 
-    Attributes
-    ----------
-    name, about : str
-        Whose way it is, and its settings in words.
-    last_lag : int
-        Lags 1 … last_lag are summed.
-    samples : int
-        Length of the input; its first ``last_lag`` steps only serve as the past of the rows.
-    lead, warmup, tested : int
-        Steps simulated before the first row; rows left out at the start, and tested on at the end.
-    amplitude : float
-        The input is uniform on ±amplitude.
-    ridge : float
-        α above.
-    intercept : bool
-        Whether the readout has a constant term.
-    squared : bool
-        r² if true, else |r|.
+    A readout W = (XᵀX + αI)⁻¹XᵀY is trained on the first part of a simulation to recall the input τ
+    steps ago, for every lag at once; the score of a lag is the squared (or the absolute)
+    correlation of what it recalls with what was, on the rest. What is lost, and what is invented,
+    follows from the ridge α, which is a noise of variance α/T, from the number T of samples and
+    from the largest lag.
     """
 
     name: str
-    about: str
-    last_lag: int
-    samples: int
-    lead: int
-    warmup: int
-    tested: int
-    amplitude: float
-    ridge: float
-    intercept: bool
-    squared: bool
+    about: str  # its settings in words
+    last_lag: int  # lags 1 … last_lag are summed
+    samples: int  # of the input; the first ``last_lag`` only serve as the past of the rows
+    lead: int  # steps simulated before the first row
+    warmup: int  # rows left out at the start
+    tested: int  # rows tested on at the end
+    amplitude: float  # the input is uniform on ±amplitude
+    ridge: float  # α
+    intercept: bool  # whether the readout has a constant term
+    squared: bool  # r², or else |r|
 
     def measure(self, network: LinearNetwork, rng: np.random.Generator) -> Floats:
         """Score of lags 1 … last_lag, summed over the inputs."""
@@ -237,8 +192,7 @@ class Protocol:
         x = network.simulate(z[self.last_lag - self.lead :], washout=self.lead)
         if self.intercept:
             x = np.column_stack([np.ones(len(x)), x])
-        scores = np.zeros(self.last_lag)
-        split = len(x) - self.tested
+        scores, split = np.zeros(self.last_lag), len(x) - self.tested
         train, test = x[self.warmup : split], x[split:]
         normal_matrix = train.T @ train + self.ridge * np.eye(x.shape[1])
         for channel in z.T:
@@ -267,12 +221,12 @@ def reservoirpy(states: int) -> Protocol:
 
     k_max = 2N, a series of 10·k_max steps, a fifth of them for the test, ``Ridge(ridge=1e-4)``.
     """
-    k_max = 2 * states
+    k_max, samples = 2 * states, 20 * states
     return Protocol(
         name="reservoirpy 0.4",
-        about=f"memory_capacity, lags 1 … {k_max}, {10 * k_max} samples, ridge 1e-4, test r²",
+        about=f"memory_capacity, lags 1 … {k_max}, {samples} samples, ridge 1e-4, test r²",
         last_lag=k_max,
-        samples=10 * k_max,
+        samples=samples,
         lead=0,
         warmup=k_max,
         tested=2 * k_max,
@@ -288,8 +242,7 @@ def conn2res(states: int) -> Protocol:
 
     70 % of the rows are trained on; the scores are absolute correlations, as in its example.
     """
-    k_max = 2 * states
-    samples = 10 * k_max
+    k_max, samples = 2 * states, 20 * states
     return Protocol(
         name="conn2res",
         about=f"memory task, lags 1 … {k_max}, {samples} samples, ridge 0.5, test |r|",

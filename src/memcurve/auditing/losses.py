@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,6 @@ from numpy.typing import NDArray
 from memcurve.curve import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.clusters import Cluster
 from memcurve.solve.modular import proportional_rows
 from memcurve.solve.states import States
 
@@ -49,7 +50,7 @@ class Account:
     rank: int
     rank_robust: int | None
     margin: float | None
-    losses: tuple[Loss, ...] = field(default_factory=tuple)
+    losses: tuple[Loss, ...] = ()
 
     @property
     def lost(self) -> int:
@@ -62,7 +63,6 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     states = Analysis.of(network).reached
     rank = int(curve.rank or 0)
     read = network.read_states
-    known = curve.diagnostics
     losses = _unreached(network, states.nodes)
     if network.readout is None:
         losses += _undriven(states, rank, network.size)
@@ -72,14 +72,15 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
             f"repeat what these say"
         )
         losses.append(Loss("unread", read - rank, text))
+    # these are about all states, not about those that are read
+    known = curve.diagnostics if network.readout is None else {}
     return Account(
         states=network.states,
         read=read,
         reached=len(states),
         rank=rank,
-        # both are about all states, not about those that are read
-        rank_robust=known.get("rank_robust") if network.readout is None else None,
-        margin=known.get("margin") if network.readout is None else None,
+        rank_robust=known.get("rank_robust"),
+        margin=known.get("margin"),
         losses=tuple(losses),
     )
 
@@ -90,15 +91,17 @@ def _unreached(network: LinearNetwork, reached: NDArray[np.intp]) -> list[Loss]:
         return []
     nodes = _nodes(missing, network.size)
     what, are = _plural(len(missing), "state" if network.is_complex else "node")
-    text = f"{len(missing)} {what} {are} never reached from the input: {_named(nodes)}"
+    text = f"{len(missing)} {what} {are} never reached from the input: {_named('node', nodes)}"
     return [Loss("unreached", len(missing), text, nodes)]
 
 
 def _undriven(states: States, rank: int, size: int) -> list[Loss]:
     """Why the input drives fewer modes than it reaches states."""
     missing = len(states) - rank
-    if missing <= 0 or len(states) > MOST_STATES:
-        return [] if missing <= 0 else [_rest(missing)]
+    if missing <= 0:
+        return []
+    if len(states) > MOST_STATES:
+        return [_rest(missing)]
     nodes = _same_nodes(states, size)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
@@ -115,36 +118,45 @@ def _same_nodes(states: States, size: int) -> list[Loss]:
     groups, silent = proportional_rows(A, states.mask)
     if silent:
         nodes = _nodes(reached[silent], size)
-        text = f"{_named(nodes)} {_plural(len(nodes), '')[1]} reached along paths that cancel"
+        are = _plural(len(nodes), "node")[1]
+        text = f"{_named('node', nodes)} {are} reached along paths that cancel"
         losses.append(Loss("silent", len(silent), text, nodes))
     told: set[tuple[int, ...]] = set()
     for group in groups:
         nodes = _nodes(reached[group], size)
-        if nodes in told and losses:  # real and imaginary parts of the same nodes
+        if nodes in told:  # real and imaginary parts of the same nodes
             losses[-1] = replace(losses[-1], count=losses[-1].count + len(group) - 1)
             continue
         told.add(nodes)
-        only_now = not A[group].any()
-        what = "hold nothing but the present input" if only_now else "always hold the same state"
-        text = f"{_named(nodes)} {what}, up to a factor, and count once"
+        named = _named("node", nodes)
+        what = (
+            "always hold the same state" if A[group].any() else "hold nothing but the present input"
+        )
+        text = f"{named} {what}, up to a factor, and count once"
         if size < max(reached, default=0) + 1:  # complex nodes
-            text = f"real or imaginary parts of {_named(nodes)} are multiples of each other"
+            text = f"real or imaginary parts of {named} are multiples of each other"
         losses.append(Loss("twins", len(group) - 1, text, nodes))
     return losses
 
 
 def _lost_modes(states: States, missing: int) -> list[Loss]:
     """Modes lost to one input: at zero by exact counts, elsewhere by the closer look."""
-    exact = states.degree
-    zeros = len(states) - states.nonzero_eigenvalues
-    at_zero = zeros - exact.zeros
-    losses = [_repeated(0, zeros, exact.zeros)] if at_zero > 0 else []
-    elsewhere = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
-    lost = _lost_clusters(elsewhere)
-    rest = missing - max(at_zero, 0)
-    if sum(loss.count for loss in lost) == rest:
-        return [*losses, *lost]
-    return [*losses, _rest(rest)] if rest > 0 else losses
+    zeros, driven = len(states) - states.nonzero_eigenvalues, states.degree.zeros
+    losses = [_repeated(0, zeros, driven)] if zeros > driven else []
+    rest = missing - max(zeros - driven, 0)
+    missed = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty and c.rank < c.size]
+    if sum(cluster.size - cluster.rank for cluster in missed) != rest:
+        return [*losses, _rest(rest)] if rest > 0 else losses
+    losses += [_repeated(c.centre, c.size, c.rank) for c in missed if c.size > 1]
+    orthogonal = [_number(cluster.centre) for cluster in missed if cluster.size == 1]
+    if orthogonal:
+        modes, are = _plural(len(orthogonal), "mode")
+        text = (
+            f"{len(orthogonal)} {modes} {are} orthogonal to the mask, as by a symmetry that the "
+            f"mask shares, and never excited: {_named('eigenvalue', orthogonal)}"
+        )
+        losses.append(Loss("orthogonal", len(orthogonal), text))
+    return losses
 
 
 def _repeated(value: complex, size: int, rank: int) -> Loss:
@@ -160,36 +172,15 @@ def _rest(count: int) -> Loss:
     return Loss("other", count, text)
 
 
-def _lost_clusters(clusters: list[Cluster]) -> list[Loss]:
-    losses: list[Loss] = []
-    orthogonal: list[complex] = []
-    for cluster in clusters:
-        if cluster.size == 1 and cluster.rank == 0:
-            orthogonal.append(cluster.centre)
-        elif cluster.rank < cluster.size:
-            losses.append(_repeated(cluster.centre, cluster.size, cluster.rank))
-    if orthogonal:
-        some = ", ".join(_number(value) for value in orthogonal[:MOST_NAMED])
-        more = f" and {len(orthogonal) - MOST_NAMED} more" if len(orthogonal) > MOST_NAMED else ""
-        modes, are = _plural(len(orthogonal), "mode")
-        text = (
-            f"{len(orthogonal)} {modes} {are} orthogonal to the mask, as by a symmetry that the "
-            f"mask shares, and never excited: {_plural(len(orthogonal), 'eigenvalue')[0]} "
-            f"{some}{more}"
-        )
-        losses.append(Loss("orthogonal", len(orthogonal), text))
-    return losses
-
-
 def _nodes(states: NDArray[np.intp], size: int) -> tuple[int, ...]:
     """The nodes of these states: real parts come first, then imaginary parts."""
     return tuple(int(node) for node in np.unique(states % size))
 
 
-def _named(nodes: tuple[int, ...]) -> str:
-    some = ", ".join(map(str, nodes[:MOST_NAMED]))
-    more = f" and {len(nodes) - MOST_NAMED} more" if len(nodes) > MOST_NAMED else ""
-    return f"{'nodes' if len(nodes) > 1 else 'node'} {some}{more}"
+def _named(noun: str, things: Sequence[Any]) -> str:
+    some = ", ".join(map(str, things[:MOST_NAMED]))
+    more = f" and {len(things) - MOST_NAMED} more" if len(things) > MOST_NAMED else ""
+    return f"{_plural(len(things), noun)[0]} {some}{more}"
 
 
 def _plural(count: int, noun: str) -> tuple[str, str]:

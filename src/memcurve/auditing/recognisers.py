@@ -6,17 +6,18 @@ number cannot prove how it was made: explanations are ranked by how likely they 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from memcurve.auditing.claims import SCATTER, Case, Claim, Explanation, Floats
-from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.claims import SCATTER, Case, Claim, Explanation
 from memcurve.auditing.structure import HOPELESS
 from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.inputs import ARMA
 from memcurve.memory import ask, fisher_curve, noise_profile
+from memcurve.result import Floats
 from memcurve.solve.question import Question
 
 #: Largest lags that people choose, besides multiples of the number of nodes.
@@ -44,8 +45,7 @@ def lags_from_one(case: Case) -> Iterator[Explanation]:
 
 def cut_off(case: Case) -> Iterator[Explanation]:
     """The sum ends at some lag k_max, before the memory does."""
-    found = _partial_sums(case, case.curve.values, "cut_off", "the sum of MC_τ")
-    yield from sorted(found, key=lambda one: abs(one.value - case.claimed))
+    yield from _partial_sums(case, case.curve.values, "cut_off", "the sum of MC_τ")
 
 
 def absolute_correlation(case: Case) -> Iterator[Explanation]:
@@ -59,8 +59,7 @@ def absolute_correlation(case: Case) -> Iterator[Explanation]:
             value = float(roots[first:].sum())
             text = f"it is {what} over all lags from {first} on"
             yield from case.explanation("absolute_correlation", value, "as it is", text)
-    found = _partial_sums(case, roots, "absolute_correlation", what)
-    yield from sorted(found, key=lambda one: abs(one.value - case.claimed))
+    yield from _partial_sums(case, roots, "absolute_correlation", what)
 
 
 def complex_nodes(case: Case) -> Iterator[Explanation]:
@@ -85,57 +84,44 @@ def one_input(case: Case) -> Iterator[Explanation]:
             yield from case.explanation("one_input", value, "as it is", text)
 
 
-def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> Iterator[Explanation]:
+def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> list[Explanation]:
     """Sums over lags 0 … k−1, 0 … k and 1 … k for a known, a round or the fitting k."""
     sums = np.concatenate([[0.0], np.cumsum(terms)])
+    rooted = kind == "absolute_correlation"
     # what lies beyond the lags listed is known of the memory, not of its roots
-    everything = float(sums[-1]) if kind == "absolute_correlation" else case.curve.total
+    everything = float(sums[-1]) if rooted else case.curve.total
     whole = (everything, everything - float(terms[0]))
 
-    def spanned(first: int, last: int) -> tuple[float, str]:
+    def spanned(first: int, last: int, fit: str) -> Iterator[Explanation]:
+        """The sum over these lags, where the cut-off, and taking roots, make a difference."""
         end = min(last + 1, len(sums) - 1)
-        return float(sums[end] - sums[first]), f"it is {what} over lags {first} … {last} only"
-
-    def is_another(first: int, last: int) -> bool:
-        """Whether the cut-off, and taking roots, make a difference at all."""
-        value, _ = spanned(first, last)
-        end = min(last + 1, len(sums) - 1)
-        squares = float(case.sums[end] - case.sums[first])
-        rooted = kind == "absolute_correlation"
+        value, squares = float(sums[end] - sums[first]), float(case.sums[end] - case.sums[first])
         cut = last >= first and whole[first] - value > case.tolerance
-        return cut and not (rooted and abs(squares - value) <= case.tolerance)
-
-    spans = []
-    if case.k_max is not None:
-        spans = [(0, case.k_max - 1), (0, case.k_max), (1, case.k_max)]
-    else:
-        spans = [(first, last - 1 + first) for last in _round_lags(case) for first in (0, 1)]
-    for first, last in spans:
-        value, text = spanned(first, last)
-        if is_another(first, last):
-            fit = "as it is" if case.k_max is not None else "round value"
+        if cut and not (rooted and abs(squares - value) <= case.tolerance):
+            text = f"it is {what} over lags {first} … {last} only"
             yield from case.explanation(kind, value, fit, text)
+
+    found: list[Explanation] = []
     if case.k_max is not None:
-        return
-    for first in (0, 1):
-        past = int(np.searchsorted(sums - sums[first], case.claimed))
-        # the sum that comes closest ends before or after the claimed number is passed
-        near = [k for k in (past - 1, past) if first < k < len(sums)]
-        last = min(near, key=lambda k: abs(sums[k] - sums[first] - case.claimed), default=0) - 1
-        if first <= last < len(terms) - 1 and (first, last) not in spans:
-            value, text = spanned(first, last)
-            if is_another(first, last):
-                yield from case.explanation(kind, value, "solved for", text)
+        for first, last in (0, case.k_max - 1), (0, case.k_max), (1, case.k_max):
+            found += spanned(first, last, "as it is")
+    else:
+        N = case.states
+        lags = {*ROUND_LAGS, N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N} - {0}
+        spans = [(first, last - 1 + first) for last in sorted(lags) for first in (0, 1)]
+        for first, last in spans:
+            found += spanned(first, last, "round value")
+        for first in (0, 1):
+            past = int(np.searchsorted(sums - sums[first], case.claimed))
+            # the sum that comes closest ends before or after the claimed number is passed
+            near = [k for k in (past - 1, past) if first < k < len(sums)]
+            last = min(near, key=lambda k: abs(sums[k] - sums[first] - case.claimed), default=0) - 1
+            if first <= last < len(terms) - 1 and (first, last) not in spans:
+                found += spanned(first, last, "solved for")
+    return sorted(found, key=lambda one: abs(one.value - case.claimed))
 
 
-def _round_lags(case: Case) -> list[int]:
-    N = case.states
-    multiples = [N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N]
-    return sorted({k for k in (*ROUND_LAGS, *multiples) if k > 0})
-
-
-# DOC of src/memcurve/auditing/claims/artefacts.py
-# Numbers that are an artefact of how they were made.
+# --- numbers that are an artefact of how they were made
 
 #: Lengths of simulations that people choose.
 ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
@@ -159,13 +145,13 @@ def number_of_states(case: Case) -> Iterator[Explanation]:
 
 def usual_estimates(case: Case) -> Iterator[Explanation]:
     """What the usual ways report for this very network, as far as it repeats."""
-    if not case.white:  # they were run with white input
+    if case.input is not None:  # they were run with white input
         return
     for estimate in case.estimates:
-        if estimate.by_construction:  # the total is no measurement
-            continue
         algebraic = estimate.samples is None
-        if not algebraic and not _may_be_this(case, estimate):
+        # whether what is known of the claim does not speak against this simulation
+        fits = case.samples in (None, estimate.samples) and case.k_max in (None, estimate.last_lag)
+        if estimate.by_construction or not (algebraic or fits):
             continue
         spread = estimate.spread if math.isfinite(estimate.spread) else 0.0
         tolerance = SCATTER * max(spread, ROUNDING_SCATTER * abs(estimate.total))
@@ -176,11 +162,6 @@ def usual_estimates(case: Case) -> Iterator[Explanation]:
         # a simulation has settings, which are guessed
         kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
         yield from case.explanation(kind, estimate.total, fit, text, tolerance)
-
-
-def _may_be_this(case: Case, estimate: Estimate) -> bool:
-    """Whether what is known of the claim does not speak against this simulation."""
-    return case.samples in (None, estimate.samples) and case.k_max in (None, estimate.last_lag)
 
 
 def hopeless_inverse(case: Case) -> Iterator[Explanation]:
@@ -203,36 +184,30 @@ def few_samples(case: Case) -> Iterator[Explanation]:
     above = case.claimed > case.curve.total + case.tolerance
     if not (above or told) or case.network.inputs > 1:
         return
-    N = case.states
+    N, fit = case.states, "as it is" if told else "round value"
     usual = dict.fromkeys([2 * N, N, 3 * N, 5 * N, 100, 200])
     spans = [case.k_max] if case.k_max is not None else list(usual)
+    lengths = [case.samples] if case.samples is not None else ROUND_SAMPLES
     for last in spans:
-        lengths = [case.samples] if case.samples is not None else list(ROUND_SAMPLES)
-        fitting = [
-            found
-            for samples in lengths
-            for found in _in_sample(case, last, samples, "as it is" if told else "round value")
-        ]
+        fitting = [one for samples in lengths for one in _in_sample(case, last, samples, fit)]
         yield from sorted(fitting, key=lambda one: abs(one.value - case.claimed))[:1]
-    if case.samples is None:
-        samples = _samples_for(case, spans[0])
-        if samples is not None:
-            yield from _in_sample(case, spans[0], samples, "solved for")
+    samples = _samples_for(case, spans[0]) if case.samples is None else None
+    if samples is not None:
+        yield from _in_sample(case, spans[0], samples, "solved for")
 
 
 def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explanation]:
     found = _in_sample_total(case, last, samples)
     if found is None:
         return
-    value, by_chance = found
-    N = case.states
+    (value, by_chance), N = found, case.states
     text = (
         f"it is what R² on the training data itself gives from too few samples: {N} states fit "
         f"{N}/{samples} of any lag by chance, and lags up to {last} of {samples:,} samples add up "
         f"to about {value:.4g}"
     )
-    scatter = EXCESS_SCATTER * by_chance
     usual = 1.0 if last in (case.k_max, 2 * N) else 0.5
+    scatter = EXCESS_SCATTER * by_chance
     yield from case.explanation("few_samples", value, fit, text, scatter, usual)
 
 
@@ -243,9 +218,8 @@ def _in_sample_total(case: Case, last: int, samples: int) -> tuple[float, float]
     """
     if samples - last <= case.states + 1:
         return None
-    memory = np.zeros(last + 1)
     listed = case.curve.values[: last + 1]
-    memory[: len(listed)] = listed
+    memory = np.pad(listed, (0, last + 1 - len(listed)))
     held = case.usable.at("float64")
     if held is not None and held.total < case.curve.total - 1:
         memory[math.ceil(held.total) :] = 0.0
@@ -267,8 +241,7 @@ def _samples_for(case: Case, last: int) -> int | None:
     return high
 
 
-# DOC of src/memcurve/auditing/claims/disturbed.py
-# Numbers that are right for another question: noise, a ridge, coloured input, Fisher memory.
+# --- numbers that are right for another question: noise, a ridge, coloured input, Fisher memory
 
 #: Variances of the inputs that people choose: unit, uniform on ±1, ±0.8, ±0.5.
 ROUND_VARIANCES = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
@@ -287,11 +260,13 @@ def number_formats(case: Case) -> Iterator[Explanation]:
     for row in case.usable.rows:
         if case.matches(case.curve.total, row.total - case.curve.total):
             continue
-        kind = "noise" if row.given else "number_format"
-        where = "under the noise given" if kind == "noise" else f"in {row.name}"
-        text = f"it is what can be used {where}, {row.total:.4g} of {case.curve.total:.6g}"
         # the formats are idealised: converters span four standard deviations of the largest state
-        tolerance = 0.0 if kind == "noise" else FORMAT_SCATTER * row.total
+        kind, where, tolerance = (
+            ("noise", "under the noise given", 0.0)
+            if row.given
+            else ("number_format", f"in {row.name}", FORMAT_SCATTER * row.total)
+        )
+        text = f"it is what can be used {where}, {row.total:.4g} of {case.curve.total:.6g}"
         yield from case.explanation(kind, row.total, "as it is", text, tolerance)
 
 
@@ -318,9 +293,11 @@ def ridge(case: Case) -> Iterator[Explanation]:
         )
         yield from _at_some_level(case, "ridge", _ridge_total, totals, told)
         return
-    told_variance = case.input_variance is not None
-    for variance in (case.input_variance,) if told_variance else ROUND_VARIANCES:
-        assert variance is not None
+    variances: tuple[float, ...] = ROUND_VARIANCES
+    fit = "round value"
+    if case.input_variance is not None:
+        variances, fit = (case.input_variance,), "as it is"
+    for variance in variances:
         level = float(np.sqrt(case.ridge / (case.samples * variance)))
         total = _ridge_total(case, level)
         if total is None:
@@ -330,7 +307,6 @@ def ridge(case: Case) -> Iterator[Explanation]:
             f"noise of standard deviation {level:.2g}, for input of variance {variance:.3g}"
         )
         # one simulation, with what is fitted by chance
-        fit = "as it is" if told_variance else "round value"
         yield from case.explanation("ridge", total, fit, text, RIDGE_SCATTER * total)
         tested = _usable_total(case, level)
         if tested is not None:
@@ -362,7 +338,7 @@ def _at_some_level(
 
 def coloured_input(case: Case) -> Iterator[Explanation]:
     """The input was correlated in time: N is no bound, and lags repeat each other."""
-    if not case.white or case.network.inputs > 1:
+    if case.input is not None or case.network.inputs > 1:
         return
     chosen = AR_COEFFICIENTS if case.states <= MOST_STATES else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
     totals: dict[float, float] = {}
@@ -390,23 +366,20 @@ def _fitting_coefficient(case: Case, totals: dict[float, float]) -> float | None
     """The smallest coefficient that gives a number above the total for white input."""
     if case.claimed <= case.curve.total + case.tolerance:
         return None
-    order = [0.0, *sorted(totals)]
-    over = [case.curve.total, *(totals[c] for c in order[1:])]
-    for low, high, start, end in zip(order, order[1:], over, over[1:], strict=False):
-        if start < case.claimed <= end:
-            return _refined(case, low, high, start)
-    return None
-
-
-def _refined(case: Case, low: float, high: float, start: float) -> float:
-    """The coefficient between ``low`` and ``high``, to three digits."""
     from scipy.optimize import brentq
 
-    def excess(coefficient: float) -> float:
-        found = (start,) if coefficient == low else _coloured_totals(case, coefficient)
-        return (case.claimed if found is None else found[0]) - case.claimed
+    known = {0.0: case.curve.total} | totals
 
-    return float(brentq(excess, low, high, xtol=5e-4))
+    def excess(coefficient: float) -> float:
+        if coefficient in known:
+            return known[coefficient] - case.claimed
+        found = _coloured_totals(case, coefficient)
+        return 0.0 if found is None else found[0] - case.claimed
+
+    for low, high in itertools.pairwise(sorted(known)):
+        if known[low] < case.claimed <= known[high]:
+            return float(brentq(excess, low, high, xtol=5e-4))  # to three digits
+    return None
 
 
 def fisher_memory(case: Case) -> Iterator[Explanation]:
@@ -484,16 +457,10 @@ def judged(case: Case) -> Claim:
         if fitting and fitting[0].kind in CONVENTIONS:
             break  # it is right: there is nothing to explain away
     found.sort(key=lambda one: -one.likelihood)  # equals stay in the order they were found in
-    best = found[0] if found else None
-    said = best is not None and best.kind == "cut_off" and case.k_max is not None
-    holds = best is not None and (best.kind in CONVENTIONS or said)
-    return Claim(case.claimed, case.tolerance, holds, _distinct(found))
-
-
-def _distinct(found: list[Explanation]) -> tuple[Explanation, ...]:
-    """At most two explanations a kind, the most likely."""
-    kept: list[Explanation] = []
+    right = (*CONVENTIONS, "cut_off") if case.k_max is not None else CONVENTIONS
+    holds = bool(found) and found[0].kind in right
+    kept: list[Explanation] = []  # the two most likely of each kind
     for one in found:
         if sum(other.kind == one.kind for other in kept) < 2:
             kept.append(one)
-    return tuple(kept)
+    return Claim(case.claimed, case.tolerance, holds, tuple(kept))

@@ -1,39 +1,155 @@
-"""Audit: the facts about a network's memory, with their verdict and their report."""
+"""Audit: what is known of a network's memory, with its verdict and its report in plain words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from memcurve import report
-from memcurve.auditing.document import document
-from memcurve.auditing.facts import Facts
-from memcurve.auditing.verdict import verdict
-from memcurve.optional import optional
-from memcurve.result import Result
+import numpy as np
 
+from memcurve import report
+from memcurve.auditing.claims import FITS, Claim
+from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.losses import Account
+from memcurve.auditing.sections import (
+    INVISIBLE,
+    counted,
+    number,
+    spectrum_section,
+    squeezing_section,
+    usable_chart,
+    visible_end,
+)
+from memcurve.auditing.structure import HOPELESS, Eigenvalues, RoundedWeights, Squeezing
+from memcurve.auditing.usable import UsableMemory
+from memcurve.curve import MemoryCurve
+from memcurve.notes import Note
+from memcurve.optional import optional
+from memcurve.report import Chart, Document, Section, Series, Table
+from memcurve.result import Result, installed_versions
+
+#: A total is off if it differs by more than this share of the truth.
+OFF = 0.01
+#: A curve with the right total is off if it differs by more than this at some lag.
+UNEVEN = 0.05
+#: Estimates drawn at first; the others can be switched on.
+SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")
 #: Estimates of files that do not say so yet.
 _INVERT = ("gramian_solve", "gramian_pinv", "montecarlo")
 _BY_CONSTRUCTION = ("osm", "osm_plus")
+_IN_WORDS = {
+    "float64": "in double precision",
+    "float32": "in single precision",
+    "16 bit": "with 16 bits",
+    "12 bit": "with 12 bits",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Audit(Facts, Result):
-    """The outcome of :func:`memcurve.audit`: :class:`Facts`, their verdict and their report."""
+class Audit(Result):
+    """The outcome of :func:`memcurve.audit`: facts, their verdict and their report.
+
+    Attributes
+    ----------
+    network : str
+        The network's name, or its size.
+    size, states, inputs : int
+        Numbers of nodes, of real states, and of inputs.
+    curve : MemoryCurve
+        The exact memory curve, every value with its error.
+    horizons : dict
+        First lag that memory is below ½, and below 0.1, at; None where it never is.
+    account : Account
+        States, rank, margin, and why memory is lost where it is.
+    estimates : tuple of Estimate
+        What the usual ways would have reported, for white input.
+    usable : UsableMemory
+        Memory that is left in number formats and under noise.
+    eigenvalues, squeezing, rounded
+        The spectrum, Krylov squeezing (None for several inputs), and what rounding the weights to
+        single precision does.
+    claim : Claim or None
+        The claimed number, judged.
+    notes : tuple of Note
+        Everything one should know before quoting the numbers.
+    seed : int
+        Of the simulations.
+    versions : dict
+        Versions of Python and the packages the numbers depend on.
+    """
 
     FORMAT: ClassVar[str] = "memcurve.Audit/2"
     EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Audit/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
 
+    network: str
+    size: int
+    states: int
+    inputs: int
+    input: str
+    curve: MemoryCurve
+    horizons: Mapping[str, int | None]
+    account: Account
+    estimates: tuple[Estimate, ...]
+    usable: UsableMemory
+    eigenvalues: Eigenvalues
+    squeezing: Squeezing | None
+    rounded: RoundedWeights
+    claim: Claim | None
+    notes: tuple[Note, ...]
+    seed: int
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    @property
+    def total(self) -> float:
+        """Total memory over all lags."""
+        return self.curve.total
+
+    @property
+    def rank(self) -> int | None:
+        """Rank of the Krylov matrix of the stored numbers."""
+        return self.curve.rank
+
     @cached_property
     def verdict(self) -> tuple[str, ...]:
-        """The few sentences that matter."""
-        return verdict(self)
+        """The few sentences that matter: the claim, the truth, the usual ways, what is usable."""
+        claim = "" if self.claim is None else _claim_judged(self.claim, self.total)
+        sentences = (claim, _truth(self), _others(self), _usable_in_words(self))
+        return tuple(sentence for sentence in sentences if sentence)
 
-    def document(self) -> report.Document:
+    def document(self) -> Document:
         """The audit as sentences, tables and charts."""
-        return document(self)
+        sections = [
+            _claim(self),
+            _memory(self),
+            _estimates(self),
+            _losses(self),
+            _usable(self),
+            spectrum_section(self.eigenvalues),
+            None if self.squeezing is None else squeezing_section(self.squeezing),
+            _sensitivity(self),
+        ]
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        word = "Summary"
+        if self.claim is not None:
+            word = "The claim holds" if self.claim.holds else "The claim does not hold"
+        states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
+        inputs = "one input" if self.inputs == 1 else f"{self.inputs} inputs"
+        read = "" if self.account.read == self.states else f", {self.account.read} states read"
+        return Document(
+            title=f"Memory audit: {self.network}",
+            subtitle=f"{counted(self.size, 'node')}{states}, {inputs}{read}, input: {self.input}",
+            verdict=self.verdict,
+            good=None if self.claim is None else self.claim.holds,
+            word=word,
+            figures=_figures(self),
+            sections=[section for section in sections if section is not None],
+            notes=self.notes,
+            footer=f"{versions}; seed {self.seed}.",
+        )
 
     def to_html(self) -> str:
         """One self-contained page, with interactive charts."""
@@ -78,3 +194,272 @@ class Audit(Facts, Result):
 
     def __repr__(self) -> str:
         return "\n".join([f"<Audit of {self.network}>", *(f"  {line}" for line in self.verdict)])
+
+
+# --- The verdict in plain words, with every number it uses.
+
+
+def _claim_judged(claim: Claim, total: float) -> str:
+    best, others = claim.explanation, len(claim.explanations) - 1
+    told = f"The claimed {claim.value:.10g} is"
+    wrong = f"{told} not this network's memory, which is {number(total)}"
+    if best is None:
+        return f"{wrong}, and none of the known conventions and artefacts gives it."
+    if claim.holds:
+        return f"{told} right: {best.text}."
+    more = f"; {others} other {'ways' if others > 1 else 'way'} to arrive at it below"
+    sure = "; perhaps " if best.fit == "solved for" else "; most likely "
+    sure = ": " if best.likelihood == FITS["as it is"] else sure
+    return f"{wrong}{sure}{best.text}{more if others else ''}."
+
+
+def _truth(audit: Audit) -> str:
+    account = audit.account
+    total = f"{number(audit.total)}{_error(audit.curve)}"
+    text = f"This network remembers {total} of its past inputs in total"
+    if account.lost > 0:
+        text += f", not {account.read}: {'; '.join(loss.text for loss in account.losses[:2])}"
+    elif audit.input == "white":
+        seen = " that are read" if account.read < account.states else ""
+        text += f", as many as it has states{seen}"
+    else:
+        text += f" (it has {counted(account.read, 'state')})"
+    half, tenth = audit.horizons["0.5"], audit.horizons["0.1"]
+    if audit.inputs > 1 or half is None or tenth is None or not audit.total:
+        return f"{text}."
+    if not tenth:
+        return f"{text}. At no lag is as much as a tenth of an input left."
+    where = f"from lag {half} on" if half else "at any lag"
+    return (
+        f"{text}. Less than half of an input is left {where}, less than a tenth from lag {tenth} "
+        f"on."
+    )
+
+
+def _error(curve: MemoryCurve) -> str:
+    return f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
+
+
+def _others(audit: Audit) -> str:
+    if not audit.estimates:
+        return ""
+    white = audit.input == "white"
+    wrong = [one for one in audit.estimates if _is_off(one.total, one.truth)]
+    right = [one for one in audit.estimates if one not in wrong]
+    # the total for white input, without lag 0 where an estimate leaves it out by convention
+    rank, lag_0 = float(audit.account.rank), float(audit.curve.values[0]) if white else 0.0
+    short = [one for one in right if _is_off(one.truth, rank - lag_0 * bool(one.first_lag))]
+    uneven = [one for one in right if one.largest_error > UNEVEN]
+    parts = []
+    if wrong:
+        which = "" if white else f" for white input (total {audit.account.rank})"
+        parts.append(
+            f"the usual ways would have reported{which} {_named(wrong)}{_reason(audit, wrong)}"
+        )
+    if short:
+        last = max(one.last_lag for one in short)
+        parts.append(f"sums that end at lag {last} miss what comes later: {_named(short)}")
+    if uneven:
+        worst = max(uneven, key=lambda one: one.largest_error)
+        parts.append(
+            f"{worst.name} has the total but is off by up to {worst.largest_error:.2g} at some lags"
+        )
+    if not parts:
+        return "The usual ways to compute it agree with this within 1 %."
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _reason(audit: Audit, wrong: Sequence[Estimate]) -> str:
+    """Why they are wrong, where that is plain."""
+    condition = 0.0 if audit.squeezing is None else audit.squeezing.condition
+    if condition < HOPELESS or not any(one.inverts for one in wrong):
+        return ""
+    power = "infinity" if math.isinf(condition) else f"{condition:.0e}"
+    return (
+        f": the correlations of the states have a condition number of {power} or more, and "
+        f"what lies below rounding is lost, or replaced by noise"
+    )
+
+
+def _is_off(total: float, truth: float) -> bool:
+    return not abs(total - truth) <= OFF * max(truth, 1.0)
+
+
+def _usable_in_words(audit: Audit) -> str:
+    rows = sorted(audit.usable.rows, key=lambda row: row.given)
+    if all(row.given for row in rows):
+        return ""
+    told = _listed(
+        f"{number(row.total)} "
+        + ("under the noise given" if row.given else _IN_WORDS.get(row.name, row.name))
+        for row in rows
+    )
+    if any(_is_off(row.total, audit.total) for row in rows):
+        return f"How much of it can be used depends on how the states are read: {told}."
+    return f"Rounding the states costs nearly none of it: {told} can be used."
+
+
+def _named(estimates: Sequence[Estimate]) -> str:
+    return _listed(f"{number(one.total)} ({one.name})" for one in estimates)
+
+
+def _listed(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+# --- The report.
+
+
+def _figures(audit: Audit) -> list[tuple[str, str]]:
+    claimed = [] if audit.claim is None else [("claimed", f"{audit.claim.value:.10g}")]
+    below = [
+        (f"less than {words} from", "beyond the lags listed" if lag is None else f"lag {lag}")
+        for level, words in (("0.5", "half"), ("0.1", "a tenth"))
+        for lag in [audit.horizons[level]]
+    ]
+    return [
+        *claimed,
+        ("total memory", f"{audit.total:.10g}{_error(audit.curve)}"),
+        ("rank", f"{audit.account.rank} of {audit.account.read}"),
+        ("largest error of a lag", _small(float(audit.curve.error.max()))),
+        ("spectral radius", f"{audit.eigenvalues.radius:.6g}"),
+        *below,
+    ]
+
+
+def _claim(audit: Audit) -> Section | None:
+    if audit.claim is None:
+        return None
+    title = f"The claimed {audit.claim.value:.10g}"
+    rows = tuple(
+        (one.kind.replace("_", " "), number(one.value), one.fit, one.text)
+        for one in audit.claim.explanations
+    )
+    if not rows:
+        return Section(title, "None of the known conventions and artefacts gives this number.")
+    text = (
+        "Ways to arrive at the number, the most likely first. One number cannot prove how it was "
+        "made; what is known of k_max, samples and ridge narrows it down."
+    )
+    return Section(
+        title, text, Table(("way", "gives", "setting", "in words"), rows, frozenset({1}))
+    )
+
+
+def _memory(audit: Audit) -> Section:
+    curve = audit.curve
+    end = max([visible_end(curve.values), *(e.last_lag for e in audit.estimates)])
+    end = min(end, max(4 * audit.account.rank, 2 * visible_end(curve.values), 10), len(curve) - 1)
+    values, error = curve.values[: end + 1], curve.error[: end + 1]
+    seen = bool(error.max(initial=0.0) > INVISIBLE)
+    low, high = (np.maximum(values - error, 0), values + error) if seen else (None, None)
+    series = [Series("exact", curve.lags[: end + 1].astype(float), values, low, high)]
+    for one in audit.estimates:
+        lags = np.arange(one.first_lag, min(one.last_lag, end) + 1, dtype=float)
+        drawn = np.clip(one.values[: len(lags)], -0.25, 1.5 * max(1, audit.inputs))
+        series.append(Series(one.name, lags, drawn, shown=one.key in SHOWN_AT_FIRST))
+    white = "" if audit.input == "white" else " for white input"
+    text = (
+        f"The share of an input that the states hold τ steps later; the area under the curve is "
+        f"the total. The other curves are what the usual ways report{white} (cut at −0.25 and 1.5)."
+    )
+    chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
+    return Section("Memory", text, chart=chart)
+
+
+def _estimates(audit: Audit) -> Section | None:
+    if not audit.estimates:
+        return None
+    rank = str(audit.account.rank)
+    exact = ("exact", rank, rank, "all", _small(float(audit.curve.error.max())), "—", "")
+    rows = (
+        (
+            f"{one.name}: {one.about}",
+            number(one.total),
+            number(one.truth),
+            f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}",
+            f"{one.largest_error:.1e}",
+            f"{one.seconds:.2g} s",
+            one.why,
+        )
+        for one in audit.estimates
+    )
+    head = ("method", "total", "true sum", "lags", "off by up to", "time", "why")
+    text = (
+        "What would have been reported for this network, the true sum over the same lags, and how "
+        "far off the worst lag is."
+    )
+    if audit.input != "white":
+        text += " All of this is for white input."
+    table = Table(head, (exact, *rows), frozenset({1, 2, 4, 5}))
+    return Section("What the usual ways say", text, table)
+
+
+def _losses(audit: Audit) -> Section:
+    account = audit.account
+    rows = [
+        ("states that are read", str(account.read)),
+        ("reached from the input", str(account.reached)),
+        ("driven independently (rank)", str(account.rank)),
+    ]
+    text = "Every state holds memory of its own."
+    if account.lost > 0:
+        hold = "holds no memory of its own" if account.lost == 1 else "hold no memory of their own"
+        text = f"{account.lost} of {counted(account.read, 'state')} {hold}."
+    if account.rank_robust is not None:
+        rows.append(("of these, beyond rounding", str(account.rank_robust)))
+    if account.margin is not None:
+        rows.append(("margin", _small(account.margin)))
+        text += (
+            f" Of those that count, the mode that is excited least would be silenced by a change "
+            f"of the mask by {_small(account.margin)} of its length."
+        )
+    table = Table(("", ""), tuple(rows), frozenset({1}))
+    points = tuple(loss.text for loss in account.losses)
+    return Section("What is lost, and why", text, table, points=points)
+
+
+def _usable(audit: Audit) -> Section:
+    usable = audit.usable
+    if usable.reason:
+        return Section("Usable memory", usable.reason)
+    rows = tuple(
+        (
+            f"the noise given, {row.name}" if row.given else row.name,
+            "—" if math.isnan(row.level) else f"{row.level:.1e}",
+            f"{row.total:.4f}",
+            _small(row.error),
+            "—" if row.horizon is None else str(row.horizon),
+        )
+        for row in usable.rows
+    )
+    head = ("states read in", "noise", "usable memory", "± error", "less than half from lag")
+    text = (
+        "Memory in directions in which the states hardly vary lies below the noise floor of the "
+        "numbers they are read with. Floating point rounds each state relative to its size; "
+        "converters of 16 and 12 bits are taken to span four standard deviations of the largest."
+    )
+    table = Table(head, rows, frozenset({1, 2, 3, 4}))
+    return Section("Usable memory", text, table, usable_chart(usable, audit.total))
+
+
+def _sensitivity(audit: Audit) -> Section:
+    rounded = audit.rounded
+    largest = _small(float(audit.curve.error.max()))
+    weights = f"Weights in single precision: {rounded.reason}"
+    if not rounded.reason:
+        same = "stays" if rounded.rank == audit.account.rank else "becomes"
+        weights = (
+            f"Weights rounded to single precision move the curve by up to {_small(rounded.moved)}; "
+            f"the rank {same} {rounded.rank}."
+        )
+    ours = f"Rounding in this computation moves no value by more than {largest}."
+    return Section("Sensitivity", points=(ours, weights))
+
+
+def _small(value: float) -> str:
+    if math.isnan(value):
+        return "unknown"
+    return f"{value:.1e}" if 0 < value < 0.01 else f"{value:.3g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from memcurve.memory import ask
 from memcurve.network import LinearNetwork
 from memcurve.noise import noise_of
 from memcurve.notes import Note
-from memcurve.progress import Listener, Progress, listening
+from memcurve.progress import Progress, listening
 from memcurve.solve.question import Question
 
 
@@ -80,20 +81,29 @@ def audit(
     """
     known: dict[str, Any] = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
     seed = 0 if seed == 0 else require_size(seed, "seed")
-    if noise_of(noise) is not None and noise_of(noise).is_family:  # type: ignore[union-attr]
+    given = noise_of(noise)
+    if given is not None and given.is_family:
         raise ValueError("`noise` must be a single level for an audit, got a sequence.")
-    subject = as_network(_paper_network() if network is None else network)
+    if network is None:
+        network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
+    subject = as_network(network)
     with listening(progress) as listener:
-        tell = _Steps(listener)
+        steps = itertools.count()
+
+        def tell(step: str) -> None:
+            listener(step, next(steps), None)
+
         tell("exact memory")
-        curve = _quiet_curve(subject, input)
-        white = all(process.is_white for process in processes_for(input, subject.inputs))
+        curve = _curve(subject, input=input)
+        processes = processes_for(input, subject.inputs)
+        white = all(process.is_white for process in processes)
         input = None if white else input
         shown: tuple[Estimate, ...] = ()
         left_out: tuple[Note, ...] = ()
         if estimates:
-            plain = curve if white else _quiet_curve(subject, None)
-            shown, left_out = usual_estimates(subject, _to_lags(subject, plain), seed, tell)
+            plain, count = curve if white else _curve(subject), 2 * subject.states + 1
+            plain = plain[:count] if len(plain) >= count else _curve(subject, count)
+            shown, left_out = usual_estimates(subject, plain, seed, tell)
         tell("usable memory")
         usable = usable_memory(subject, input, noise)
         tell("structure")
@@ -105,9 +115,12 @@ def audit(
             tell("the claim")
             # an integer may be rounded by half, but not where half is most of the memory
             known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
+            last, listed = known.get("k_max", 0), curve
+            if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
+                listed = _curve(subject, last + 1, input=input)
             case = Case(
                 network=subject,
-                curve=_to_k_max(subject, curve, input, known.get("k_max")),
+                curve=listed,
                 estimates=shown,
                 usable=usable,
                 input=input,
@@ -121,7 +134,7 @@ def audit(
         size=subject.size,
         states=subject.states,
         inputs=subject.inputs,
-        input="white" if white else ", ".join(_names(input, subject.inputs)),
+        input="white" if white else ", ".join(sorted({one.name for one in processes})),
         curve=curve,
         horizons={"0.5": curve.horizon(0.5), "0.1": curve.horizon(0.1)},
         account=account,
@@ -136,35 +149,8 @@ def audit(
     )
 
 
-class _Steps:
-    """Tells a listener of steps whose number is not known beforehand."""
-
-    def __init__(self, listener: Listener) -> None:
-        self._listener, self._done = listener, 0
-
-    def __call__(self, step: str) -> None:
-        self._listener(step, self._done, None)
-        self._done += 1
-
-
-def _paper_network() -> LinearNetwork:
-    return sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
-
-
-def _quiet_curve(network: LinearNetwork, input: Any) -> MemoryCurve:
-    return ask(Question.of(network, input=input), warn=False)
-
-
-def _to_lags(network: LinearNetwork, curve: MemoryCurve) -> MemoryCurve:
-    """The same curve to 2N lags and one."""
-    count = 2 * network.states + 1
-    if len(curve) >= count:
-        return curve[:count]  # type: ignore[no-any-return]
-    return ask(Question.of(network, count), warn=False)
-
-
-def _names(input: Any, inputs: int) -> list[str]:
-    return sorted({process.name for process in processes_for(input, inputs)})
+def _curve(network: LinearNetwork, lags: int | None = None, *, input: Any = None) -> MemoryCurve:
+    return ask(Question.of(network, lags, input=input), warn=False)
 
 
 def _known_of_claim(
@@ -189,12 +175,3 @@ def _known_of_claim(
         )
     value, tolerance = claimed_number(claimed)
     return {"claimed": value, "tolerance": tolerance} | given
-
-
-def _to_k_max(
-    network: LinearNetwork, curve: MemoryCurve, input: Any, k_max: int | None
-) -> MemoryCurve:
-    """The same curve to lag ``k_max`` at least, where that is known."""
-    if k_max is None or k_max < len(curve) or curve.total - float(curve.values.sum()) < 1e-9:
-        return curve
-    return ask(Question.of(network, k_max + 1, input=input), warn=False)

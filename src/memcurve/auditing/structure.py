@@ -52,27 +52,20 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     analysis = Analysis.of(network)
     if network.inputs > 1 or network.readout is not None:
         return Eigenvalues(analysis.eigenvalues, None)
-    poles = analysis.spectrum().poles
-    return Eigenvalues(analysis.eigenvalues, poles)
+    return Eigenvalues(analysis.eigenvalues, analysis.spectrum().poles)
 
 
 @dataclass(frozen=True, eq=False)
 class Squeezing:
     """How fast A^jC runs out of new directions.
 
-    Attributes
-    ----------
-    components : (n,) array
-        ‖θ_j‖/‖C‖: the part of A^{j−1}C orthogonal to the columns before it, down to where nothing
-        would ever be seen of it.
-    below_rounding : int or None
-        The first j from which it is below eps: what comes later is invisible to formulas that
-        form the Gramian of the states or the Krylov matrix.
-    numerical_rank : int
-        Rank of the Krylov matrix of 5N columns as ``numpy.linalg.matrix_rank`` sees it.
-    condition : float
-        Condition number of the correlation matrix of the states, among the directions they vary
-        in; at most ``WORST_CONDITION``, beyond which floating point cannot tell.
+    ``components`` are ‖θ_j‖/‖C‖: the part of A^{j−1}C orthogonal to the columns before it, down to
+    where nothing would ever be seen of it. From j = ``below_rounding`` on it is below eps: what
+    comes later is invisible to formulas that form the Gramian of the states or the Krylov matrix.
+    ``numerical_rank`` is the rank of the Krylov matrix of 5N columns as
+    ``numpy.linalg.matrix_rank`` sees it, ``condition`` the condition number of the correlation
+    matrix of the states, among the directions they vary in; at most ``WORST_CONDITION``, beyond
+    which floating point cannot tell.
     """
 
     components: Floats
@@ -111,10 +104,7 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 
 
 def _reduced_krylov(analysis: Analysis, columns: int) -> tuple[Floats, Floats]:
-    """Lengths of Arnoldi's steps, and the singular values of so many columns of K, of those seen.
-
-    From the small network that stands for this one under very little noise.
-    """
+    """Lengths of Arnoldi's steps and singular values of K, of the directions that are seen."""
     found, length = krylov_reduction(analysis, INVISIBLE)
     R = responses(found.H, found.c, INVISIBLE * length)
     if R is None:
@@ -135,16 +125,14 @@ def _whole_krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, 
 
 def _condition(network: LinearNetwork, rank: int) -> float:
     """Condition number of the states' correlations; scales of states are no one's difficulty."""
-    analysis = Analysis.of(network)
-    white = processes_for(None, network.inputs)
+    analysis, white = Analysis.of(network), processes_for(None, network.inputs)
     G = analysis.direct_covariance(analysis.reached, white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):
         return WORST_CONDITION
     values = np.linalg.eigvalsh(G / np.outer(size, size))[::-1]
-    return float(
-        min(values[0] / max(values[rank - 1], values[0] / WORST_CONDITION), WORST_CONDITION)
-    )
+    least = max(values[rank - 1], values[0] / WORST_CONDITION)
+    return float(min(values[0] / least, WORST_CONDITION))
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,7 @@ from memcurve.errors import UncertainResultError
 from memcurve.inputs import processes_for
 from memcurve.memory import ask, ask_family
 from memcurve.network import LinearNetwork
-from memcurve.noise import (
-    Float32,
-    Float64,
-    Noise,
-    ObservationNoise,
-    noise_of,
-    number_formats,
-)
+from memcurve.noise import Float32, Float64, Noise, ObservationNoise, noise_of, number_formats
 from memcurve.result import Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.question import Question

@@ -68,15 +68,13 @@ class Backend:
             return exact_array(array, argument)
         xp = self.xp
         self._require_float64(argument)
-        if xp.isdtype(array.dtype, "complex floating"):
-            exact = xp.astype(array, xp.complex128, copy=False)
-        elif xp.isdtype(array.dtype, ("real floating", "integral", "bool")):
-            exact = xp.astype(array, xp.float64, copy=False)
-        else:
+        is_complex = xp.isdtype(array.dtype, "complex floating")
+        if not is_complex and not xp.isdtype(array.dtype, ("real floating", "integral", "bool")):
             raise TypeError(
                 f"`{argument}` must hold real or complex numbers, got dtype {array.dtype}; convert "
                 f"it first."
             )
+        exact = xp.astype(array, xp.complex128 if is_complex else xp.float64, copy=False)
         plain = without_gradient(exact)
         if not to_host(xp.all(xp.isfinite(plain))):
             require_finite(to_host(plain), argument)

@@ -110,17 +110,13 @@ class MemoryCurves(Result):
                 f"network {network!r} is not in this stack of shape {self.shape}, which takes "
                 f"{len(self.shape)} integers to name a network."
             )
-        flat = int(np.arange(len(self.origins)).reshape(self.shape)[index])
-        values, error, loss = (
-            to_host(part[(*index, ...)]) for part in (self.values, self.error, self.loss)
-        )
-        rank = int(to_host(self.rank).reshape(-1)[flat])
-        origin = self.origins[flat]
+        origin = self.origins[int(np.arange(len(self.origins)).reshape(self.shape)[index])]
+        values, rank = to_host(self.values[(*index, ...)]), int(to_host(self.rank)[index])
         return MemoryCurve(
             lags=to_host(self.lags),
             values=values,
-            error=error,
-            loss=loss,
+            error=to_host(self.error[(*index, ...)]),
+            loss=to_host(self.loss[(*index, ...)]),
             total=float(rank),
             total_error=0.0,
             rank=rank,
@@ -231,16 +227,14 @@ def assembled(
     order = np.arange(len(rank)) if places is None else np.argsort(places)
     count = int(parts[0].values.shape[1])
 
-    def folded(arrays: list[Array]) -> Array:
-        ordered = backend.rows(backend.joined(arrays, axis=0), order)
-        return backend.xp.reshape(ordered, (*shape, count))
+    def folded(name: str) -> Array:
+        joined = backend.joined([getattr(part, name) for part in parts], axis=0)
+        return backend.xp.reshape(backend.rows(joined, order), (*shape, count))
 
     return MemoryCurves(
         shape=shape,
         lags=backend.put(np.arange(count)),
-        values=folded([part.values for part in parts]),
-        error=folded([part.error for part in parts]),
-        loss=folded([part.loss for part in parts]),
+        **{name: folded(name) for name in _CURVES},
         total=backend.put(rank[order].astype(float).reshape(shape)),
         rank=backend.put(rank[order].reshape(shape)),
         method=" and ".join(sorted({origin.method for origin in origins})),

@@ -8,27 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.arguments import exact_array, require_limit
-from memcurve.batch.backend import (
-    Array,
-    Backend,
-    Floats,
-    has_gradient,
-    to_host,
-    without_gradient,
-)
-from memcurve.batch.poles import (
-    Plan,
-    computed,
-    listed,
-    notes_of,
-    plan_for,
-    require_method,
-    require_stable,
-)
-from memcurve.batch.rank import fully_excited
+from memcurve.arguments import exact_array, require_limit, table_entry
+from memcurve.batch.backend import Array, Backend, Floats, has_gradient, to_host, without_gradient
+from memcurve.batch.decisions import eigenvalues_fit, fully_excited, pole_sensitivities, scaling
+from memcurve.batch.poles import METHODS, Plan, computed, listed, notes_of, plan_for, require_stable
 from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
-from memcurve.batch.rounding import eigenvalues_fit, pole_sensitivities, scaling
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.memory import memory_curve
@@ -120,12 +104,10 @@ def memory_curves(
     True
     """
     lags = validated_lags(lags)
-    require_method(method)
+    table_entry(METHODS, method, "method")
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
     backend = Backend.of(A, "A")
-    given = backend.float64(A, "A")
-    shape = _stack_shape(given)
-    stacked, mask = _real_stack(backend, given, _validated_mask(C, shape, given.shape[-1]))
+    shape, stacked, mask = _real_stack(backend, backend.float64(A, "A"), C)
     if not isinstance(assume_controllable, bool | np.bool_):
         raise TypeError(
             f"`assume_controllable` must be True or False, got {assume_controllable!r}."
@@ -135,28 +117,23 @@ def memory_curves(
     judged = _judge(backend, stacked, mask, lags, method, assume_controllable)
     notes = [NO_MASK] if C is None else []
     notes += [ASSUMED] if assume_controllable else []
-    for reason, which in (
-        (UNPROVEN, ~judged.excited & ~judged.uncertain),
-        (UNCERTAIN, judged.uncertain),
-    ):
-        if which.any():
-            networks = np.flatnonzero(which)
+    unproven = ~judged.excited & ~judged.uncertain
+    for reason, which in (UNPROVEN, unproven), (UNCERTAIN, judged.uncertain):
+        networks = np.flatnonzero(which)
+        if len(networks):
             _require_possible(networks, stacked, reason, certify_up_to)
             text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
             notes.append(Note(reason.kind, text))
-    is_good = judged.excited & ~judged.uncertain
-    good, careful = np.flatnonzero(is_good), np.flatnonzero(~is_good)
-    matrices = to_host(backend.rows(stacked, careful))
-    looked_at = [
-        _closer_look(matrix, mask[k], k, lags)
-        for matrix, k in zip(matrices, careful.tolist(), strict=True)
-    ]
+    careful = np.flatnonzero(unproven | judged.uncertain)
+    good = np.setdiff1d(np.arange(len(mask)), careful)
+    matrices = zip(to_host(backend.rows(stacked, careful)), careful.tolist(), strict=True)
+    looked_at = [_closer_look(matrix, mask[k], k, lags) for matrix, k in matrices]
     parts, count = [], max(map(len, looked_at), default=1)
     if len(good):
         plan, poles = judged.plan.of(good), backend.rows(judged.poles, good)
         part = computed(backend, poles, plan, lags, judged.sensitivity[good], at_least=count)
         parts, count = [part], part.values.shape[1]
-        notes += notes_of(plan, lags, count)
+        notes += notes_of(plan, lags, part)
     if looked_at:
         parts.append(_continued(backend, looked_at, count))
     return assembled(backend, shape, parts, notes, places=np.concatenate([good, careful]))
@@ -188,7 +165,8 @@ def _judge(
     sensitivity[~(balanced & readable)] = np.inf
     del scaled  # another N×N array a network
     plan = plan_for(backend, known, lags, method)
-    uncertain = plan.largest_error(sensitivity, lags) > LARGEST_ERROR
+    # the error is largest where half of an input is remembered
+    uncertain = plan.error(np.sqrt([[0.5]]), sensitivity, lags)[:, 0] > LARGEST_ERROR
     excited = np.full(len(mask), assumed)
     asked = np.flatnonzero(~uncertain & ~excited)
     if len(asked):
@@ -257,50 +235,36 @@ def _continued(backend: Backend, curves: list[MemoryCurve], lags: int) -> Part:
     return Part(put(values), put(error), put(loss), ranks, origins)
 
 
-def _stack_shape(A: Array) -> tuple[int, ...]:
-    """The leading axes of a stack of square matrices."""
-    shape = tuple(int(length) for length in A.shape)
-    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
+def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, Floats]:
+    """Leading axes, and real networks (B, N, N) and masks (B, N) whose states are the ones read.
+
+    Complex ones become [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C], as in
+    :meth:`memcurve.LinearNetwork.real_pair`. Without masks, one is drawn at random for all. Masks
+    stay on the host: they only enter decisions.
+    """
+    xp, lengths = backend.xp, tuple(int(length) for length in A.shape)
+    if len(lengths) < 2 or lengths[-1] != lengths[-2] or lengths[-1] == 0:
         raise ValueError(
             f"`A` must be a stack of square matrices, of shape (B, N, N) or (N, N) with N of at "
-            f"least one, got shape {shape}."
+            f"least one, got shape {lengths}."
         )
-    return shape[:-2]
-
-
-def _validated_mask(C: Any, shape: tuple[int, ...], size: int) -> NDArray[Any] | None:
-    """Masks on the host, one for each network (B, N): they only enter decisions."""
-    if C is None:
-        return None
-    mask = exact_array(to_host(C), "C")
-    if mask.shape not in ((size,), (*shape, size)):
+    shape, size, stack = lengths[:-2], lengths[-1], math.prod(lengths[:-2])
+    mask: NDArray[Any] | None = None if C is None else exact_array(to_host(C), "C")
+    if mask is not None and mask.shape not in ((size,), (*shape, size)):
         raise ValueError(
             f"`C` must have shape ({size},), or {(*shape, size)} with a mask for each network, to "
             f"fit `A`; got {mask.shape}. Networks of several inputs go one by one, through "
             f"memcurve.memory_curve."
         )
-    return np.broadcast_to(mask, (*shape, size)).reshape(-1, size)
-
-
-def _real_stack(backend: Backend, A: Array, C: NDArray[Any] | None) -> tuple[Array, Floats]:
-    """Real networks (B, N, N) and masks (B, N) whose states are the ones read.
-
-    Complex ones become [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C], as in
-    :meth:`memcurve.LinearNetwork.real_pair`. Without masks, one is drawn at random for all.
-    """
-    xp = backend.xp
-    size = int(A.shape[-1])
-    stack = math.prod(A.shape[:-2])
     A = xp.reshape(A, (stack, size, size))
     complex_matrix = bool(xp.isdtype(A.dtype, "complex floating"))
-    if complex_matrix or (C is not None and np.iscomplexobj(C)):
+    if complex_matrix or (mask is not None and np.iscomplexobj(mask)):
         real = xp.real(A) if complex_matrix else A
         imaginary = xp.imag(A) if complex_matrix else xp.zeros_like(A)
         upper = xp.concat([real, -imaginary], axis=2)
         A = xp.concat([upper, xp.concat([imaginary, real], axis=2)], axis=1)
-        C = None if C is None else np.concatenate([C.real, C.imag], axis=1)
+        mask = None if mask is None else np.concatenate([mask.real, mask.imag], axis=-1)
         size = 2 * size
-    if C is None:
-        drawn = np.random.default_rng(_SEED).integers(1, 2**20, size).astype(float)
-        C = np.broadcast_to(drawn, (stack, size))
-    return A, np.asarray(C, dtype=float)
+    if mask is None:
+        mask = np.random.default_rng(_SEED).integers(1, 2**20, size).astype(float)
+    return shape, A, np.broadcast_to(mask, (*shape, size)).reshape(stack, size)

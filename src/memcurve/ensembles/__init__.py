@@ -39,8 +39,16 @@ from memcurve.ensembles.random import (
     symmetric,
     uniform,
 )
-from memcurve.ensembles.state_space import hippo_legs, hippo_legt, lru_ring
-from memcurve.ensembles.structured import chain, cyclic, delay_line, permutation, stacked
+from memcurve.ensembles.structured import (
+    chain,
+    cyclic,
+    delay_line,
+    hippo_legs,
+    hippo_legt,
+    lru_ring,
+    permutation,
+    stacked,
+)
 from memcurve.network import LinearNetwork
 
 __all__ = [

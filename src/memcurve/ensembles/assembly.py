@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memcurve import masks
 from memcurve.arguments import Seed, exact_array, generator, require_number, require_size
 from memcurve.limits import require_room_for_array
 from memcurve.network import LinearNetwork
 
-Floats = NDArray[np.float64]
 Mask = ArrayLike | None
 
 
@@ -39,11 +38,11 @@ def assembled(
         C = masks.make(chosen, size, seed=mask_rng)
     else:
         C = exact_array(chosen, "mask")
-        if C.ndim not in (1, 2) or len(C) != size:
-            raise ValueError(
-                f"`mask` must have shape ({size},) or ({size}, d) to fit {size} nodes, got "
-                f"{C.shape}; or name one of {', '.join(masks.MASKS)}."
-            )
+    if C.ndim not in (1, 2) or len(C) != size:
+        raise ValueError(
+            f"`mask` must have shape ({size},) or ({size}, d) to fit {size} nodes, got "
+            f"{C.shape}; or name one of {', '.join(masks.MASKS)}."
+        )
     label = [kind, f"N={size}", details]
     if isinstance(mask, str):
         label.append(f"mask {mask}")

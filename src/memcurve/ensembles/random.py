@@ -9,20 +9,14 @@ from typing import Any
 import numpy as np
 
 from memcurve.arguments import Seed, require_density, require_number
-from memcurve.ensembles.assembly import (
-    Floats,
-    Mask,
-    assembled,
-    require_nodes,
-    require_radius,
-    streams,
-)
+from memcurve.ensembles.assembly import Mask, assembled, require_nodes, require_radius, streams
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import (
     scale_by_circular_law,
     scale_to_spectral_norm,
     scale_to_spectral_radius,
 )
+from memcurve.result import Floats
 
 #: How each scaling shows in a network's name.
 SCALINGS = {"spectral_radius": "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}

@@ -13,9 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.auditing.document import spectrum_section, squeezing_section, usable_chart
+from memcurve.auditing.sections import (
+    counted,
+    number,
+    spectrum_section,
+    squeezing_section,
+    usable_chart,
+)
 from memcurve.auditing.structure import Squeezing
-from memcurve.auditing.verdict import counted, number
 from memcurve.comparison import Row
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.auditing.document import visible_end
+from memcurve.auditing.sections import visible_end
 from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, rank_among_notes

@@ -11,8 +11,7 @@ first value on. Means are zero throughout. Processes never change once made.
 from __future__ import annotations
 
 from memcurve.inputs.arma import ARMA
-from memcurve.inputs.autocovariance import Autocovariance, White
-from memcurve.inputs.density import SpectralDensity
+from memcurve.inputs.autocovariance import Autocovariance, SpectralDensity, White
 from memcurve.inputs.parsing import parse, processes_for
 from memcurve.inputs.process import InputProcess
 

@@ -7,15 +7,18 @@ the integer polynomial B'A − BA', isolated by FLINT however close together the
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from operator import mul
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.inputs import levinson
-from memcurve.inputs.process import Floats, InputProcess, frozen, real_vector
+from memcurve.inputs.process import InputProcess, frozen, real_vector
+from memcurve.result import Floats
 
 #: Beyond these orders the exact arithmetic takes more than seconds.
 LARGEST_ORDER = 100
@@ -23,13 +26,17 @@ LARGEST_ORDER = 100
 SHOWN = 6
 EPS = float(np.finfo(float).eps)
 #: Bits of the roots' first approximation, and of the last.
-FIRST_PRECISION, LAST_PRECISION = 256, 1 << 15
+FIRST_ROOT_BITS, LAST_ROOT_BITS = 256, 1 << 15
 #: Bits to which the extrema are computed before they are rounded outward.
 EXTREMUM_BITS = 60
+#: Bits of the recursion's balls: the first try, and the last; beyond, a root counts as on the unit
+#: circle.
+FIRST_BITS, LAST_BITS = 128, 1 << 14
+#: γ is computed to an absolute error of 2^{−GUARD} γ(0), far below the rounding to float64.
+GUARD = 72
 
 
-@dataclass(frozen=True)
-class _Roots:
+class _Roots(NamedTuple):
     """Complex numbers ρ e^{iθ}, one an entry, kept as 1 − ρ and θ to full relative accuracy."""
 
     gaps: Floats
@@ -100,7 +107,7 @@ class ARMA(InputProcess):
     @cached_property
     def variance(self) -> float:
         """γ(0)."""
-        variance = float(levinson.first_lags(self.ar, self.ma, levinson.GUARD)[0])
+        variance = float(first_lags(self.ar, self.ma, GUARD)[0])
         if not np.isfinite(variance):
             raise ValueError(
                 "`ar` and `ma` give a variance beyond the range of float64; scale `ma` down or "
@@ -114,8 +121,10 @@ class ARMA(InputProcess):
 
         Parts that cancel partly, a common factor of a higher order, are not looked for.
         """
-        if _are_proportional(self.ar, self.ma):
-            return 0
+        if len(self.ar) == len(self.ma):  # whether f is one constant, decided exactly
+            a, b = (_correlation(_integers(part)[0]) for part in (-self.ar, self.ma))
+            if all(a[0] * y == b[0] * x for x, y in zip(a, b, strict=True)):
+                return 0
         return None if len(self.ar) else len(self.ma)
 
     def density_bounds(self) -> tuple[float, float]:
@@ -133,7 +142,18 @@ class ARMA(InputProcess):
 
     @cached_property
     def _extrema(self) -> tuple[float, float]:
-        return _density_extrema(self.ar, self.ma)
+        """The minimum and the maximum of f(ω), within rounding; a unit root of b gives 0."""
+        from flint import ctx
+
+        (a, a_shift), (b, b_shift) = _integers(-self.ar), _integers(self.ma)
+        top, bottom = _in_cosine(_correlation(b)), _in_cosine(_correlation(a))
+        first = FIRST_ROOT_BITS + 4 * (len(a) + len(b))
+        for precision in _doubled(first, LAST_ROOT_BITS):
+            with ctx.workprec(precision):
+                bounds = _bounds(top, bottom, 2 * (a_shift - b_shift))
+            if bounds is not None:
+                return bounds
+        raise ArithmeticError(f"f did not settle with {LAST_ROOT_BITS} bits.")  # pragma: no cover
 
     @cached_property
     def _poles(self) -> _Roots:
@@ -146,7 +166,7 @@ class ARMA(InputProcess):
     def _autocovariance(self, count: int) -> Floats:
         if self.is_white:
             return np.pad([self.variance], (0, count - 1))
-        return levinson.autocovariance(self.ar, self.ma, count)
+        return _recursion(self.ar, self.ma, count)
 
     def _density(self, omega: Floats) -> Floats:
         if self.is_white:
@@ -186,11 +206,8 @@ class ARMA(InputProcess):
     @cached_property
     def _predictors(self) -> list[tuple[Floats, float]]:
         """Weights φ^{(m)} and standard deviations σ_m, m = 0 … p − 1."""
-        lattice = levinson.settled_predictors(self.ar)
-        return [
-            (np.array([float(w) for w in weights]), float(variance.sqrt()))
-            for weights, variance in zip(lattice.weights, lattice.variances, strict=True)
-        ][:-1]
+        lattice = zip(*_settled_predictors(self.ar), strict=True)
+        return [(np.array([float(w) for w in order]), float(v.sqrt())) for order, v in lattice][:-1]
 
 
 def _weights(value: ArrayLike, argument: str) -> Floats:
@@ -205,21 +222,20 @@ def _weights(value: ArrayLike, argument: str) -> Floats:
 
 
 def _require_stationary(ar: Floats) -> None:
-    if levinson.is_stationary(ar):
+    if _is_stationary(ar):
         return
     gaps = np.sort(_roots(-ar).gaps)
     weights = [str(weight) for weight in ar.tolist()]
-    moduli = [_modulus(gap) for gap in gaps[gaps <= EPS].tolist()]
+    moduli = [
+        f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
+        for gap in gaps[gaps <= EPS].tolist()
+    ]
     raise ValueError(
         f"`ar` must be stationary: all roots of z^p − ar_1 z^(p−1) − … − ar_p strictly inside the "
         f"unit circle. Got ar = {_listed(weights)} with roots of modulus "
         f"{_listed(moduli)}; multiply ar_i by c^i, e.g. with c = {0.99 / (1 - gaps[0]):.3g}, which "
         f"shrinks every root by c."
     )
-
-
-def _modulus(gap: float) -> str:
-    return f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
 
 
 def _listed(words: list[str]) -> str:
@@ -231,7 +247,7 @@ def _roots(coefficients: Floats) -> _Roots:
     from flint import ctx, fmpz_poly
 
     integers, _ = _integers(coefficients)
-    with ctx.workprec(FIRST_PRECISION):
+    with ctx.workprec(FIRST_ROOT_BITS):
         found = fmpz_poly(integers[::-1]).complex_roots()
         balls = [root for root, multiplicity in found for _ in range(multiplicity)]
         gaps = [float(1 - abs(root)) for root in balls]
@@ -239,34 +255,11 @@ def _roots(coefficients: Floats) -> _Roots:
     return _Roots(np.array(gaps), np.array(angles))
 
 
-def _are_proportional(ar: Floats, ma: Floats) -> bool:
-    """Whether |b(e^{iω})|² / |a(e^{iω})|² is one constant, decided exactly."""
-    if len(ar) != len(ma):
-        return False
-    a, b = _correlation(_integers(-ar)[0]), _correlation(_integers(ma)[0])
-    return all(a[0] * y == b[0] * x for x, y in zip(a, b, strict=True))
-
-
-def _density_extrema(ar: Floats, ma: Floats) -> tuple[float, float]:
-    """Return the minimum and the maximum of f(ω), within rounding; a unit root of b gives 0."""
-    from flint import ctx
-
-    (a, a_shift), (b, b_shift) = _integers(-ar), _integers(ma)
-    top, bottom = _in_cosine(_correlation(b)), _in_cosine(_correlation(a))
-    shift = 2 * (a_shift - b_shift)
-    stationary = top.derivative() * bottom - top * bottom.derivative()
-    first = FIRST_PRECISION + 4 * (len(a) + len(b))
-    for precision in levinson.doubled(first, LAST_PRECISION):
-        with ctx.workprec(precision):
-            bounds = _bounds(top, bottom, stationary, shift)
-        if bounds is not None:
-            return bounds
-    raise ArithmeticError(f"f did not settle with {LAST_PRECISION} bits.")  # pragma: no cover
-
-
-def _bounds(top: Any, bottom: Any, stationary: Any, shift: int) -> tuple[float, float] | None:
+def _bounds(top: Any, bottom: Any, shift: int) -> tuple[float, float] | None:
+    """Extrema of 2^shift·top(x)/bottom(x) on [−1, 1]; None if more bits are needed."""
     from flint import arb, arb_poly
 
+    stationary = top.derivative() * bottom - top * bottom.derivative()
     double = top.gcd(top.derivative())
     vanishes = top(1) == 0 or top(-1) == 0 or _roots_in_range(double)
     above, below = arb_poly(top), arb_poly(bottom)
@@ -311,3 +304,172 @@ def _in_cosine(correlation: list[int]) -> Any:
         chebyshev, following = following, fmpz_poly([0, 2]) * following - chebyshev
         total += 2 * coefficient * chebyshev
     return total
+
+
+# --- Autocovariance by Levinson's recursion, in arithmetic precise enough.
+#
+# Close to the unit circle γ depends on the coefficients so strongly (by a factor 1/Π(1 − |root|)
+# and more) that float64 steps lose most digits. Here they are balls whose radii say how many bits
+# are needed.
+
+
+def _doubled(first: int, last: int) -> Iterator[int]:
+    """Precisions ``first``, 2·``first``, … up to ``last``."""
+    while first <= last:
+        yield first
+        first *= 2
+
+
+class _UndecidedError(ArithmeticError):
+    """The balls are too wide at this precision."""
+
+
+class _Predictors(NamedTuple):
+    """Best linear predictions of an AR process with unit innovations from its last m values.
+
+    ``weights[m]`` are φ^{(m)}_1 … φ^{(m)}_m, ``variances[m]`` is the error's variance σ²_m, for
+    m = 0 … p, all as balls. σ²_0 is the variance of the process itself, σ²_p = 1.
+    """
+
+    weights: list[list[Any]]
+    variances: list[Any]
+
+
+def _predictors(ar: Floats, precision: int) -> _Predictors | None:
+    """Step down from φ^{(p)} = ``ar``; None if a reflection coefficient has modulus ≥ 1.
+
+    With κ_m = φ^{(m)}_m: φ^{(m−1)}_i = (φ^{(m)}_i + κ_m φ^{(m)}_{m−i}) / (1 − κ_m²) and
+    σ²_{m−1} = σ²_m / (1 − κ_m²). All roots lie inside the unit circle iff all |κ_m| < 1.
+    """
+    from flint import arb, ctx
+
+    with ctx.workprec(precision):
+        weights, variances = [[arb(number) for number in ar.tolist()]], [arb(1)]
+        for _ in range(len(ar)):
+            current, reflection = weights[0], weights[0][-1]
+            share = (1 - reflection) * (1 + reflection)
+            if share <= 0:
+                return None
+            if not share > 0:
+                raise _UndecidedError
+            pairs = zip(current[:-1], current[-2::-1], strict=True)
+            weights.insert(0, [(one + reflection * other) / share for one, other in pairs])
+            variances.insert(0, variances[0] / share)
+        return _Predictors(weights, variances)
+
+
+def _is_stationary(ar: Floats) -> bool:
+    """Whether all roots of z^p − ar_1 z^{p−1} − … − ar_p lie strictly inside the unit circle."""
+    for precision in _doubled(FIRST_BITS, LAST_BITS):
+        with contextlib.suppress(_UndecidedError):
+            return _predictors(ar, precision) is not None
+    return False
+
+
+def _settled_predictors(ar: Floats) -> _Predictors:
+    """Return the predictors of a stationary process with every digit of float64 right."""
+    tiny = 2.0**-60
+    for precision in _doubled(FIRST_BITS, LAST_BITS):
+        with contextlib.suppress(_UndecidedError):
+            lattice = _predictors(ar, precision)
+            if lattice is None:
+                continue
+            settled = [weight.rad() < tiny for order in lattice.weights for weight in order]
+            if all(settled + [v.rad() < tiny * v.lower() for v in lattice.variances]):
+                return lattice
+    raise ArithmeticError(f"No predictors with {LAST_BITS} bits.")  # pragma: no cover
+
+
+def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
+    """Return γ(0), …, γ(max(p, q)) as balls of radius below 2^{−bits} γ(0).
+
+    γ of the AR part u follows upwards from the predictors,
+    γ_u(m) = Σ_{i<m} φ^{(m−1)}_i γ_u(m − i) + κ_m σ²_{m−1}; then, with b = (1, ma),
+    γ(k) = Σ_{i,j} b_i b_j γ_u(k + i − j).
+    """
+    from flint import arb, ctx
+
+    for precision in _doubled(bits + FIRST_BITS, bits + LAST_BITS):
+        with ctx.workprec(precision), contextlib.suppress(_UndecidedError):
+            balls = _first_lags(ar, ma, precision)
+            limit = balls[0].lower() * arb(2) ** -bits
+            if balls[0] > 0 and all(ball.rad() < limit for ball in balls):
+                return balls
+    raise ArithmeticError(f"γ(0) did not settle with {LAST_BITS} bits.")  # pragma: no cover
+
+
+def _first_lags(ar: Floats, ma: Floats, precision: int) -> list[Any]:
+    from flint import arb
+
+    p, q = len(ar), len(ma)
+    lattice = _predictors(ar, precision)
+    if lattice is None:
+        raise _UndecidedError
+    gamma = [lattice.variances[0]]
+    for m in range(1, max(p, q) + q + 1):
+        weights = lattice.weights[min(m - 1, p)]
+        value = sum((w * gamma[m - i] for i, w in enumerate(weights, 1)), start=arb(0))
+        if m <= p:
+            value += lattice.weights[m][-1] * lattice.variances[m - 1]
+        gamma.append(value)
+    b = [arb(1), *map(arb, ma.tolist())]
+    products = [
+        sum((b[i] * b[i + d] for i in range(q + 1 - d)), start=arb(0)) for d in range(q + 1)
+    ]
+    return [
+        sum((products[abs(d)] * gamma[abs(k - d)] for d in range(-q, q + 1)), start=arb(0))
+        for k in range(max(p, q) + 1)
+    ]
+
+
+def _recursion(ar: Floats, ma: Floats, count: int) -> Floats:
+    """Return γ(0), …, γ(count − 1), each to an error of a few ε·γ(0).
+
+    Beyond lag max(p, q), γ(k) = Σ_i ar_i γ(k − i), which spreads an error by the impulse response
+    ψ of the AR part. As Σ|ψ_j| ≤ √(n Σψ_j²) over n lags, and Σψ_j² is the AR part's variance, the
+    number of bits that the recursion needs is known beforehand. It runs on scaled integers.
+    """
+    from flint import ctx
+
+    p = len(ar)
+    spread = first_lags(ar, np.empty(0), 8)[0]
+    gain = (p + 1) * (1 + float(np.abs(ar).sum())) * np.sqrt(float(count + 1))
+    bits = GUARD + int(np.ceil(np.log2(gain))) + _exponent(spread) // 2 + 2
+    balls = first_lags(ar, ma, bits)
+    variance = float(balls[0])
+    with ctx.workprec(bits + FIRST_BITS):
+        rho = [_fixed_point(ball / balls[0], bits) for ball in balls]
+    if p > 1:
+        ratios = [number.as_integer_ratio() for number in ar.tolist()]
+        _extend(rho, [(above << bits) // below for above, below in ratios], count, bits)
+    known = np.array([r / (1 << bits) for r in rho[:count]])
+    gamma = np.pad(known, (0, count - len(known)))
+    if p == 1 and count > len(known):  # γ(k) = φ^{k−start} γ(start) from the last one known
+        powers = np.power(ar[0], np.arange(1, count - len(known) + 1, dtype=float))
+        gamma[len(known) :] = known[-1] * powers
+    return variance * gamma
+
+
+def _extend(rho: list[int], ar: list[int], count: int, bits: int) -> None:
+    """Append to ``rho`` until it has ``count`` entries or has died down to its last bits."""
+    p, half, small = len(ar), 1 << (bits - 1), 1 << 8
+    backwards, window = ar[::-1], rho[-p:]
+    for _ in range(count - len(rho)):
+        value = (half + sum(map(mul, backwards, window))) >> bits
+        rho.append(value)
+        window = rho[-p:]
+        if -small < value < small and max(map(abs, window)) < small:
+            return
+
+
+def _fixed_point(ball: Any, bits: int) -> int:
+    """Round a ball's midpoint to an integer multiple of 2^{−bits}."""
+    mantissa, exponent = map(int, ball.mid().man_exp())
+    places = exponent + bits
+    return mantissa << places if places >= 0 else mantissa >> -places
+
+
+def _exponent(ball: Any) -> int:
+    """Return an integer above log2 of a positive ball, which may be beyond the range of floats."""
+    mantissa, exponent = ball.upper().mid().man_exp()
+    return max(0, int(mantissa).bit_length() + int(exponent))

@@ -1,4 +1,4 @@
-"""Processes of finitely many lags: white noise, and inputs given by their autocovariance.
+"""Processes of finitely many lags: white noise, given autocovariances, a given density.
 
 Their spectral density is a cosine sum f(ω) = γ(0) + 2 Σ_{k≤M} γ(k) cos kω.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import require_number, require_size, table_entry
-from memcurve.inputs.process import Floats, InputProcess, frozen, real_vector
+from memcurve.inputs.process import InputProcess, frozen, real_array, real_vector
+from memcurve.result import Floats
 
 EPS = float(np.finfo(float).eps)
 #: A shorter series says nothing about its autocovariance.
@@ -30,6 +31,15 @@ TAPERS: dict[str, Callable[[Floats], Floats]] = {
     "bartlett": lambda x: 1 - x,
     "parzen": lambda x: np.where(x <= 0.5, 1 - 6 * x**2 * (1 - x), 2 * (1 - x) ** 3),
 }
+#: Intervals of [0, π] in the first grid for a callable, and in the last.
+FIRST_GRID, LAST_GRID = 1 << 14, 1 << 20
+#: Longest autocovariance a density may have.
+LARGEST_LAGS = 20_000
+#: What is cut off of γ, relative to γ(0), unless the rounding of the samples hides more.
+NEGLIGIBLE = 1e-17
+#: γ has settled when halving the grid changes it by less, relative to γ(0). Callables round by
+#: more than ε where f is steep.
+SETTLED = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,9 +79,8 @@ class FiniteLags(InputProcess):
     def _extrema(self) -> tuple[float, float]:
         if self.is_white:
             return self.variance, self.variance
-        slack = rounding(self.values)
-        least = minimum(self.values)[1] - slack
-        most = -minimum(-self.values)[1] + slack
+        slack = _rounding(self.values)
+        least, most = _minimum(self.values)[1] - slack, slack - _minimum(-self.values)[1]
         return max(0.0, least), most
 
     def _autocovariance(self, count: int) -> Floats:
@@ -157,7 +166,18 @@ class Autocovariance(FiniteLags):
 
     def __init__(self, values: ArrayLike, *, taper: str | None = None) -> None:
         gamma = real_vector(values, "values", least=1)
-        _require_bounded(gamma)
+        if not gamma[0] > 0:
+            raise ValueError(
+                f"`values` must start with the variance γ(0) > 0, got {gamma[0]:g}; list γ(0), "
+                f"γ(1), …."
+            )
+        excess = np.flatnonzero(np.abs(gamma) > gamma[0])
+        if len(excess):
+            k = int(excess[0])
+            raise ValueError(
+                f"`values` must satisfy |γ(k)| ≤ γ(0) = {gamma[0]:g}, got γ({k}) = {gamma[k]:g}; "
+                f"list lags from 0 on, each once."
+            )
         if taper is not None:
             table_entry(TAPERS, taper, "taper")
         finished = _finished(gamma, taper)
@@ -199,8 +219,6 @@ class Autocovariance(FiniteLags):
         'autocovariance of 71 lags'
         """
         recorded = real_vector(series, "series", least=SHORTEST_SERIES)
-        if taper is not None:
-            table_entry(TAPERS, taper, "taper")
         last = len(recorded) - 1
         if lags is not None and not 0 < require_size(lags, "lags") <= last:
             raise ValueError(
@@ -217,23 +235,54 @@ class Autocovariance(FiniteLags):
         return cls(gamma[: lags + 1], taper=taper)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SpectralDensity(FiniteLags):
+    """A process with a given spectral density f(ω) = Σ_k γ(k) e^{−ikω}, even in ω.
+
+    Parameters
+    ----------
+    density : callable or (n,) array
+        A callable takes an array of frequencies in [0, π] and returns f there. It is sampled ever
+        finer, from 2^14 to 2^20 intervals, until γ has settled to rounding; a peak narrower than
+        π/2^14 may be missed. An array holds samples at ω_j = πj/(n − 1), j = 0 … n − 1, the values
+        of a cosine polynomial of degree n − 1 that must not be negative in between either.
+    lags : int, optional
+        Keep γ up to this lag only, with Parzen's taper, which smooths f over a width of about
+        4/lags and never makes it negative. For densities whose γ decays too slowly: those with
+        jumps, kinks or very sharp peaks.
+
+    Attributes
+    ----------
+    values : (M + 1,) array
+        γ(0), …, γ(M). What lies beyond is below the rounding of the samples and taken as zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import inputs
+    >>> inputs.SpectralDensity(lambda w: 2 + 2 * np.cos(w)).values.round(12)
+    array([2., 1.])
+    >>> inputs.SpectralDensity([4.0, 2.0, 0.0]).values.round(12)
+    array([2., 1.])
+    """
+
+    _kind = "spectral density"
+
+    def __init__(
+        self, density: Callable[[Floats], Any] | ArrayLike, *, lags: int | None = None
+    ) -> None:
+        if lags is not None and require_size(lags, "lags") > LARGEST_LAGS:
+            raise ValueError(f"`lags` must be at most {LARGEST_LAGS}, got {lags}; give less.")
+        gamma = _settled(density, lags) if callable(density) else _of_samples(density, lags)
+        object.__setattr__(self, "values", frozen(gamma))
+
+
+# --- Of given autocovariances.
+
+
 def _finished(gamma: Floats, taper: str | None) -> Floats:
-    weighted = gamma if taper is None else tapered(gamma, taper)
+    weighted = gamma if taper is None else _tapered(gamma, taper)
     return weighted[: np.flatnonzero(weighted)[-1] + 1].copy()
-
-
-def _require_bounded(gamma: Floats) -> None:
-    if not gamma[0] > 0:
-        raise ValueError(
-            f"`values` must start with the variance γ(0) > 0, got {gamma[0]:g}; list γ(0), γ(1), …."
-        )
-    excess = np.flatnonzero(np.abs(gamma) > gamma[0])
-    if len(excess):
-        k = int(excess[0])
-        raise ValueError(
-            f"`values` must satisfy |γ(k)| ≤ γ(0) = {gamma[0]:g}, got γ({k}) = {gamma[k]:g}; list "
-            f"lags from 0 on, each once."
-        )
 
 
 def _flaw(gamma: Floats) -> str | None:
@@ -241,10 +290,10 @@ def _flaw(gamma: Floats) -> str | None:
     if len(gamma) == 1:
         return None
     correlation = gamma / gamma[0]
-    omega, lowest = minimum(correlation)
-    if lowest >= -rounding(correlation):
+    omega, lowest = _minimum(correlation)
+    if lowest >= -_rounding(correlation):
         return None
-    highest = -minimum(-correlation)[1]
+    highest = -_minimum(-correlation)[1]
     return (
         f"its spectral density falls to {lowest / highest:.3g} times its maximum "
         f"at frequency ω = {omega:.4g}"
@@ -259,11 +308,9 @@ def _remedy(gamma: Floats, taper: str | None) -> str:
     ]
     if mending:
         return " or ".join(mending) + f" mend{'s' * (len(mending) == 1)} it"
-    failed = (
-        f"taper='{taper}' does not mend it, nor does the other taper"
-        if taper
-        else "neither taper, 'bartlett' or 'parzen', mends it"
-    )
+    failed = "neither taper, 'bartlett' or 'parzen', mends it"
+    if taper:
+        failed = f"taper='{taper}' does not mend it, nor does the other taper"
     return f"{failed}: check the numbers, or estimate them with Autocovariance.from_series"
 
 
@@ -296,7 +343,114 @@ def _default_lags(gamma: Floats, taper: str) -> int:
     return int(np.ceil(max(10 * np.log10(count), bandwidth - 1)))
 
 
-def tapered(gamma: Floats, taper: str) -> Floats:
+# --- Of a given density.
+
+
+def _of_samples(density: ArrayLike, lags: int | None) -> Floats:
+    samples = _validated(real_vector(density, "density", least=2))
+    gamma = _coefficients(samples)
+    if lags is not None:
+        if lags >= len(gamma):
+            raise ValueError(
+                f"`lags` must be below the number of samples {len(gamma)}, got {lags}; give less, "
+                f"or sample `density` more finely."
+            )
+        return _smoothed(gamma, lags)
+    gamma[-1] /= 2  # cos((n−1)ω) occurs once in the transform, but twice in f
+    noise = 8 * EPS * float(np.sqrt(np.mean(samples**2) / len(samples)))
+    gamma = gamma[: _last_lag(gamma, noise) + 1].copy()
+    _require_few(len(gamma) - 1)
+    if len(gamma) > 1:
+        omega, lowest = _minimum(gamma)
+        if lowest < -_rounding(gamma):
+            raise ValueError(
+                f"`density` must stay non-negative between its samples, but the cosine polynomial "
+                f"through them falls to {lowest / samples.max():.3g} times the largest sample at "
+                f"ω = {omega:.4g}; sample a smoother density, or pass `lags`, e.g. "
+                f"lags={max(1, len(samples) // 4)}, to smooth it."
+            )
+    return gamma
+
+
+def _settled(density: Callable[[Floats], Any], lags: int | None) -> Floats:
+    """Return γ, cut where it is negligible or, with ``lags``, tapered.
+
+    Beyond half the grid γ shows either the rounding of the samples, which is flat, or that it
+    still decays. A power law never falls below twice that within a quarter of the grid, so it is
+    taken for settled only where it has become negligible.
+    """
+    size, kept = FIRST_GRID, slice(None if lags is None else lags + 1)
+    while lags is not None and size < 4 * lags:
+        size *= 2
+    coarse = _coefficients(_sampled(density, size))
+    last = LARGEST_LAGS + 1
+    while size < LAST_GRID:
+        size *= 2
+        fine = _coefficients(_sampled(density, size))
+        change = np.abs(fine[: len(coarse) // 2] - coarse[: len(coarse) // 2])[kept].max()
+        last = _last_lag(fine, 2 * float(np.abs(fine[size // 2 :]).max()))
+        if change <= SETTLED * fine[0] and (lags is not None or last <= size // 4):
+            break
+        coarse = fine
+    if lags is not None:
+        return _smoothed(fine, lags)
+    _require_few(last if change <= SETTLED * fine[0] else size)
+    return fine[: last + 1].copy()
+
+
+def _require_few(lags: int) -> None:
+    if lags > LARGEST_LAGS:
+        raise ValueError(
+            f"`density` must be smooth enough for its autocovariance to decay to rounding within "
+            f"{LARGEST_LAGS} lags, got one that does not; smooth out jumps, kinks and very sharp "
+            f"peaks, or pass `lags`, e.g. lags=2000, to have it smoothed with Parzen's taper."
+        )
+
+
+def _sampled(density: Callable[[Floats], Any], size: int) -> Floats:
+    omega = np.linspace(0, np.pi, size + 1)
+    samples = real_array(density(omega), "density")
+    if samples.shape not in {omega.shape, ()}:
+        raise ValueError(
+            f"`density` must return one value for each frequency, got shape {samples.shape} for "
+            f"{omega.shape}; write it with numpy functions, or wrap it in numpy.vectorize."
+        )
+    return _validated(np.broadcast_to(samples, omega.shape))
+
+
+def _validated(samples: Floats) -> Floats:
+    """Refuse negative and vanishing densities; what rounding makes negative becomes zero."""
+    most, place = samples.max(), int(samples.argmin())
+    if samples[place] < -64 * EPS * max(most, 0.0):
+        raise ValueError(
+            f"`density` must not be negative, got {samples[place]:.6g} at "
+            f"ω = {np.pi * place / (len(samples) - 1):.6g}; a power spectrum is meant, e.g. the "
+            f"squared modulus of a transfer function."
+        )
+    if not most > 0:
+        raise ValueError("`density` must not be zero everywhere; give a process with variance > 0.")
+    return np.maximum(samples, 0)
+
+
+def _coefficients(samples: Floats) -> Floats:
+    """Return c_k = 1/π ∫_0^π f(ω) cos kω dω by the trapezoidal rule, k = 0 … n − 1."""
+    return np.fft.irfft(samples, 2 * (len(samples) - 1))[: len(samples)]
+
+
+def _smoothed(gamma: Floats, lags: int) -> Floats:
+    weighted = _tapered(gamma[: lags + 1], "parzen")
+    return weighted[: _last_lag(weighted, 0.0) + 1].copy()
+
+
+def _last_lag(gamma: Floats, noise: float) -> int:
+    """Return the last lag at which γ is neither negligible nor below ``noise``."""
+    return int(np.flatnonzero(np.abs(gamma) > max(NEGLIGIBLE * gamma[0], noise))[-1])
+
+
+# --- Cosine sums.
+
+
+def _tapered(gamma: Floats, taper: str) -> Floats:
     """Return γ(k) w(k/(M + 1)), k = 0 … M."""
     return gamma * TAPERS[taper](np.arange(len(gamma)) / len(gamma))
 
@@ -308,13 +462,12 @@ def _on_grid(gamma: Floats, size: int) -> Floats:
     return 2 * np.fft.rfft(half, size).real
 
 
-def rounding(gamma: Floats) -> float:
+def _rounding(gamma: Floats) -> float:
     """A bound on the rounding errors of f as computed here, that of γ itself included."""
-    lags = np.arange(len(gamma))
-    return float(2 * EPS * np.sum((8 + lags) * np.abs(gamma)))
+    return float(2 * EPS * np.sum((8 + np.arange(len(gamma))) * np.abs(gamma)))
 
 
-def minimum(gamma: Floats) -> tuple[float, float]:
+def _minimum(gamma: Floats) -> tuple[float, float]:
     """Return the ω in [0, π] where f is smallest, and f there.
 
     A grid finds the places that can hold the minimum: by Bernstein's inequality |f''| is at most
@@ -331,8 +484,7 @@ def minimum(gamma: Floats) -> tuple[float, float]:
     omega, lowest = _refined(gamma, step * places.astype(float), step)
     if grid[places[0]] <= lowest:
         omega, lowest = float(step * places[0]), float(grid[places[0]])
-    omega = abs(omega)
-    return min(omega, 2 * np.pi - omega), lowest
+    return min(abs(omega), 2 * np.pi - abs(omega)), lowest
 
 
 def _refined(gamma: Floats, starts: Floats, step: float) -> tuple[float, float]:
@@ -361,9 +513,7 @@ def _sums(coefficients: Floats, omega: Floats) -> NDArray[np.complex128]:
     lags, columns = coefficients.shape
     width = int(np.ceil(np.sqrt(lags)))
     rows = -(-lags // width)
-    table = np.zeros((rows * width, columns))
-    table[:lags] = coefficients
-    table = table.reshape(rows, width, columns)
+    table = np.pad(coefficients, ((0, rows * width - lags), (0, 0))).reshape(rows, width, columns)
     sums = np.empty((len(omega), columns), complex)
     chunk = max(1, CHUNK // width)
     for start in range(0, len(omega), chunk):

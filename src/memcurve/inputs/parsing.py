@@ -10,7 +10,8 @@ import numpy as np
 
 from memcurve.inputs.arma import ARMA
 from memcurve.inputs.autocovariance import Autocovariance, White
-from memcurve.inputs.process import Floats, InputProcess
+from memcurve.inputs.process import InputProcess
+from memcurve.result import Floats
 
 #: How inputs may be written; see :func:`parse`.
 FORMS = "white, ar:0.9, ar:0.5,-0.3, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25, series:FILE"
@@ -106,8 +107,8 @@ def _read(path: Path) -> Floats:
     if suffix == ".npy":
         array: Floats = np.load(path, allow_pickle=False)
         return array.ravel() if max(array.shape, default=0) == array.size else array
-    lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#")]
+    text = path.read_text(encoding="utf-8-sig")
+    lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] != "#"]
     numbers: list[float] = []
     for k, line in enumerate(lines):
         try:

@@ -6,11 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed, exact_array, generator, require_size
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 
 class InputProcess(ABC):

@@ -58,8 +58,16 @@ def diagonal_network(
         )
     if step is not None:
         rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
+        steps = exact_array(step, "step")
+        steps = steps.reshape(()) if steps.size == 1 else steps.ravel()
+        fits = steps.dtype.kind == "f" and steps.shape in ((), poles.shape)
+        if not fits or not (steps > 0).all():
+            raise ValueError(
+                f"`step` must be a number above 0, or {len(poles)} of them, one a state; got "
+                f"{step!r}."
+            )
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused, as infinite
-            poles, gain = rule(poles, _validated_step(step, len(poles)))
+            poles, gain = rule(poles, steps)
         mask = (gain * mask.T).T
         notes = (*notes, f"continuous-time eigenvalues and B, discretised ({discretisation})")
     return LinearNetwork(diags_array(poles, format="csr"), mask, name=name, notes=tuple(notes))
@@ -125,16 +133,6 @@ def _validated_mask(B: Any) -> Numbers:
             f"{mask.shape}."
         )
     return mask[:, 0] if mask.ndim == 2 and mask.shape[1] == 1 else mask
-
-
-def _validated_step(step: Any, size: int) -> Numbers:
-    steps = exact_array(step, "step")
-    steps = steps.reshape(()) if steps.size == 1 else steps.ravel()
-    if steps.dtype.kind != "f" or steps.shape not in ((), (size,)) or not (steps > 0).all():
-        raise ValueError(
-            f"`step` must be a number above 0, or {size} of them, one a state; got {step!r}."
-        )
-    return steps
 
 
 def _real_vector(value: Any, argument: str) -> Numbers:

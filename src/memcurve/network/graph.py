@@ -42,18 +42,15 @@ def is_symmetric(A: Any) -> bool:
 
 def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
     """Sorted nodes that some path of A leads to from a node with ``C != 0``."""
+    from scipy.sparse import block_array, csr_array
     from scipy.sparse.csgraph import breadth_first_order
 
     size = A.shape[0]
-    sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
-    if len(sources) == 0 or len(sources) == size or has_no_zeros(A):
-        return np.arange(size if len(sources) else 0, dtype=np.intp)
-    from scipy.sparse import block_array, csr_array
-
+    driven = np.asarray(C.reshape(size, -1).any(axis=1))
+    if not driven.any() or driven.all() or has_no_zeros(A):
+        return np.arange(size if driven.any() else 0, dtype=np.intp)
     # one extra node stands for the input and points at every node it drives
-    to_nodes = csr_array(
-        (np.ones(len(sources)), (np.zeros(len(sources), int), sources)), shape=(1, size)
-    )
+    to_nodes = csr_array(driven[None, :])
     pattern = block_array([[_pattern(A).T, None], [to_nodes, csr_array((1, 1))]], format="csr")
     order = breadth_first_order(pattern, size, return_predecessors=False)
     return np.sort(order[order < size]).astype(np.intp)
@@ -79,20 +76,18 @@ def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
         kept = entries.data != 0
         targets, origins, weights = entries.row[kept], entries.col[kept], entries.data[kept]
     edges = np.bincount(origins, minlength=size)
-    following, weight = np.full(size, -1, dtype=np.intp), np.zeros(size, dtype=A.dtype)
-    following[origins], weight[origins] = targets, weights
     if np.any(edges[sources] > 1):
         return None
+    following, weight = np.full(size, -1, dtype=np.intp), np.zeros(size, dtype=A.dtype)
+    following[origins], weight[origins] = targets, weights
     successor, reached = following.tolist(), set()
     for node in sources.tolist():
         while node >= 0 and node not in reached:
             reached.add(node)
             node = successor[node]
     nodes = np.fromiter(reached, dtype=np.intp)
-    if np.any(edges[nodes] > 1):
-        return None
     starts = sorted(reached.difference(following[nodes].tolist()))
-    if len(starts) > 1:
+    if np.any(edges[nodes] > 1) or len(starts) > 1:
         return None
     place: dict[int, int] = {}  # dictionaries keep their order
     node = starts[0] if starts else int(sources[0])
@@ -113,6 +108,16 @@ def strong_components(A: Any) -> list[Indices]:
 def separate_parts(A: Any) -> list[Indices]:
     """Sets of nodes with no edge between them, in either direction: A is block diagonal."""
     return _components(A, "weak")
+
+
+def _components(A: Any, connection: Literal["weak", "strong"]) -> list[Indices]:
+    from scipy.sparse.csgraph import connected_components
+
+    if has_no_zeros(A):
+        return [np.arange(len(A), dtype=np.intp)]
+    count, label = connected_components(_pattern(A), directed=True, connection=connection)
+    order = np.argsort(label, kind="stable").astype(np.intp)
+    return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
 def submatrix(A: Any, nodes: Indices) -> NDArray[Any]:
@@ -187,13 +192,3 @@ def _pattern(A: Any) -> Any:
         return csr_array(A != 0)
     pattern = csr_array(A)
     return csr_array((pattern.data != 0, pattern.indices, pattern.indptr), shape=A.shape)
-
-
-def _components(A: Any, connection: Literal["weak", "strong"]) -> list[Indices]:
-    from scipy.sparse.csgraph import connected_components
-
-    if has_no_zeros(A):
-        return [np.arange(len(A), dtype=np.intp)]
-    count, label = connected_components(_pattern(A), directed=True, connection=connection)
-    order = np.argsort(label, kind="stable").astype(np.intp)
-    return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])

@@ -141,14 +141,16 @@ class LinearNetwork(Connected):
         size = matrix.shape[0]
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be a string, got {name!r}.")
-        fields = {
+        fields: dict[str, Any] = {
             "A": matrix,
             "C": validated_mask(C, size),
             "readout": None if readout is None else _validated_readout(readout, size),
-            "shift": None if shift is None else _validated_shift(shift, size),
+            "shift": None if shift is None else exact_array(shift, "shift"),
             "name": name,
             "notes": _validated_notes(notes),
         }
+        if shift is not None and fields["shift"].shape != (size,):
+            raise ValueError(f"`shift` must have shape ({size},), got {fields['shift'].shape}.")
         for field, value in fields.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -197,13 +199,14 @@ class LinearNetwork(Connected):
         if not self.is_complex:
             return self.A, C
         C = np.concatenate([C.real, C.imag])
-        if self.is_sparse:
-            from scipy.sparse import block_array
+        blocks = [[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]
+        if not self.is_sparse:
+            return np.block(blocks), C
+        from scipy.sparse import block_array
 
-            A = block_array([[self.A.real, -self.A.imag], [self.A.imag, self.A.real]], format="csr")
-            A.eliminate_zeros()
-            return A, C
-        return np.block([[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]), C
+        A = block_array(blocks, format="csr")
+        A.eliminate_zeros()
+        return A, C
 
     def simulate(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
         """Drive the network from rest and return the states that can be read.
@@ -313,13 +316,6 @@ def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") ->
             f"nodes, got {mask.shape}{hint}."
         )
     return mask
-
-
-def _validated_shift(shift: Any, size: int) -> NDArray[Any]:
-    vector = exact_array(shift, "shift")
-    if vector.shape != (size,):
-        raise ValueError(f"`shift` must have shape ({size},), got {vector.shape}.")
-    return vector
 
 
 def _validated_readout(readout: Any, size: int) -> NDArray[np.intp]:

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import exact_array, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
 from memcurve.network.linear import Connected, LinearNetwork, validated_mask, validated_matrix
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Activation = Callable[[Any], Any]
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -95,10 +95,9 @@ class NonlinearNetwork(Connected):
                 "`A`, `C` and `shift` of a nonlinear network must be real, got complex numbers; "
                 "split them into real and imaginary parts, as LinearNetwork.real_pair does."
             )
-        fraction = _validated_leak(self.leak, parts.size)
         scale = require_number(self.input_scale, "input_scale", "above 0", lambda s: s > 0)
-        exact = {"A": parts.A, "C": parts.C, "shift": parts.shift}
-        for field, value in (exact | {"leak": fraction, "input_scale": scale}).items():
+        exact = {"A": parts.A, "C": parts.C, "shift": parts.shift, "input_scale": scale}
+        for field, value in (exact | {"leak": _validated_leak(self.leak, parts.size)}).items():
             object.__setattr__(self, field, value)
         _require_activation(self.function, self.size)
 
@@ -146,17 +145,8 @@ class NonlinearNetwork(Connected):
         """Drive R copies of the network from rest, each by its own series.
 
         All copies advance together, one product of matrices a step: much faster than one by one.
-
-        Parameters
-        ----------
-        inputs : (R, T) or (R, T, d) array
-            One series a replica.
-        washout : int
-            How many of the first steps to leave out of the result.
-
-        Returns
-        -------
-        (R, T - washout, N) array
+        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, N); ``washout`` is
+        that of :meth:`simulate`.
         """
         return self._states(self._series(inputs, washout, replicas=True), washout)
 
@@ -226,8 +216,7 @@ class NonlinearNetwork(Connected):
         a kink, as relu at 0.
         """
         rest = self.fixed_point()
-        field = np.asarray(self.A @ rest) + (0 if self.shift is None else self.shift)
-        slopes = _slopes(self.activation, field)
+        slopes = _slopes(self.activation, self.A @ rest + (0 if self.shift is None else self.shift))
         if not np.isfinite(slopes).all():
             raise ValueError(
                 "`activation` has no derivative where some nodes rest, as relu at 0; give a "
@@ -243,16 +232,15 @@ class NonlinearNetwork(Connected):
         return LinearNetwork(A, C, shift=shift, name=self.name, notes=notes)
 
     def _rows(self) -> list[tuple[str, str]]:
-        named = isinstance(self.activation, str)
         rows = super()._rows()
-        rows.insert(3, ("activation", str(self.activation) if named else "own"))
+        named = self.activation if isinstance(self.activation, str) else "own"
+        rows.insert(3, ("activation", named))
         return rows
 
     def __repr__(self) -> str:
-        named = isinstance(self.activation, str)
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
-        parts.append(str(self.activation if named else "own activation"))
+        parts.append(self.activation if isinstance(self.activation, str) else "own activation")
         leak = f"{self.leak:g}" if isinstance(self.leak, float) else "one a node"
         parts += [f"leak={leak}"] * self._leaks
         parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)

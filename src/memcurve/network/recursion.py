@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: Steps that are computed as one matrix product.
 BLOCK = 16

@@ -48,7 +48,7 @@ def scale_to_spectral_radius(A: Any, radius: float) -> Any:
     radius = require_number(radius, "radius", "at least 0", lambda r: r >= 0)
     if radius == 0:
         return A * 0.0
-    measured = _measured_radius(A)
+    measured = float(np.abs(eigenvalues(A)).max())
     if measured == 0:
         raise ValueError(
             "`A` has spectral radius 0 and cannot be scaled to another: no cycle of its graph "
@@ -57,7 +57,7 @@ def scale_to_spectral_radius(A: Any, radius: float) -> Any:
         )
     for _ in range(3):  # the second pass takes away the rounding of the first
         A = A * (radius / measured)
-        measured = _measured_radius(A)
+        measured = float(np.abs(eigenvalues(A)).max())
         error = abs(measured / radius - 1)
         if error <= A.shape[0] * np.finfo(float).eps:
             break
@@ -98,7 +98,3 @@ def scale_by_circular_law(A: Any, radius: float, variance: float) -> Any:
     radius = require_number(radius, "radius", "at least 0", lambda r: r >= 0)
     variance = require_number(variance, "variance", "above 0", lambda v: v > 0)
     return A * (radius / math.sqrt(A.shape[0] * variance))
-
-
-def _measured_radius(A: Any) -> float:
-    return float(np.abs(eigenvalues(A)).max())

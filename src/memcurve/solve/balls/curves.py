@@ -15,7 +15,7 @@ from math import isqrt
 from typing import Any, NamedTuple
 
 from memcurve.inputs import ARMA, InputProcess
-from memcurve.inputs.levinson import first_lags
+from memcurve.inputs.arma import first_lags
 from memcurve.solve.balls.arithmetic import beside, block, energy, krylov, power_two, solve_stein
 
 #: Lags that are computed together: matrix products of this width.
