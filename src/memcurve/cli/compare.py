@@ -116,8 +116,4 @@ def _print(comparison: Comparison) -> None:
 def _content(comparison: Comparison) -> dict[str, Any]:
     """The rows without their curves."""
     rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in comparison.rows]
-    return {
-        "network": comparison.exact.network,
-        "setting": list(comparison.setting),
-        "rows": rows,
-    }
+    return {"network": comparison.exact.network, "setting": list(comparison.setting), "rows": rows}

@@ -67,13 +67,10 @@ def serve(
     try:
         address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
         app = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED).with_app(
-            path="/",
-            root=str(Path(__file__).with_name("app.py")),
+            path="/", root=str(Path(__file__).with_name("app.py"))
         )
         config = uvicorn.Config(
-            guarded(app.build(), host),
-            log_level="warning",
-            timeout_graceful_shutdown=_GRACE,
+            guarded(app.build(), host), log_level="warning", timeout_graceful_shutdown=_GRACE
         )
         server = uvicorn.Server(config)
         _parse_one_at_a_time()

@@ -147,9 +147,7 @@ def page_now() -> str | None:
 
 
 def _arriving(
-    page: str | None,
-    ordered: Mapping[str, jobs.Job],
-    draw: Callable[[Mapping[str, Any]], Section],
+    page: str | None, ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]
 ) -> None:
     """Make ``draw`` of what is there the output of the cell, now and whenever more arrives."""
     found: dict[str, Any] = {}

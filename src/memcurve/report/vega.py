@@ -182,10 +182,7 @@ def _lines(chart: Chart, points: list[Points]) -> Spec:
                     {"domain": list(range(len(dashes))), "range": dashes}, legend
                 ),
                 # the first series is what the others are compared with: it shows below them
-                "strokeWidth": {
-                    "condition": {"test": "datum.s === 0", "value": 2.6},
-                    "value": 1.7,
-                },
+                "strokeWidth": {"condition": {"test": "datum.s === 0", "value": 2.6}, "value": 1.7},
             },
         }
     )
