@@ -219,7 +219,7 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
     """
     import numpy as np
 
-    from memcurve.report.decimation import decimated
+    from memcurve.report.vega import decimated
 
     first = next((series for series in chart.series if series.shown), None)
     if first is None or width < 10:

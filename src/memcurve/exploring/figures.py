@@ -22,8 +22,8 @@ from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import Scene
 from memcurve.exploring.settings import PageSettings
 from memcurve.report import Chart, Section, Series, Table, vega, web
-from memcurve.report.decimation import decimated
 from memcurve.report.palette import LIGHT, vega_config
+from memcurve.report.vega import decimated
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
