@@ -50,15 +50,7 @@ class Scene:
 
 
 def scene_of(network: LinearNetwork) -> Scene:
-    """Compute what is shown at once.
-
-    Raises
-    ------
-    TooLargeToWatchError
-        The network has more than :data:`MOST_NODES` states.
-    UnstableNetworkError, UncertainResultError
-        As for :func:`memcurve.memory_curve`.
-    """
+    """Compute what is shown at once; errors are those of :func:`memcurve.memory_curve`."""
     if network.states > MOST_NODES:
         twice = ", two for each complex node" if network.is_complex else ""
         raise TooLargeToWatchError(
@@ -68,16 +60,6 @@ def scene_of(network: LinearNetwork) -> Scene:
             f"how long."
         )
     start = time.perf_counter()
-    curve, eigenvalues = _analysed(network)
-    seconds = time.perf_counter() - start
-    end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0
-    poles = eigenvalues.counting
-    response = None if poles is None else impulse_response(poles, end + 2)
-    return Scene(network, curve, eigenvalues, end, response, seconds)
-
-
-def _analysed(network: LinearNetwork) -> tuple[MemoryCurve, Eigenvalues]:
-    """Curve and spectrum, which is all that is decided about a network at once."""
     try:
         with rank_among_notes():
             curve = memory_curve(network, certify_up_to=MOST_IN_BALLS)
@@ -86,7 +68,12 @@ def _analysed(network: LinearNetwork) -> tuple[MemoryCurve, Eigenvalues]:
             f"{error} This page goes on in ball arithmetic for up to {MOST_IN_BALLS} states only; "
             f"`memcurve curve` and memcurve.memory_curve take more time."
         ) from error
-    return curve, eigenvalues_of(network)
+    eigenvalues = eigenvalues_of(network)
+    seconds = time.perf_counter() - start
+    end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0
+    poles = eigenvalues.counting
+    response = None if poles is None else impulse_response(poles, end + 2)
+    return Scene(network, curve, eigenvalues, end, response, seconds)
 
 
 def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) -> LinearNetwork:
@@ -155,13 +142,7 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
 
 
 def moved_scene(base: Scene, eigenvalue: complex, to: complex) -> Scene:
-    """The same network with one eigenvalue moved.
-
-    Raises
-    ------
-    ValueError
-        It cannot be moved there; among others, where rounding changed which eigenvalues count.
-    """
+    """The same network with one eigenvalue moved, where rounding leaves those that count alone."""
     moved = scene_of(move_eigenvalue(base.network, eigenvalue, to))
     if moved.curve.rank != base.curve.rank:
         raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -48,23 +48,17 @@ class PageSettings:
 
     def ignored(self) -> list[str]:
         """Controls that do nothing for this ensemble."""
-        takes = _OPTIONS[self.ensemble]
-        drawn_mask = self.mask != OWN_MASK and is_random(self.mask)
-        has_effect = {
-            "spectral_radius": bool(takes.keys() & _RADII),
-            "density": "density" in takes,
-            "seed": "seed" in takes or drawn_mask,
-        }
-        return [name for name, matters in has_effect.items() if not matters]
+        takes = set(_OPTIONS[self.ensemble])
+        if self.mask != OWN_MASK and is_random(self.mask):
+            takes |= {"seed"}
+        stand_for = {"spectral_radius": _RADII, "density": {"density"}, "seed": {"seed"}}
+        return [name for name, options in stand_for.items() if not takes & options]
 
     def network(self) -> LinearNetwork:
-        """Draw the network.
+        """Draw the network; an error for a spectral radius of 1 or more.
 
-        Raises
-        ------
-        UnstableNetworkError
-            The spectral radius is 1 or more. Rounding may leave the numbers drawn just below 1,
-            where there is a curve of 10¹⁵ lags, but that is not what was asked for.
+        Rounding may leave the numbers drawn just below 1, where there is a curve of 10¹⁵ lags, but
+        that is not what was asked for.
         """
         if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
             raise UnstableNetworkError(
@@ -81,21 +75,13 @@ class PageSettings:
 
     def arguments(self) -> dict[str, Any]:
         """Input and noise, as :func:`memcurve.memory_curve` takes them."""
-        arguments: dict[str, Any] = {}
-        if self.colour != 0:
-            arguments["input"] = ARMA(ar=[self.colour])
-        if self.noise != 0:
-            arguments["noise"] = self.noise
-        return arguments
+        arguments: dict[str, Any] = {"input": ARMA(ar=[self.colour])} if self.colour else {}
+        return arguments | ({"noise": self.noise} if self.noise else {})
 
     def link(self) -> str:
         """The settings as the query of an address, which :func:`read_link` reads back."""
-        changed = {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if getattr(self, field.name) != field.default
-        }
-        return "?" + urlencode(changed)
+        defaults = vars(type(self)())
+        return "?" + urlencode({k: v for k, v in vars(self).items() if v != defaults[k]})
 
 
 def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
@@ -110,7 +96,7 @@ def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
     >>> settings.size, wrong
     (50, ['density=two: must be a number from 0.01 to 1.'])
     """
-    known = {field.name: field for field in fields(PageSettings)}
+    known = vars(PageSettings())
     given: dict[str, Any] = {}
     wrong = []
     for name, text in query.items():
@@ -120,13 +106,12 @@ def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
             continue
         rule, allowed = _RULES[name]
         try:
-            value = _KINDS[known[name].type](text)
+            value = type(known[name])(text)
             if not allowed(value):
                 raise ValueError
+            given[name] = value
         except ValueError:
             wrong.append(f"{name}={text[:40]}: {rule}.")
-        else:
-            given[name] = value
     return PageSettings(**given), wrong
 
 
@@ -157,7 +142,6 @@ _OPTIONS["permutation"]["seed"] = lambda settings: settings.seed
 
 #: Parameters of an address that are marimo's.
 _OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
-_KINDS: dict[Any, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "ensemble": (f"must be one of {', '.join(ENSEMBLES)}", ENSEMBLES.__contains__),
     "size": (

@@ -26,16 +26,8 @@ EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 1.4, "ls": (0, (1, 1))}
 class Settings:
     """The paper's settings, or a reduced version of them.
 
-    Attributes
-    ----------
-    size : int
-        Number N of nodes in figures 1 and 3 to 6.
-    masks : int
-        Number L of masks of OSM+ and of the naive method's bands.
-    samples : tuple of int
-        Sample sizes T of figure 1.
-    seed : int
-        Of everything drawn.
+    ``size`` is the number N of nodes in figures 1 and 3 to 6, ``masks`` the number L of masks of
+    OSM+ and of the naive method's bands, ``samples`` are the sample sizes T of figure 1.
     """
 
     size: int = 100
@@ -138,23 +130,19 @@ def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
     left.set(xlabel="lag τ", ylabel=r"$\widehat{MC}_\tau(T)$", ylim=(0, 1.05), xlim=(0, 2 * size))
     _mark(left, size, f"N = {size}")
     left.legend(frameon=False, loc="center right")
-    width = 0.8 * np.diff(settings.samples).min()
-    right.bar(settings.samples, totals, width=width, color=colours)
+    right.bar(settings.samples, totals, 0.8 * np.diff(settings.samples).min(), color=colours)
     right.axhline(1, label="exact", **EXACT_STYLE)
     right.legend(frameon=False, loc="upper right")
     right.set(xlabel="samples T", ylabel=r"$\widehat{MC}(T)/N$", ylim=(0, max(totals) * 1.08))
-    return DrawnFigure(
-        figure,
-        [
-            f"Total over 5N lags: {size * totals[0]:.1f} at T = {settings.samples[0]}, "
-            f"{size * totals[-1]:.1f} at T = {settings.samples[-1]}; exact: {exact.total:g}.",
-            "Every bar exceeds 1." if min(totals) > 1 else "Not every bar exceeds 1.",
-        ],
-    )
+    findings = [
+        f"Total over 5N lags: {size * totals[0]:.1f} at T = {settings.samples[0]}, "
+        f"{size * totals[-1]:.1f} at T = {settings.samples[-1]}; exact: {exact.total:g}.",
+        "Every bar exceeds 1." if min(totals) > 1 else "Not every bar exceeds 1.",
+    ]
+    return DrawnFigure(figure, findings)
 
 
 GRAMIAN_KINDS = ("normal", "sparse_normal", "uniform", "orthogonal", "cyclic")
-GRAMIAN_TERMS = 1000
 
 
 @_figure(
@@ -174,7 +162,7 @@ def gramian_eigenvalues(settings: Settings, progress: Progress) -> DrawnFigure:
         below = {}
         for kind, colour, style in zip(GRAMIAN_KINDS, COLOURS, styles, strict=False):
             network = ensembles.make(kind, size, seed=settings.seed, mask="normal")
-            K = krylov.krylov_matrix(network.A, network.C, GRAMIAN_TERMS)
+            K = krylov.krylov_matrix(network.A, network.C, 1000)
             values = np.sort(np.abs(np.linalg.eigvalsh(K @ K.T)))[::-1]
             below[kind] = int((values < EPS).sum())
             label = kind.replace("_", " ")
@@ -251,31 +239,20 @@ def _curves_with_bands(
     size = network.size
     shown = round(1.5 * size)
     lags = np.arange(shown)
-    osm_plus = memory_curve(
-        network,
-        shown,
-        method="osm_plus",
-        seed=settings.seed,
-        masks=settings.masks,
-        distribution=mask,
-        mask_options=mask_options,
-        progress=progress,
-    )
+    asked: dict[str, Any] = {"distribution": mask, "mask_options": mask_options}
+    asked |= {"seed": settings.seed, "masks": settings.masks, "progress": progress}
+    osm_plus = memory_curve(network, shown, method="osm_plus", **asked)
     streams = np.random.default_rng(settings.seed).spawn(settings.masks)
     ones = [network.replace(C=masks.make(mask, size, seed=s, **mask_options)) for s in streams]
-    naive = np.array(
-        [
-            memory_curve(one, shown, method="naive", inverse="projector").values
-            for one in watched(ones, "naive masks", len(ones), progress)
-        ]
-    )
+    each = watched(ones, "naive masks", len(ones), progress)
+    how: dict[str, Any] = {"method": "naive", "inverse": "projector"}
+    naive = np.array([memory_curve(one, shown, **how).values for one in each])
     osm = memory_curve(ones[0], shown, method="osm")
     exact = memory_curve(network, shown)
     means = {"naive": naive.mean(axis=0), "OSM+": osm_plus.values}
-    bands = {"naive": np.quantile(naive, (0.05, 0.95), axis=0).T, "OSM+": osm_plus.bands}
-    for (label, mean), band, colour in zip(means.items(), bands.values(), COLOURS, strict=False):
-        low, high = np.asarray(band).T
-        ax.fill_between(lags, low, high, color=colour, alpha=0.25, lw=0)
+    bands = np.quantile(naive, (0.05, 0.95), axis=0), np.asarray(osm_plus.bands).T
+    for (label, mean), band, colour in zip(means.items(), bands, COLOURS, strict=False):
+        ax.fill_between(lags, *band, color=colour, alpha=0.25, lw=0)
         ax.plot(lags, mean, color=colour, lw=1.5, label=label)
     ax.plot(lags, osm.values, color="0.5", ls="-.", lw=1, label="OSM, one mask")
     ax.plot(lags, exact.values, label="exact", **EXACT_STYLE)
