@@ -68,16 +68,10 @@ def curves(
     >>> ax = memcurve.plot.curves(memcurve.memory_curve(network))
     >>> ax.figure.savefig("memory.png")  # doctest: +SKIP
     """
-    if not results:
-        raise ValueError("`results` must hold at least one MemoryCurve, got none.")
-    for result in results:
-        if not _has(result, _CURVE):
-            raise TypeError(
-                f"`results` must be MemoryCurves, got {type(result).__name__}; pass those of a "
-                f"list or a family as curves(*family)."
-            )
-        if len(result) == 0:
-            raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
+    hint = "; pass those of a list or a family as curves(*family)"
+    _require(results, _CURVE, "MemoryCurve", f"MemoryCurves, got {{}}{hint}.")
+    if not all(map(len, results)):
+        raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
     _require_labels(labels, len(results), "curves")
     ax = _new_axes() if ax is None else ax
     names = [_plain(name) for name in labels or map(_label, results)]
@@ -229,11 +223,7 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     >>> memcurve.plot.capacity(result).get_ylabel()
     'capacity'
     """
-    if not results:
-        raise ValueError("`results` must hold at least one Capacity, got none.")
-    for result in results:
-        if not _has(result, _CAPACITY):
-            raise TypeError(f"`results` must be Capacities, got {type(result).__name__}.")
+    _require(results, _CAPACITY, "Capacity", "Capacities, got {}.")
     _require_labels(labels, len(results), "results")
     ax = _new_axes() if ax is None else ax
     places = np.arange(len(results))
@@ -272,6 +262,14 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
 
 def _has(result: Any, attributes: Sequence[str]) -> bool:
     return all(hasattr(result, name) for name in attributes)
+
+
+def _require(results: Sequence[Any], attributes: Sequence[str], one: str, rule: str) -> None:
+    if not results:
+        raise ValueError(f"`results` must hold at least one {one}, got none.")
+    for result in results:
+        if not _has(result, attributes):
+            raise TypeError(f"`results` must be {rule.format(type(result).__name__)}")
 
 
 def _require_labels(labels: Sequence[str] | None, count: int, what: str) -> None:

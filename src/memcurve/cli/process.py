@@ -58,14 +58,12 @@ def exit_code(command: Callable[[], object]) -> int:
             )
         code = command()
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+    except (BrokenPipeError, SystemExit) as end:
+        # the reader, e.g. `head`, has seen enough; rich turns that into exit code 1
+        if BrokenPipeError not in (type(end), type(end.__context__)):
+            raise
         discard_output()
         return FINE
-    except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # rich turns one into exit code 1
-            discard_output()
-            return FINE
-        raise
     except KeyboardInterrupt:
         return INTERRUPTED
     except (CycloptsError, UsageError) as error:

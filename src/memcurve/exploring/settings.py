@@ -41,7 +41,11 @@ class PageSettings:
 
     def options(self) -> dict[str, Any]:
         """The options of the ensemble, all of which matter."""
-        asked: dict[str, Any] = {name: get(self) for name, get in _OPTIONS[self.ensemble].items()}
+        radius, takes = self.spectral_radius, _OPTIONS[self.ensemble]
+        controls = dict.fromkeys(_RADII, radius) | {
+            "radius_min": round(0.9 * radius, 6), "density": self.density, "seed": self.seed,
+        }  # fmt: skip
+        asked: dict[str, Any] = {name: v for name, v in controls.items() if name in takes}
         if self.mask != OWN_MASK:
             asked |= {"mask": self.mask, "seed": self.seed}
         return asked
@@ -51,8 +55,8 @@ class PageSettings:
         takes = set(_OPTIONS[self.ensemble])
         if self.mask != OWN_MASK and is_random(self.mask):
             takes |= {"seed"}
-        stand_for = {"spectral_radius": _RADII, "density": {"density"}, "seed": {"seed"}}
-        return [name for name, options in stand_for.items() if not takes & options]
+        stand_for = {"spectral_radius": _RADII, "density": ("density",), "seed": ("seed",)}
+        return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
 
     def network(self) -> LinearNetwork:
         """Draw the network; an error for a spectral radius of 1 or more.
@@ -115,30 +119,18 @@ def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
     return PageSettings(**given), wrong
 
 
-_Options = dict[str, Callable[[PageSettings], Any]]
-_GETTERS: _Options = {
-    "spectral_radius": lambda settings: settings.spectral_radius,
-    "loop": lambda settings: settings.spectral_radius,
-    "radius_max": lambda settings: settings.spectral_radius,
-    "radius_min": lambda settings: round(0.9 * settings.spectral_radius, 6),
-    "density": lambda settings: settings.density,
-}
-_RADII = {"spectral_radius", "loop", "radius_max"}
+# options that the control of the spectral radius stands for
+_RADII = ("spectral_radius", "loop", "radius_max")
 
 
-def _options_of(ensemble: Callable[..., LinearNetwork]) -> _Options:
-    """The options of an ensemble that a control stands for; its seed where it is drawn."""
-    parameters = inspect.signature(ensemble).parameters
-    takes = {name: get for name, get in _GETTERS.items() if name in parameters}
-    seed = parameters.get("seed")
-    if seed is not None and seed.default is inspect.Parameter.empty:
-        takes["seed"] = lambda settings: settings.seed
-    return takes
+def _options_of(ensemble: Callable[..., LinearNetwork]) -> set[str]:
+    """The options of an ensemble; its seed where it is drawn."""
+    given = inspect.signature(ensemble).parameters.items()
+    return {k for k, option in given if k != "seed" or option.default is inspect.Parameter.empty}
 
 
 _OPTIONS = {name: _options_of(ensemble) for name, ensemble in ENSEMBLES.items()}
-# its weights are not drawn, but its own mask is
-_OPTIONS["permutation"]["seed"] = lambda settings: settings.seed
+_OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
 
 #: Parameters of an address that are marimo's.
 _OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}

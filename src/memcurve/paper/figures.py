@@ -227,15 +227,23 @@ def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
     return DrawnFigure(figure, findings)
 
 
-def _curves_with_bands(
-    ax: Axes,
-    network: LinearNetwork,
-    mask: str,
-    settings: Settings,
-    progress: Progress,
-    **mask_options: float,
-) -> str:
+#: Title, network, distribution of its masks and their options.
+Panel = tuple[str, LinearNetwork, str, dict[str, float]]
+
+
+def _curve_panels(panels: dict[str, Panel], settings: Settings, progress: Progress) -> DrawnFigure:
+    figure, axes = _panels(2, 2, [title for title, *_ in panels.values()])
+    findings = []
+    for ax, (name, panel) in zip(axes, panels.items(), strict=True):
+        measured = _curves_with_bands(ax, panel, settings, progress)
+        findings.append(f"{name.replace('_', ' ')}: {measured}.")
+    _legend_below(figure, axes[0], 4)
+    return DrawnFigure(figure, findings)
+
+
+def _curves_with_bands(ax: Axes, panel: Panel, settings: Settings, progress: Progress) -> str:
     """Naive method, OSM and OSM+ with 90 % bands over the same masks; returns what was measured."""
+    title, network, mask, mask_options = panel
     size = network.size
     shown = round(1.5 * size)
     lags = np.arange(shown)
@@ -261,8 +269,7 @@ def _curves_with_bands(
     totals = [float(mean.sum()) for mean in means.values()]
     off = [float(np.abs(mean - exact.values).max()) for mean in means.values()]
     ax.set_title(
-        f"{ax.get_title()}\ntotal: naive {totals[0]:.1f}, OSM+ {totals[1]:.1f}, "
-        f"exact {exact.total:g}",
+        f"{title}\ntotal: naive {totals[0]:.1f}, OSM+ {totals[1]:.1f}, exact {exact.total:g}",
         fontsize=10,
     )
     rising = float(np.diff(osm_plus.values).max())
@@ -291,13 +298,8 @@ MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
 def curves_by_mask(settings: Settings, progress: Progress) -> DrawnFigure:
     """A sparse normal network, ρ = 0.9; masks of unit norm."""
     network = ensembles.sparse_normal(settings.size, seed=settings.seed)
-    figure, axes = _panels(2, 2, [title for _, _, title in MASKS])
-    findings = []
-    for ax, (mask, options, _) in zip(axes, MASKS, strict=True):
-        measured = _curves_with_bands(ax, network, mask, settings, progress, **options)
-        findings.append(f"mask {mask.replace('_', ' ')}: {measured}.")
-    _legend_below(figure, axes[0], 4)
-    return DrawnFigure(figure, findings)
+    panels = {f"mask {mask}": (title, network, mask, options) for mask, options, title in MASKS}
+    return _curve_panels(panels, settings, progress)
 
 
 NETWORKS = {
@@ -317,14 +319,11 @@ NETWORKS = {
 )
 def curves_by_ensemble(settings: Settings, progress: Progress) -> DrawnFigure:
     """Four networks, ρ = 0.9; sparse normal masks of unit norm."""
-    figure, axes = _panels(2, 2, list(NETWORKS.values()))
-    findings = []
-    for ax, kind in zip(axes, NETWORKS, strict=True):
+    panels: dict[str, Panel] = {}
+    for kind, title in NETWORKS.items():
         network = ensembles.make(kind, settings.size, seed=settings.seed)
-        measured = _curves_with_bands(ax, network, "sparse_normal", settings, progress)
-        findings.append(f"{kind.replace('_', ' ')}: {measured}.")
-    _legend_below(figure, axes[0], 4)
-    return DrawnFigure(figure, findings)
+        panels[kind] = (title, network, "sparse_normal", {})
+    return _curve_panels(panels, settings, progress)
 
 
 SPECTRA: tuple[tuple[str, dict[str, str], str], ...] = (

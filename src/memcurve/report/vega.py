@@ -49,20 +49,10 @@ _WIDTHS = {"narrow": 300.0, "wide": 660.0}
 
 
 def specification(chart: Chart, most: int = MOST_POINTS) -> Spec:
-    """A chart as a Vega-Lite specification.
+    """A chart as a Vega-Lite specification; series of more than ``most`` points are decimated.
 
-    Parameters
-    ----------
-    chart : Chart
-        What to draw.
-    most : int, optional
-        Points of one series that are drawn; longer series are decimated.
-
-    Returns
-    -------
-    dict
-        The specification. Its parameter ``hidden`` lists the series that are switched off, by
-        number; ``zoom`` is the part of the axes that is shown. Colours are left to a config.
+    Its parameter ``hidden`` lists the series that are switched off, by number; ``zoom`` is the
+    part of the axes that is shown. Colours are left to a config.
     """
     points = [decimated(chart, series, most) for series in chart.series]
     hidden = [k for k, series in enumerate(chart.series) if not series.shown]
