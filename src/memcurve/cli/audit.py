@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from memcurve.cli.console import print_document, say_written
-from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Verbose, Whole, require_other_files
-from memcurve.cli.process import FINE, MISMATCH, UsageError, discard_output
+from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Verbose, Whole
+from memcurve.cli.process import FINE, MISMATCH, UsageError, discard_output, require_other_files
 
 
 def audit(

@@ -15,8 +15,8 @@ from memcurve.cli.options import (
     Verbose,
     Whole,
     options_by_method,
-    require_other_files,
 )
+from memcurve.cli.process import require_other_files
 
 if TYPE_CHECKING:
     from memcurve.comparison import Comparison

@@ -7,16 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, writing
-from memcurve.cli.options import (
-    NETWORK,
-    Flag,
-    Method,
-    NetworkOptions,
-    Verbose,
-    Whole,
-    require_other_files,
-)
-from memcurve.cli.process import UsageError
+from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Verbose, Whole
+from memcurve.cli.process import UsageError, require_other_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

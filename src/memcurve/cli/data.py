@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, writing
-from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole, require_other_files
-from memcurve.cli.process import UsageError
+from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole
+from memcurve.cli.process import UsageError, require_other_files
 
 if TYPE_CHECKING:
     from memcurve.curve import MemoryCurve

@@ -188,20 +188,6 @@ def _node_list(text: str) -> list[int]:
     return nodes
 
 
-def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
-    """Raise where an output is the input, or two outputs are one file."""
-    written: set[Path] = set()
-    for output in outputs:
-        if output is None:
-            continue
-        path = output.resolve()
-        if path in written:
-            raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
-        if file is not None and path == file.resolve():
-            raise UsageError(f"{output} is the {what} itself; write to another file.")
-        written.add(path)
-
-
 def _with_inputs(network: LinearNetwork, count: int, mask: str | None, seed: int) -> LinearNetwork:
     """Give the network one more mask for each further input."""
     import numpy as np

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from cyclopts import CycloptsError
 
@@ -35,6 +36,20 @@ _USER_ERRORS = (ValueError, TypeError, ImportError, OverflowError)
 
 class UsageError(ValueError):
     """Options that exclude or need each other, or a value no command could make sense of."""
+
+
+def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
+    """Raise where an output is the input, or two outputs are one file."""
+    written: set[Path] = set()
+    for output in outputs:
+        if output is None:
+            continue
+        path = output.resolve()
+        if path in written:
+            raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
+        if file is not None and path == file.resolve():
+            raise UsageError(f"{output} is the {what} itself; write to another file.")
+        written.add(path)
 
 
 def exit_code(command: Callable[[], object]) -> int:

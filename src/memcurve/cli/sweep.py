@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, say_written, styled
-from memcurve.cli.options import Flag, Verbose, Whole, require_other_files, usage
-from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError
+from memcurve.cli.options import Flag, Verbose, Whole, usage
+from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError, require_other_files
 
 if TYPE_CHECKING:
     from memcurve.sweeping import Study, Sweep
@@ -139,7 +139,7 @@ def _computed(
             f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
             f"command again to go on."
         )
-        print(f"memcurve: {str(stopped) or early}", file=sys.stderr)
+        _warn(str(stopped) or early)
         if getattr(stopped, "signal", None) == signal.SIGTERM:
             raise SystemExit(TERMINATED) from None
         raise
@@ -173,16 +173,17 @@ def _shown(
     failed = result.counts["failed"]
     if failed:
         what = "1 case" if failed == 1 else f"{failed:,} cases"
-        print(
-            f"memcurve: {what} of {len(result):,} failed; --export writes the errors, "
-            f"--retry-failed computes them again.",
-            file=sys.stderr,
-        )
+        remedy = "--export writes the errors, --retry-failed computes them again"
+        _warn(f"{what} of {len(result):,} failed; {remedy}.")
     for problem in problems[1:]:
-        print(f"memcurve: error: {problem}", file=sys.stderr)
+        _warn(f"error: {problem}")
     if problems:
         raise problems[0]
     return FAILED if failed else FINE
+
+
+def _warn(text: str) -> None:
+    print(f"memcurve: {text}", file=sys.stderr)
 
 
 def _print(result: Sweep) -> None:

@@ -14,8 +14,15 @@ with app.setup:
     from memcurve.errors import UncertainResultError
     from memcurve.exploring import figures, widgets
     from memcurve.exploring.files import ENDINGS, MOST_BYTES, START_FILE, network_of, python_lines
-    from memcurve.exploring.scene import moved_scene, scene_of
-    from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, PageSettings, read_link
+    from memcurve.exploring.scene import (
+        MOST_NODES,
+        NOISES,
+        OWN_MASK,
+        PageSettings,
+        moved_scene,
+        read_link,
+        scene_of,
+    )
 
 
 @app.cell

@@ -19,11 +19,8 @@ from memcurve.auditing.verdict import counted, number
 from memcurve.comparison import Row
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
-from memcurve.exploring.scene import Scene
-from memcurve.exploring.settings import PageSettings
+from memcurve.exploring.scene import PageSettings, Scene
 from memcurve.report import Chart, Section, Series, Table, vega, web
-from memcurve.report.palette import LIGHT, vega_config
-from memcurve.report.vega import decimated
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
@@ -289,7 +286,7 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
     steps = np.arange(len(response), dtype=float)
     title = "An all-pass impulse response …"
     chart = Chart(title, "step j", "response b_j", (Series("b_j", steps, response),))
-    line = decimated(chart, chart.series[0])
+    line = vega.decimated(chart, chart.series[0])
     x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
     y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
     rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
@@ -314,7 +311,7 @@ class VegaChart:
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        config = vega_config(LIGHT)
+        config = vega.config(vega.LIGHT)
         config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
         actions = {"export": True, "source": False, "compiled": False, "editor": False}
         self.spec = spec | {"config": config, "usermeta": {"embedOptions": {"actions": actions}}}

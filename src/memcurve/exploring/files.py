@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from memcurve import plot
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
-from memcurve.exploring.settings import OWN_MASK, PageSettings
+from memcurve.exploring.scene import OWN_MASK, PageSettings
 from memcurve.io import NetworkFileError, load_masked
 from memcurve.io.arrays import readable
 from memcurve.io.networks import FORMATS

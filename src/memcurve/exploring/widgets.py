@@ -18,8 +18,7 @@ from memcurve.auditing.structure import Eigenvalues, squeezing_of
 from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures, jobs
 from memcurve.exploring.files import json_of, picture_of, table_of
-from memcurve.exploring.scene import Scene
-from memcurve.exploring.settings import PageSettings
+from memcurve.exploring.scene import PageSettings, Scene
 from memcurve.report import Section
 
 _HERE = Path(__file__).parent

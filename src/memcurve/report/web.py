@@ -14,7 +14,7 @@ from string import Template
 from typing import Any
 
 from memcurve.optional import optional
-from memcurve.report import palette, vega
+from memcurve.report import vega
 from memcurve.report.document import (
     NOTES,
     Chart,
@@ -88,7 +88,7 @@ def table(content: Table, *, number: str = "", wordy: str = "", cell: str = "") 
 
 def _swatch(chart: Chart, k: int) -> str:
     """The line or the point of a series, as a small picture."""
-    colour = f"var(--series-{k % palette.COLOURS})"
+    colour = f"var(--series-{k % vega.COLOURS})"
     if chart.kind == "disc":
         shape = [*vega.SHAPES.values()][k % len(vega.SHAPES)]
         return f"<svg width='12' height='12' fill='{colour}' aria-hidden='true'>{shape}</svg>"
@@ -128,13 +128,13 @@ def html(document: Document) -> str:
     charts = [section.chart for section in document.sections if section.chart is not None]
     series = sum(len(chart.series) for chart in charts)
     most = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
-    pages = {"light": palette.LIGHT, "dark": palette.DARK}
+    pages = {"light": vega.LIGHT, "dark": vega.DARK}
     content = {
         "charts": [_chart_content(chart, most) for chart in charts],
-        "configs": {name: palette.vega_config(colours) for name, colours in pages.items()},
+        "configs": {name: vega.config(colours) for name, colours in pages.items()},
     }
-    variables = {name: palette.variables(colours) for name, colours in pages.items()}
-    style = Template(_file("page.css")).substitute(font=palette.FONT, **variables)
+    variables = {name: vega.variables(colours) for name, colours in pages.items()}
+    style = Template(_file("page.css")).substitute(font=vega.FONT, **variables)
     return Template(_file("page.html")).substitute(
         title=text(one_line(document.title)),
         subtitle=paragraphs(document.subtitle),
@@ -353,7 +353,7 @@ def _picture(chart: Chart) -> str:
     if chart.kind == "lines":
         spec |= {"width": _WIDTH, "height": _HEIGHT}
         del spec["autosize"]
-    config = palette.vega_config(palette.AROUND, _FONT)
+    config = vega.config(vega.AROUND, _FONT)
     svg: str = vl_convert.vegalite_to_svg(spec, config=config)
     # names within a picture are seen in the whole notebook: two pictures must not share them
     own = hashlib.sha256(svg.encode()).hexdigest()[:12]
