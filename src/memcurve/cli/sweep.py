@@ -14,11 +14,6 @@ from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError, require_o
 if TYPE_CHECKING:
     from memcurve.sweeping import Study, Sweep
 
-# a terminal shows so many groups, a file or pipe all of them
-_MOST_ROWS = 60
-# columns of words, aligned to the left
-_WORD_COLUMNS = ("ensemble", "mask", "input", "method")
-
 
 def sweep(
     study: str | None = None,
@@ -191,8 +186,10 @@ def _print(result: Sweep) -> None:
     printer = Printer()
     if result.study and result.study.title:
         printer.line((result.study.title, "bold"))
-    head, *body = result.cells(most=_MOST_ROWS if sys.stdout.isatty() else None)
-    numbers = [k for k, name in enumerate(head) if name not in _WORD_COLUMNS]
+    # a terminal shows so many groups, a file or pipe all of them
+    head, *body = result.cells(most=60 if sys.stdout.isatty() else None)
+    words = ("ensemble", "mask", "input", "method")
+    numbers = [k for k, name in enumerate(head) if name not in words]
     printer.table(head, body, right=numbers)
     printer.notes(result.notes)
     printer.wrapped(styled(result.sentence))

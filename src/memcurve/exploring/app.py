@@ -29,7 +29,8 @@ with app.setup:
 def title():
     page = widgets.page_now()
     first, _wrong = read_link(mo.query_params().to_dict())
-    mo.Html(figures.TITLE + figures.about_address(_wrong))
+    _said = figures.explained("Not all of the address can be used.", " ".join(_wrong))
+    mo.Html(figures.TITLE + _said)
     return first, page
 
 
@@ -159,8 +160,9 @@ def moving(base, disc):
         try:
             scene = moved_scene(base, *moved)
         except (ValueError, UncertainResultError) as _error:
-            moved, _trouble = None, str(_error)
-    mo.Html(figures.about_move(_trouble))
+            moved = None
+            _trouble = f"{_error} What is shown is the network without the move."
+    mo.Html(figures.explained("The eigenvalue cannot be moved there.", _trouble))
     return moved, scene
 
 

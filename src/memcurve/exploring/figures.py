@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -342,16 +342,9 @@ def tabled(table: Table) -> str:
 
 
 def explained(title: str, text: str) -> str:
-    """Why there is nothing to see, as HTML."""
-    return (
-        f"<div class='explains' role='alert'><strong>{web.text(title)}</strong>"
-        f"{web.paragraphs(text)}</div>"
-    )
-
-
-def about_address(wrong: Sequence[str]) -> str:
-    """What could not be read from the address of the page."""
-    return explained("Not all of the address can be used.", " ".join(wrong)) if wrong else ""
+    """Why there is nothing to see, as HTML; nothing where there is no text."""
+    said = f"<strong>{web.text(title)}</strong>{web.paragraphs(text)}"
+    return f"<div class='explains' role='alert'>{said}</div>" if text else ""
 
 
 def about_settings(settings: PageSettings, file: str | None, trouble: str) -> str:
@@ -372,12 +365,6 @@ def about_settings(settings: PageSettings, file: str | None, trouble: str) -> st
         have = "has" if len(ignored) == 1 else "have"
         remark = f"{' and '.join(ignored).capitalize()} {have} no effect on this ensemble."
     return f"<p class='remark'>{web.text(remark)}</p>" if remark else ""
-
-
-def about_move(trouble: str) -> str:
-    """Why an eigenvalue could not be moved there."""
-    said = f"{trouble} What is shown is the network without the move."
-    return explained("The eigenvalue cannot be moved there.", said) if trouble else ""
 
 
 def about_result(scene: Scene, summary: str) -> str:

@@ -301,8 +301,7 @@ def fragment(document: Document) -> str:
         )
     pictured = next((s.chart for s in document.sections if s.chart is not None), None)
     for section in document.sections:
-        chart = section.chart
-        picture = _picture(chart) if chart is not None and chart is pictured else ""
+        picture = _picture(pictured) if pictured and section.chart is pictured else ""
         if picture or section.table is not None or section.points:
             parts.append(_plain_section(section, picture))
     if document.notes:
