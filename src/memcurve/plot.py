@@ -6,6 +6,7 @@ what a curve, a profile or a capacity has.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import warnings
@@ -20,14 +21,10 @@ if TYPE_CHECKING:
 
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
-#: Width and height of new figures, in inches.
-SIZE = (7.0, 4.2)
 #: Okabe and Ito's colours, which most colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: If no curve has more lags than this, each one gets a marker.
 MOST_MARKERS = 60
-#: Names shorter than this find room side by side in a legend.
-SHORT_NAME = 40
 #: Memory below this cannot be seen on a linear axis, which ends there.
 INVISIBLE = 1e-3
 _LAG = "lag τ (time steps)"
@@ -71,38 +68,26 @@ def curves(
     >>> ax = memcurve.plot.curves(memcurve.memory_curve(network))
     >>> ax.figure.savefig("memory.png")  # doctest: +SKIP
     """
-    if not results:
-        raise ValueError("`results` must hold at least one MemoryCurve, got none.")
-    for result in results:
-        if not _has(result, _CURVE):
-            raise TypeError(
-                f"`results` must be MemoryCurves, got {type(result).__name__}; pass those of a "
-                f"list or a family as curves(*family)."
-            )
-        if len(result) == 0:
-            raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
+    hint = "; pass those of a list or a family as curves(*family)"
+    _require(results, _CURVE, "MemoryCurve", f"MemoryCurves, got {{}}{hint}.")
+    if not all(map(len, results)):
+        raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
     _require_labels(labels, len(results), "curves")
     ax = _new_axes() if ax is None else ax
     names = [_plain(name) for name in labels or map(_label, results)]
-    longest = max(len(result) for result in results)
-    marker = "o" if longest <= MOST_MARKERS else ""
-    colours = [COLOURS[k % len(COLOURS)] for k in range(len(results))]
-    for result, name, colour in zip(results, names, colours, strict=True):
+    marker = "o" if max(map(len, results)) <= MOST_MARKERS else ""
+    for result, name, colour in zip(results, names, itertools.cycle(COLOURS), strict=False):
         width = 1.8 if _interval(result) is None else 1.0  # which would cover narrow bands
-        ax.plot(
-            result.lags, result.values, color=colour, marker=marker, ms=2 * width, lw=width,
-            label=name,
-        )  # fmt: skip
+        style: dict[str, Any] = {"color": colour, "marker": marker, "ms": 2 * width, "lw": width}
+        ax.plot(result.lags, result.values, label=name, **style)
     named: set[str | None] = {None}
-    for result, colour in zip(results, colours, strict=True):
+    for result, colour in zip(results, itertools.cycle(COLOURS), strict=False):
         low, high = result.values - result.error, result.values + result.error
         if result.bands is not None:
             low, high = result.bands.T
         band = _interval(result)
-        ax.fill_between(
-            result.lags, np.maximum(low, 0), high, color=colour, alpha=0.3, lw=0,
-            label=None if band in named else band,
-        )  # fmt: skip
+        style = {"color": colour, "alpha": 0.3, "lw": 0, "label": None if band in named else band}
+        ax.fill_between(result.lags, np.maximum(low, 0), high, **style)
         named.add(band)
     kinds = {result.kind for result in results}
     x_label, y_label = _AXES[kinds.pop()] if len(kinds) == 1 else (_LAG, "capacity")
@@ -115,7 +100,7 @@ def curves(
         # what is left beyond is invisible on a linear axis
         ends = [_last_visible(result) for result in results]
         ax.set_xlim(0, max(1.1 * max(ends), 1))
-    columns = 2 if len(names) > 4 and max(map(len, names)) < SHORT_NAME else 1
+    columns = 2 if len(names) > 4 and max(map(len, names)) < 40 else 1
     return _labelled(ax, x_label, y_label, columns)
 
 
@@ -158,12 +143,11 @@ def profile(family: Any, *, ax: Axes | None = None) -> Axes:
     ax.fill_between(levels, totals - errors, totals + errors, color=COLOURS[0], alpha=0.2, lw=0)
     for k, (name, level) in enumerate(family.marks.items()):
         if levels[0] <= level <= levels[-1]:
-            ax.axvline(level, color=COLOURS[1 + k % 4], lw=1, ls=":")
+            colour = COLOURS[1 + k % 4]
+            ax.axvline(level, color=colour, lw=1, ls=":")
             usable = float(np.interp(np.log(level), np.log(levels), totals))
-            ax.annotate(
-                f"{name}: {usable:.3g}", (level, usable), xytext=(5, 5),
-                textcoords="offset points", color=COLOURS[1 + k % 4], fontsize=9,
-            )  # fmt: skip
+            style: dict[str, Any] = {"textcoords": "offset points", "color": colour, "fontsize": 9}
+            ax.annotate(f"{name}: {usable:.3g}", (level, usable), xytext=(5, 5), **style)
     x_label = f"standard deviation of the {family.noise} (input of unit variance)"
     return _labelled(ax, x_label, "total usable memory")
 
@@ -239,11 +223,7 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     >>> memcurve.plot.capacity(result).get_ylabel()
     'capacity'
     """
-    if not results:
-        raise ValueError("`results` must hold at least one Capacity, got none.")
-    for result in results:
-        if not _has(result, _CAPACITY):
-            raise TypeError(f"`results` must be Capacities, got {type(result).__name__}.")
+    _require(results, _CAPACITY, "Capacity", "Capacities, got {}.")
     _require_labels(labels, len(results), "results")
     ax = _new_axes() if ax is None else ax
     places = np.arange(len(results))
@@ -284,6 +264,14 @@ def _has(result: Any, attributes: Sequence[str]) -> bool:
     return all(hasattr(result, name) for name in attributes)
 
 
+def _require(results: Sequence[Any], attributes: Sequence[str], one: str, rule: str) -> None:
+    if not results:
+        raise ValueError(f"`results` must hold at least one {one}, got none.")
+    for result in results:
+        if not _has(result, attributes):
+            raise TypeError(f"`results` must be {rule.format(type(result).__name__)}")
+
+
 def _require_labels(labels: Sequence[str] | None, count: int, what: str) -> None:
     if labels is not None and len(labels) != count:
         raise ValueError(f"`labels` must name each of the {count} {what}, got {len(labels)} names.")
@@ -313,17 +301,12 @@ def _new_axes() -> Axes:
     """Axes of a new figure, which notebooks show; elsewhere it needs no display."""
     from matplotlib.figure import Figure
 
-    if _in_notebook():
-        import matplotlib.pyplot as plt
-
-        return plt.figure(figsize=SIZE, layout="constrained").add_subplot()
-    return Figure(figsize=SIZE, layout="constrained").add_subplot()
-
-
-def _in_notebook() -> bool:
-    """Whether figures made by pyplot are shown when a cell ends, and closed."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return shell is not None and hasattr(shell, "kernel")
+    if not hasattr(shell, "kernel"):
+        return Figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
+    import matplotlib.pyplot as plt  # whose figures are shown when a cell ends, and closed
+
+    return plt.figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
 
 
 def _interval(result: Any) -> str | None:

@@ -1,7 +1,8 @@
 """Progress of long work: one keyword, ``progress=``, everywhere.
 
 ``False`` says nothing, ``True`` shows a bar on stderr, and a function is called as
-``progress(label, done, total)``, with ``total=None`` where the end is not known.
+``progress(label, done, total)``, with ``total=None`` where the end is not known: such a step takes
+the place of the one before.
 """
 
 from __future__ import annotations
@@ -21,20 +22,23 @@ def listening(progress: Progress) -> Iterator[Listener]:
     if callable(progress):
         yield progress
     elif not progress:
-        yield _silent
+        yield lambda label, done, total: None
     else:
         from rich.console import Console
         from rich.progress import Progress as Bars
 
         with Bars(console=Console(stderr=True)) as bars:
-            tasks: dict[str, Any] = {}
+            tasks: dict[str | None, Any] = {}
 
             def show(label: str, done: int, total: int | None) -> None:
-                if label not in tasks:
-                    tasks[label] = bars.add_task(label, total=total)
-                bars.update(tasks[label], completed=done, total=total)
+                key = None if total is None else label  # steps of unknown length share one line
+                if key not in tasks:
+                    tasks[key] = bars.add_task(label, total=total)
+                bars.update(tasks[key], description=label, completed=done, total=total)
 
             yield show
+            if None in tasks:
+                bars.remove_task(tasks[None])
 
 
 def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:
@@ -44,7 +48,3 @@ def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> I
         for done, item in enumerate(items, 1):
             yield item
             tell(label, done, total)
-
-
-def _silent(label: str, done: int, total: int | None) -> None:
-    """Say nothing."""

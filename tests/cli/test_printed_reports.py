@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from memcurve.cli.document import plot_lines, print_document
+from memcurve.cli.console import plot_lines, print_document
 from memcurve.report import Chart, Series
 from report_example import LONG, NASTY, document
 

@@ -24,7 +24,7 @@ from browser import browser
 from command import failed, inside
 from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, SUMMARY, Page, Server, serving
 from memcurve.exploring import move_eigenvalue
-from memcurve.exploring.settings import MOST_NODES
+from memcurve.exploring.scene import MOST_NODES
 
 for package in ("marimo", "anywidget"):
     pytest.importorskip(package, reason=f"the page needs {package}: memcurve[explore]")

@@ -15,8 +15,7 @@ from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.figures import about_settings
 from memcurve.exploring.files import json_of, network_of, picture_of, python_lines, table_of
 from memcurve.exploring.jobs import asked_curve, estimate, shown_methods
-from memcurve.exploring.scene import Scene, scene_of
-from memcurve.exploring.settings import NOISES, OWN_MASK, PageSettings, read_link
+from memcurve.exploring.scene import NOISES, OWN_MASK, PageSettings, Scene, read_link, scene_of
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,15 @@ from memcurve.auditing.structure import squeezing_of
 from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.figures import about_settings, stems
 from memcurve.exploring.jobs import asked_curve, estimate, shown_methods, usable
-from memcurve.exploring.scene import Scene, TooLargeToWatchError, moved_scene, scene_of
-from memcurve.exploring.settings import MOST_NODES, OWN_MASK, PageSettings
+from memcurve.exploring.scene import (
+    MOST_NODES,
+    OWN_MASK,
+    PageSettings,
+    Scene,
+    TooLargeToWatchError,
+    moved_scene,
+    scene_of,
+)
 from memcurve.methods import METHODS
 from memcurve.report.vega import specification
 from memcurve.solve import analysis

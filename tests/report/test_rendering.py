@@ -14,8 +14,7 @@ import pytest
 
 import report_example
 from memcurve.report import Chart, Document, Section, Series, Table, fragment, html, markdown
-from memcurve.report.palette import DARK, LIGHT
-from memcurve.report.vega import remarks, specification
+from memcurve.report.vega import DARK, LIGHT, remarks, specification
 from report_example import LONG, NASTY, document
 
 CHARTS = {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from cyclopts import App
 
@@ -13,7 +14,7 @@ from memcurve.cli.compare import compare
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.explore import explore
-from memcurve.cli.options import Flag
+from memcurve.cli.options import Verbose
 from memcurve.cli.paper import paper
 from memcurve.cli.process import EXIT_CODES, UsageError, exit_code
 from memcurve.cli.sweep import sweep
@@ -33,11 +34,8 @@ for _command in (audit, curve, compare, data, explore, paper, sweep):
 
 def main() -> None:
     """Entry point: ends with an exit code, and with one line on stderr where something is wrong."""
-    sys.exit(exit_code(_call))
-
-
-def _call() -> object:
-    return app(result_action="return_value", print_error=False, exit_on_error=False)
+    how: Any = {"result_action": "return_value", "print_error": False, "exit_on_error": False}
+    sys.exit(exit_code(lambda: app(**how)))
 
 
 Shell = Literal["bash", "zsh", "fish"]
@@ -48,7 +46,7 @@ _STARTUP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 
 @app.command(name="--install-completion")
 def install_completion(
-    *, shell: Shell | None = None, output: Path | None = None, verbose: Flag = False
+    *, shell: Shell | None = None, output: Path | None = None, verbose: Verbose = False
 ) -> int:
     """Let the tab key complete commands and options in bash, zsh or fish.
 
@@ -65,8 +63,6 @@ def install_completion(
     output
         Write the script here, and leave it to you to load it. Default: where the shell looks, with
         a line in ~/.bashrc or ~/.zshrc that loads it.
-    verbose
-        Show the full traceback of an error.
     """
     chosen = shell or _shell_in_use()
     try:
@@ -86,13 +82,9 @@ def _shell_in_use() -> Shell:
     from cyclopts.completion import detect_shell
     from cyclopts.completion.detect import ShellDetectionError
 
-    try:
+    found: Any = "not known"
+    with contextlib.suppress(ShellDetectionError):
         found = detect_shell()
-    except ShellDetectionError:
-        found = None
-    for shell in ("bash", "zsh", "fish"):
-        if shell == found:
-            return shell
-    raise UsageError(
-        f"the shell in use is {found or 'not known'}; name one with --shell bash, zsh or fish."
-    )
+    if found in get_args(Shell):
+        return found  # type: ignore[no-any-return]
+    raise UsageError(f"the shell in use is {found}; name one with --shell bash, zsh or fish.")

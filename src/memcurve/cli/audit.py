@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from memcurve.cli.console import say_written
-from memcurve.cli.document import print_document
-from memcurve.cli.options import (
-    NETWORK,
-    PROBLEM,
-    Flag,
-    NetworkOptions,
-    ProblemOptions,
-    Whole,
-    require_other_files,
-)
-from memcurve.cli.process import FINE, MISMATCH, UsageError, discard_output
-from memcurve.progress import Progress
+from memcurve.cli.console import print_document, say_written
+from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Verbose, Whole
+from memcurve.cli.process import FINE, MISMATCH, UsageError, discard_output, require_other_files
 
 
 def audit(
@@ -31,13 +20,12 @@ def audit(
     ridge: float | None = None,
     input_variance: float | None = None,
     options: NetworkOptions = NETWORK,
-    problem: ProblemOptions = PROBLEM,
     html: Path | None = None,
     markdown: Path | None = None,
     save: Path | None = None,
     fail_on_mismatch: Flag = False,
     json: Flag = False,
-    verbose: Flag = False,
+    verbose: Verbose = False,
 ) -> int:
     """What a network's memory really is, and what a number claimed for it means.
 
@@ -66,10 +54,6 @@ def audit(
         The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
     input_variance
         The variance of the input it comes from, if known.
-    options
-        Where the network comes from.
-    problem
-        What drives the network; --noise asks for the usable memory under one more noise.
     html
         Write the report to this file as one page that works offline, with interactive charts.
     markdown
@@ -80,35 +64,26 @@ def audit(
         End with exit code 3 if the claimed number is not the network's memory.
     json
         Print the audit as JSON instead of tables; its schema is memcurve.Audit.json_schema().
-    verbose
-        Show the full traceback of an error.
     """
-    about_claim = {
-        "--fail-on-mismatch": fail_on_mismatch or None,
-        "--k-max": k_max,
-        "--samples": samples,
-        "--ridge": ridge,
-        "--input-variance": input_variance,
-    }
-    _require_claim(claimed, {name for name, value in about_claim.items() if value is not None})
-    if problem.noise is not None and len(problem.noise) > 1:
-        raise UsageError(f"--noise must be a single level for an audit, got {problem.noise}.")
+    known: dict[str, Any] = {
+        "k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance,
+    }  # fmt: skip
+    given = {name for name, value in known.items() if value is not None}
+    _require_claim(claimed, given | ({"fail_on_mismatch"} if fail_on_mismatch else set()))
+    if options.noise is not None and len(options.noise) > 1:
+        raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
     require_other_files(file, html, markdown, save)
     from memcurve.auditing import audit as run
     from memcurve.result import replacing
 
-    with _status() as progress:
-        result = run(
-            options.network(file, "sparse_normal"),
-            claimed=claimed,
-            k_max=k_max,
-            samples=samples,
-            ridge=ridge,
-            input_variance=input_variance,
-            seed=options.seed,
-            progress=progress,
-            **problem.arguments(),
-        )
+    result = run(
+        options.network(file, "sparse_normal"),
+        claimed=claimed,
+        seed=options.seed,
+        progress=sys.stderr.isatty(),
+        **known,
+        **options.arguments(),
+    )
     for path, text in ((html, result.to_html), (markdown, result.to_markdown)):
         if path is not None:
             with replacing(path) as stream:
@@ -128,25 +103,14 @@ def audit(
     return MISMATCH if wrong and fail_on_mismatch else FINE
 
 
-@contextmanager
-def _status() -> Iterator[Progress]:
-    """Show on a terminal what is being done, one step in the place of another."""
-    if not sys.stderr.isatty():
-        yield False
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("reading the network") as status:
-        yield lambda label, done, total: status.update(label)
-
-
 def _require_claim(claimed: str | None, given: set[str]) -> None:
     """Raise unless the options about a claimed number make sense together."""
     if claimed is None:
         for name in sorted(given):
-            raise UsageError(f"{name} needs --claimed, the number that it is about.")
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} needs --claimed, the number that it is about.")
         return
-    if "--ridge" in given and "--samples" not in given:
+    if "ridge" in given and "samples" not in given:
         raise UsageError("--ridge needs --samples, since their ratio is what acts as a noise.")
     from memcurve.auditing.claims import claimed_number
 

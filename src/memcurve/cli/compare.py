@@ -5,26 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from memcurve.cli.console import (
-    json_text,
-    print_line,
-    print_table,
-    save_plot,
-    say_written,
-    stdout_console,
-)
+from memcurve.cli.console import Printer, json_text, writing
 from memcurve.cli.options import (
     NETWORK,
-    PROBLEM,
     SEVERAL,
     Flag,
     Method,
     NetworkOptions,
-    ProblemOptions,
+    Verbose,
     Whole,
     options_by_method,
-    require_other_files,
 )
+from memcurve.cli.process import require_other_files
 
 if TYPE_CHECKING:
     from memcurve.comparison import Comparison
@@ -35,14 +27,13 @@ def compare(
     *,
     methods: Annotated[list[Method] | None, SEVERAL] = None,
     options: NetworkOptions = NETWORK,
-    problem: ProblemOptions = PROBLEM,
     lags: Whole | None = None,
     masks: Whole = 100,
     samples: Whole = 10_000,
     plot: Path | None = None,
     save: Path | None = None,
     json: Flag = False,
-    verbose: Flag = False,
+    verbose: Verbose = False,
 ) -> int:
     """Several methods on one network, measured against the exact curve.
 
@@ -61,10 +52,6 @@ def compare(
     methods
         Methods to compare with the exact one. Default: naive neutral osm osm_plus montecarlo;
         naive and montecarlo for coloured input, noise, several inputs or a readout.
-    options
-        Where the network comes from.
-    problem
-        What drives the network, and what disturbs its states.
     lags
         Number of lags compared, from 0 on. Default: twice the number of states.
     masks
@@ -77,8 +64,6 @@ def compare(
         Write the rows and their whole curves to this .json file.
     json
         Print the rows as JSON instead of a table.
-    verbose
-        Show the full traceback of an error.
     """
     from memcurve.comparison import compare as run
 
@@ -89,35 +74,26 @@ def compare(
         lags=lags,
         seed=options.seed,
         options=options_by_method(masks=masks, samples=samples),
-        **problem.arguments(),
+        **options.arguments(),
     )
-    if save is not None:
-        comparison.save(save)
-    if plot is not None:
-        save_plot(comparison, plot)
-    if json:
-        print(json_text(_content(comparison)))
-    else:
-        _print(comparison)
-    say_written(picture=plot, result=save)
+    with writing(comparison, plot=plot, save=save):
+        if json:
+            print(json_text(_content(comparison)))
+        else:
+            _print(comparison)
     return 0
 
 
 def _print(comparison: Comparison) -> None:
     """One row a method."""
-    console = stdout_console()
-    setting = "".join(f"; {part}" for part in comparison.setting)
     exact = comparison.exact
-    about = f"  {exact.network}{setting}; totals over lags 0 … {len(exact) - 1}"
-    print_line(console, ("network", "bold"), about)
-    print_table(console, comparison.HEADER, comparison.table(), right=range(1, 4))
+    about = "; ".join([f"  {exact.network}", *comparison.setting])
+    printer = Printer()
+    printer.line(("network", "bold"), f"{about}; totals over lags 0 … {len(exact) - 1}")
+    printer.table(comparison.HEADER, comparison.table(), right=range(1, 4))
 
 
 def _content(comparison: Comparison) -> dict[str, Any]:
     """The rows without their curves."""
     rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in comparison.rows]
-    return {
-        "network": comparison.exact.network,
-        "setting": list(comparison.setting),
-        "rows": rows,
-    }
+    return {"network": comparison.exact.network, "setting": list(comparison.setting), "rows": rows}

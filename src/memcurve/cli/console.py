@@ -1,4 +1,4 @@
-"""What commands print: tables, notes, JSON.
+"""What commands print: tables, notes, reports with charts of braille dots, JSON.
 
 A terminal has some width; in a file or pipe nothing is cut. Texts are shown as they are, less the
 escape sequences that names from files may hold.
@@ -6,14 +6,18 @@ escape sequences that names from files may hold.
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.text import Text
+
+    from memcurve.report import Chart, Document, Section
 
 #: Columns of a file or pipe; rich would take 80, or those of the terminal behind, and cut there.
 PIPE_WIDTH = 10_000
@@ -23,14 +27,9 @@ LEAST_WIDTH = 72
 #: Lags shown in tables, besides those that mean something.
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
-
-def stdout_console() -> Console:
-    """A console on stdout."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.width = max(console.width, LEAST_WIDTH) if sys.stdout.isatty() else PIPE_WIDTH
-    return console
+# columns and rows of a plot, of 2 × 4 dots each, and the bits of these dots
+_PLOT_WIDTH, _PLOT_HEIGHT = 60, 8
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 
 def styled(content: str, style: str = "") -> Text:
@@ -42,69 +41,84 @@ def styled(content: str, style: str = "") -> Text:
     return Text(clean(content), style=style)
 
 
-def print_table(
-    console: Console,
-    heads: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: Collection[int] = (),
-    indent: int = 2,
-) -> None:
-    """Print a table without lines, the columns ``right`` aligned to the right.
+class Printer:
+    """Prints to stdout."""
 
-    Those are numbers and stay whole; words too long for a narrow terminal are folded, never cut. In
-    a file or pipe lines have no blanks at their ends.
-    """
-    from rich.table import Table
+    def __init__(self) -> None:
+        from rich.console import Console
 
-    table = Table(box=None, padding=(0, 2, 0, indent))
-    for k, head in enumerate(heads):
-        justify: Any = "right" if k in right else "left"
-        table.add_column(styled(head), overflow="fold", justify=justify, no_wrap=k in right)
-    for row in rows:
-        table.add_row(*map(styled, row))
-    if sys.stdout.isatty():
-        console.print(table)
-        return
-    with console.capture() as captured:
-        console.print(table)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+        self.console = Console(highlight=False)
+        self.console.width = (
+            max(self.console.width, LEAST_WIDTH) if sys.stdout.isatty() else PIPE_WIDTH
+        )
+
+    def line(self, *parts: str | tuple[str, str]) -> None:
+        """Print one line of texts, each as it is or with a style; a terminal wraps it by itself."""
+        from rich.text import Text
+
+        texts = [styled(part) if isinstance(part, str) else styled(*part) for part in parts]
+        self.console.print(Text.assemble(*texts), soft_wrap=True)
+
+    def wrapped(self, text: Text, prefix: str = "", style: str = "") -> None:
+        """Print one paragraph, each of its lines behind the prefix."""
+        from rich.text import Text
+
+        for line in text.wrap(self.console, max(self.console.width - len(prefix), 20)):
+            line.rstrip()
+            self.console.print(Text.assemble((prefix, style), line), soft_wrap=True)
+
+    def named(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Print a name and a text a line."""
+        for name, text in rows:
+            self.line((f"{name:>14}", "bold"), f"  {text}")
+
+    def notes(self, notes: Iterable[str]) -> None:
+        """Print one note a line."""
+        for note in notes:
+            self.line(("note:", "yellow"), f" {note}")
+
+    def table(
+        self,
+        heads: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        right: Collection[int] = (),
+        indent: int = 2,
+    ) -> None:
+        """Print a table without lines, the columns ``right`` aligned to the right.
+
+        Those are numbers and stay whole; words too long for a narrow terminal are folded, never
+        cut. In a file or pipe lines have no blanks at their ends.
+        """
+        from rich.table import Table
+
+        table = Table(box=None, padding=(0, 2, 0, indent))
+        for k, head in enumerate(heads):
+            justify: Any = "right" if k in right else "left"
+            table.add_column(styled(head), overflow="fold", justify=justify, no_wrap=k in right)
+        for row in rows:
+            table.add_row(*map(styled, row))
+        if sys.stdout.isatty():
+            self.console.print(table)
+            return
+        with self.console.capture() as captured:
+            self.console.print(table)
+        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
-def print_line(console: Console, *parts: str | tuple[str, str]) -> None:
-    """Print one line of texts, each as it is or with a style; a terminal wraps it by itself."""
-    from rich.text import Text
+@contextlib.contextmanager
+def writing(
+    result: Any, *, plot: Path | None, save: Path | None, draw: Callable[[], Any] | None = None
+) -> Iterator[None]:
+    """Write a result and its picture to files, and name these once the result is printed."""
+    if save is not None:
+        result.save(save)
+    if plot is not None:
+        from memcurve import plot as pictures
 
-    texts = [styled(part) if isinstance(part, str) else styled(*part) for part in parts]
-    console.print(Text.assemble(*texts), soft_wrap=True)
-
-
-def print_wrapped(console: Console, text: Text, prefix: str = "", style: str = "") -> None:
-    """Print one paragraph, each of its lines behind the prefix."""
-    from rich.text import Text
-
-    for line in text.wrap(console, max(console.width - len(prefix), 20)):
-        line.rstrip()
-        console.print(Text.assemble((prefix, style), line), soft_wrap=True)
-
-
-def print_named(console: Console, rows: Iterable[tuple[str, str]]) -> None:
-    """Print a name and a text a line."""
-    for name, text in rows:
-        print_line(console, (f"{name:>14}", "bold"), f"  {text}")
-
-
-def print_notes(console: Console, notes: Iterable[str]) -> None:
-    """Print one note a line."""
-    for note in notes:
-        print_line(console, ("note:", "yellow"), f" {note}")
-
-
-def save_plot(result: Any, path: Path) -> None:
-    """Draw a result to a file."""
-    from memcurve import plot
-
-    plot.save(result.plot(), path)
+        pictures.save((draw or result.plot)(), plot)
+    yield
+    say_written(picture=plot, result=save)
 
 
 def say_written(**files: Path | None) -> None:
@@ -131,3 +145,124 @@ def _finite(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [_finite(value) for value in content]
     return content
+
+
+def print_document(document: Document) -> None:
+    """Verdict, figures and sections; of the charts the first line of each.
+
+    Lines are wrapped at the width of the terminal; a file or pipe gets them whole.
+    """
+    from rich.text import Text
+
+    from memcurve.report.document import NOTES, one_line
+
+    printer = Printer()
+    console = printer.console
+    _print_paragraph(printer, document.title, "bold")
+    if document.subtitle.strip():
+        _print_paragraph(printer, document.subtitle, "dim")
+    tone = {True: "green", False: "red", None: "cyan"}[document.good]
+    for k, sentence in enumerate(document.verdict):
+        text = styled(one_line(sentence))
+        if k == 0:
+            console.print()
+            text = Text.assemble((f"{one_line(document.word)}. ", f"bold {tone}"), text)
+        printer.wrapped(text, "| " if console.options.ascii_only else "▌ ", tone)
+    if document.figures:
+        console.print()
+        width = max(len(name) for name, _ in document.figures)
+        for name, value in document.figures:
+            printer.line((f"{name:>{width}}", "dim"), "  ", (value, "bold"))
+    for section in document.sections:
+        _print_section(printer, section)
+    if document.notes:
+        console.print()
+        _print_paragraph(printer, NOTES, "bold")
+        printer.notes(document.notes)
+    if document.footer.strip():
+        console.print()
+        _print_paragraph(printer, document.footer, "dim")
+
+
+def _print_paragraph(printer: Printer, content: str, style: str = "", bullet: str = "") -> None:
+    from memcurve.report.document import one_line
+
+    printer.wrapped(styled(one_line(content), style), bullet)
+
+
+def _print_section(printer: Printer, section: Section) -> None:
+    from memcurve.report.document import one_line, split_paragraphs
+
+    console, chart, table = printer.console, section.chart, section.table
+    console.print()
+    _print_paragraph(printer, section.title, "bold")
+    for paragraph in split_paragraphs(section.text):
+        _print_paragraph(printer, paragraph)
+    if chart is not None and chart.kind == "lines" and not console.options.ascii_only:
+        lines = plot_lines(chart, min(_PLOT_WIDTH, console.width - 16))
+        if lines:
+            name = next(series.name for series in chart.series if series.shown)
+            _print_paragraph(printer, f"{chart.y_label} over {chart.x_label}: {name}", "dim")
+        for line in lines:
+            printer.line(line)
+    if table is not None:
+        rows = [[one_line(cell) for cell in row] for row in (table.head, *table.rows)]
+        printer.table(rows[0], rows[1:], right=table.numeric, indent=0)
+    for point in section.points:
+        _print_paragraph(printer, point, bullet="• ")
+
+
+def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
+    """The first shown series of a chart as lines of braille dots; none where it has no points.
+
+    The ends of both axes are written beside and below.
+    """
+    import numpy as np
+
+    from memcurve.report.vega import decimated
+
+    first = next((series for series in chart.series if series.shown), None)
+    if first is None or width < 10:
+        return []
+    points = decimated(chart, first, most=20_000)
+    places = np.flatnonzero(np.isfinite(points.y))
+    if not places.size:
+        return []
+    x, y = points.x[places], points.y[places]
+    low, high = float(y.min()), float(y.max())
+    if not chart.log_y and 0 < low <= 0.6 * high:
+        low = 0.0  # as the chart has it
+    columns = _dots(x, x.min(), x.max(), chart.log_x, 2 * width)
+    heights = _dots(y, low, high, chart.log_y, 4 * _PLOT_HEIGHT)
+    dots = np.zeros((4 * _PLOT_HEIGHT, 2 * width), dtype=np.int64)
+    for k in range(len(x)):
+        start = k - 1 if k and places[k] == places[k - 1] + 1 else k  # else there is a gap
+        across, up = columns[k] - columns[start], heights[k] - heights[start]
+        count = max(abs(across), abs(up), 1)
+        steps = np.arange(count + 1)
+        line = [heights[start] + up * steps / count, columns[start] + across * steps / count]
+        dots[tuple(np.round(line).astype(np.int64))] = 1
+    cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(_PLOT_HEIGHT, 4, width, 2), _DOTS)
+    top, bottom = f"{high:.3g}", f"{low:.3g}"
+    margin = max(len(top), len(bottom))
+    labels = [top, *[""] * (_PLOT_HEIGHT - 2), bottom]
+    lines = [
+        f"{label:>{margin}} │{''.join(chr(0x2800 + cell) for cell in row)}".rstrip("\u2800")
+        for label, row in zip(labels, cells.tolist(), strict=True)
+    ]
+    left, right = f"{x.min():.3g}", f"{x.max():.3g}"
+    lines.append(f"{'':{margin}} └{'─' * width}")
+    lines.append(f"{'':{margin}}  {left}{right:>{width - len(left)}}")
+    return lines
+
+
+def _dots(
+    values: NDArray[np.float64], low: float, high: float, log: bool, count: int
+) -> NDArray[np.int64]:
+    """Where values fall among so many dots."""
+    import numpy as np
+
+    if log:
+        values, low, high = np.log(values), float(np.log(low)), float(np.log(high))
+    span = high - low or 1.0
+    return np.clip(np.round((values - low) / span * (count - 1)), 0, count - 1).astype(np.int64)

@@ -6,27 +6,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memcurve.cli.console import (
-    SHOWN_LAGS,
-    print_line,
-    print_named,
-    print_notes,
-    print_table,
-    save_plot,
-    say_written,
-    stdout_console,
-)
-from memcurve.cli.options import (
-    NETWORK,
-    PROBLEM,
-    Flag,
-    Method,
-    NetworkOptions,
-    ProblemOptions,
-    Whole,
-    require_other_files,
-)
-from memcurve.cli.process import UsageError
+from memcurve.cli.console import SHOWN_LAGS, Printer, writing
+from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Verbose, Whole
+from memcurve.cli.process import UsageError, require_other_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +24,6 @@ def curve(
     file: Path | None = None,
     *,
     options: NetworkOptions = NETWORK,
-    problem: ProblemOptions = PROBLEM,
     method: Method = "exact",
     lags: Whole | None = None,
     forecast: Flag = False,
@@ -51,7 +32,7 @@ def curve(
     plot: Path | None = None,
     save: Path | None = None,
     json: Flag = False,
-    verbose: Flag = False,
+    verbose: Verbose = False,
 ) -> int:
     """Memory curve of a network from a file or of a built-in ensemble.
 
@@ -72,10 +53,6 @@ def curve(
     file
         Network to read: .npz, .mat or .safetensors holding A and C (or W and Win); .npy, .csv or
         .mtx holding A (with --mask) or [A | C]. Without a file, a built-in ensemble is used.
-    options
-        Where the network comes from.
-    problem
-        What drives the network, and what disturbs its states.
     method
         exact: rounding accuracy in milliseconds; certified: proven bounds; the others are the
         paper's, without an error bound.
@@ -95,10 +72,8 @@ def curve(
         Write the whole result to this .json file.
     json
         Print the result as JSON instead of a table.
-    verbose
-        Show the full traceback of an error.
     """
-    from memcurve import MemoryCurve
+    from memcurve import MemoryCurve, memory_curve
     from memcurve.errors import rank_among_notes
 
     if file is not None and forecast and str(file).isdigit():
@@ -107,34 +82,26 @@ def curve(
     if sum((forecast, fisher, profile)) > 1:
         raise UsageError("--forecast, --fisher and --profile exclude each other; give one of them.")
     network = options.network(file, "normal")
-    arguments = problem.arguments()
+    if profile and lags is not None:
+        raise UsageError("--profile is about totals over all lags; leave out --lags.")
+    arguments = {"method": method, **options.arguments()}
     result: Any
     with rank_among_notes():
         if forecast:
-            result = _forecast(network, lags, method=method, **arguments)
+            result = _forecast(network, lags, **arguments)
         elif fisher:
-            result = _fisher(network, lags, method=method, **arguments)
-        elif profile:
-            if lags is not None:
-                raise UsageError("--profile is about totals over all lags; leave out --lags.")
-            result = _profile(network, method=method, seed=options.seed, **arguments)
-        elif problem.noise is not None and len(problem.noise) > 1:
-            result = _profile(network, lags=lags, method=method, seed=options.seed, **arguments)
+            result = _fisher(network, lags, **arguments)
+        elif profile or len(options.noise or ()) > 1:
+            result = _profile(network, lags=lags, seed=options.seed, **arguments)
         else:
-            from memcurve import memory_curve
-
-            result = memory_curve(network, lags, method=method, seed=options.seed, **arguments)
-    if save is not None:
-        result.save(save)
-    if plot is not None:
-        save_plot(result, plot)
-    if json:
-        print(result.to_json())
-    elif isinstance(result, MemoryCurve):
-        _print_curve(result)
-    else:
-        _print_profile(result)
-    say_written(picture=plot, result=save)
+            result = memory_curve(network, lags, seed=options.seed, **arguments)
+    with writing(result, plot=plot, save=save):
+        if json:
+            print(result.to_json())
+        elif isinstance(result, MemoryCurve):
+            _print_curve(result)
+        else:
+            _print_profile(result)
     return 0
 
 
@@ -174,15 +141,15 @@ def _profile(network: LinearNetwork, *, noise: Any = None, **arguments: Any) -> 
     from memcurve import ObservationNoise, StateNoise, noise_profile
 
     if isinstance(noise, ObservationNoise | StateNoise):
-        state_noise = isinstance(noise, StateNoise)
-        return noise_profile(network, noise.deviation, state_noise=state_noise, **arguments)
+        arguments["state_noise"] = isinstance(noise, StateNoise)
+        noise = noise.deviation
     return noise_profile(network, noise, **arguments)
 
 
 def _print_curve(result: MemoryCurve) -> None:
     """The main figures, the memory at some lags, and the notes."""
-    console = stdout_console()
-    print_named(console, result.summary())
+    printer = Printer()
+    printer.named(result.summary())
     inputs = result.channels.shape[1]
     channels = [f"input {k}" for k in range(min(inputs, _SHOWN_INPUTS))] if inputs > 1 else []
     levels = (0.5, 0.1) if result.kind == "memory" and inputs == 1 else ()
@@ -204,15 +171,14 @@ def _print_curve(result: MemoryCurve) -> None:
         )
     steps = "horizon" if result.kind == "forecasting" else "lag"
     heads = [steps, result.kind, "± error", *channels, ""]
-    print_table(console, heads, rows, right=range(len(heads) - 1))
-    print_notes(console, result.notes)
+    printer.table(heads, rows, right=range(len(heads) - 1))
+    printer.notes(result.notes)
 
 
 def _print_profile(profile: NoiseProfile) -> None:
     """One row a noise level, and the number formats."""
-    console = stdout_console()
-    about = f"  {profile.curves[0].network}; {profile.noise}"
-    print_line(console, ("network", "bold"), about)
+    printer = Printer()
+    printer.line(("network", "bold"), f"  {profile.curves[0].network}; {profile.noise}")
     formats = sorted(profile.marks.items(), key=lambda mark: mark[1])
     rows = []
     for level, total, error in sorted(
@@ -222,5 +188,5 @@ def _print_profile(profile: NoiseProfile) -> None:
         formats = formats[len(passed) :]
         above = f"above {', '.join(passed)}" if passed else ""
         rows.append((f"{level:.2e}", f"{total:.6f}", f"{error:.1e}", above))
-    print_table(console, ("noise", "usable memory", "± error", ""), rows, right=range(3))
-    print_notes(console, profile.notes)
+    printer.table(("noise", "usable memory", "± error", ""), rows, right=range(3))
+    printer.notes(profile.notes)

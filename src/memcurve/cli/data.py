@@ -12,22 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from memcurve.cli.console import (
-    SHOWN_LAGS,
-    json_text,
-    print_line,
-    print_named,
-    print_notes,
-    print_table,
-    say_written,
-    stdout_console,
-)
-from memcurve.cli.options import SEVERAL, Flag, Whole, require_other_files
-from memcurve.cli.process import UsageError
+from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, writing
+from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole
+from memcurve.cli.process import UsageError, require_other_files
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from memcurve.curve import MemoryCurve
     from memcurve.data.capacity import Capacity
     from memcurve.notes import Note
@@ -107,13 +96,11 @@ class RecordingOptions:
 
         first = self.curve(states)
         columns = open_recording(states, self.input, **self._names()).columns
-        checks = self.checks and first.diagnostics["states"] < columns
-        whitened = "ar_order" in first.diagnostics
-        others = [
-            self.curve(states, estimator=name, checks=checks, innovations=whitened)
-            for name in ESTIMATORS
-        ]
-        return [first, *others]
+        same = {
+            "checks": self.checks and first.diagnostics["states"] < columns,
+            "innovations": "ar_order" in first.diagnostics,
+        }
+        return [first, *(self.curve(states, estimator=name, **same) for name in ESTIMATORS)]
 
     def capacity(self, states: Path) -> Capacity:
         """The capacity by degree; the recording is loaded whole."""
@@ -126,10 +113,8 @@ class RecordingOptions:
 
     def _names(self) -> dict[str, Any]:
         names = self.state_names
-        return {
-            "state_names": names[0] if names is not None and len(names) == 1 else names,
-            "input_name": self.input_name,
-        }
+        states = names[0] if names is not None and len(names) == 1 else names
+        return {"state_names": states, "input_name": self.input_name}
 
 
 RECORDING = RecordingOptions()
@@ -144,7 +129,7 @@ def data(
     plot: Path | None = None,
     save: Path | None = None,
     json: Flag = False,
-    verbose: Flag = False,
+    verbose: Verbose = False,
 ) -> int:
     """Memory of a network known by its recorded states.
 
@@ -164,8 +149,6 @@ def data(
         Recording to read, in chunks: a row for each time, already driven by the input of that
         time. .npy holds the states; .npz, .mat and .h5 arrays by name, .parquet, .csv and .txt
         columns, with the input among them or in --input FILE.
-    recording
-        Where the recording is, and how its memory is estimated.
     capacity
         Also the nonlinear capacity by degree: of products of past inputs; the recording is then
         loaded whole. With --json both are printed, as "memory" and "capacity".
@@ -178,8 +161,6 @@ def data(
         Write the memory curve to this .json file; with --compare that of the regression.
     json
         Print the result as JSON instead of tables.
-    verbose
-        Show the full traceback of an error.
     """
     for file in (states, recording.input):
         require_other_files(file, plot, save, what="recording")
@@ -188,22 +169,15 @@ def data(
     with _own_words():
         curves = recording.all_curves(states) if compare else [recording.curve(states)]
         processing = recording.capacity(states) if capacity else None
-    if save is not None:
-        curves[0].save(save)
-    if plot is not None:
-        from memcurve import plot as pictures
-
-        labels = [f"{one.options['estimator']}: total {one.total:.4g}" for one in curves]
-        pictures.save(pictures.curves(*curves, labels=labels if compare else None), plot)
-    if json:
-        print(_json(curves, processing))
-    elif compare:
-        _print_estimators(curves)
-    else:
-        _print_curve(curves[0])
-        if processing is not None:
-            _print_capacity(processing)
-    say_written(picture=plot, result=save)
+    with writing(curves[0], plot=plot, save=save, draw=lambda: _drawn(curves)):
+        if json:
+            print(_json(curves, processing))
+        elif compare:
+            _print_estimators(curves)
+        else:
+            _print_curve(curves[0])
+            if processing is not None:
+                _print_capacity(processing)
     return 0
 
 
@@ -221,6 +195,13 @@ def _own_words() -> Iterator[None]:
         raise
 
 
+def _drawn(curves: list[MemoryCurve]) -> Any:
+    from memcurve import plot
+
+    labels = [f"{one.options['estimator']}: total {one.total:.4g}" for one in curves]
+    return plot.curves(*curves, labels=labels if len(curves) > 1 else None)
+
+
 def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
     """A single curve as its own JSON, which MemoryCurve.from_json reads."""
     from json import loads
@@ -229,66 +210,62 @@ def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
         both = {"memory": curves[0].to_json(), "capacity": processing.to_json()}
         content: dict[str, Any] = {name: loads(text) for name, text in both.items()}
     elif len(curves) > 1:
-        content = {"recording": curves[0].network, "estimators": [_row(one) for one in curves]}
+        rows = [
+            {
+                "estimator": curve.options["estimator"],
+                "total": curve.total,
+                "total_error": curve.total_error,
+                "values": curve.values.tolist(),
+                "notes": curve.notes,
+            }
+            for curve in curves
+        ]
+        content = {"recording": curves[0].network, "estimators": rows}
     else:
         return curves[0].to_json()
     return json_text(content)
 
 
-def _row(curve: MemoryCurve) -> dict[str, Any]:
-    return {
-        "estimator": curve.options["estimator"],
-        "total": curve.total,
-        "total_error": curve.total_error,
-        "values": curve.values.tolist(),
-        "notes": list(curve.notes),
-    }
-
-
 def _print_curve(result: MemoryCurve) -> None:
     """What the checks found, totals, the memory at some lags, and the notes."""
-    console = stdout_console()
-    _print_findings(console, result)
-    print_named(console, _summary(result))
+    printer = Printer()
+    _print_findings(printer, result)
+    printer.named(_summary(result))
     first, last = int(result.lags[0]), int(result.lags[-1])
     end = result.diagnostics.get("last_lag", -1)
     rows = []
     for lag in [s for s in sorted({*SHOWN_LAGS, end, last}) if first <= s <= last]:
-        k = lag - first
-        interval = "unknown"
-        if result.bands is not None:
-            interval = "{:.5f} … {:.5f}".format(*result.bands[k])
+        k, bands = lag - first, result.bands
+        interval = "unknown" if bands is None else "{:.5f} … {:.5f}".format(*bands[k])
         significant = "last significant lag" if lag == end else ""
         rows.append((str(lag), f"{result.values[k]:.5f}", interval, significant))
     level = "" if result.bands is None else f"{100 * result.options['level']:g} % "
-    print_table(console, ("lag", "memory", f"{level}interval", ""), rows, right=range(3))
-    print_notes(console, _other_notes(result))
+    printer.table(("lag", "memory", f"{level}interval", ""), rows, right=range(3))
+    printer.notes(_other_notes(result))
 
 
 def _print_estimators(curves: Sequence[MemoryCurve]) -> None:
     """Estimators of one recording side by side, each with its first note; the rest of the first."""
-    console = stdout_console()
-    first = curves[0]
-    _print_findings(console, first)
-    print_named(console, _summary(first)[:1])
+    printer, first = Printer(), curves[0]
+    _print_findings(printer, first)
+    printer.named(_summary(first)[:1])
     rows = []
     for curve in curves:
         error = "unknown" if math.isnan(curve.total_error) else f"{curve.total_error:.2g}"
         rows.append((curve.options["estimator"], f"{curve.total:.4f}", error, curve.notes[0]))
-    print_table(console, ("estimator", "total", "± error", "note"), rows, right=(1, 2))
-    print_notes(console, _other_notes(first)[1:])
+    printer.table(("estimator", "total", "± error", "note"), rows, right=(1, 2))
+    printer.notes(_other_notes(first)[1:])
 
 
-def _print_findings(console: Console, result: MemoryCurve) -> None:
+def _print_findings(printer: Printer, result: MemoryCurve) -> None:
     findings = result.diagnostics.get("findings")
     if not findings:
-        text = "left out" if findings is None else "nothing to report"
-        print_named(console, [("checks", text)])
+        printer.named([("checks", "left out" if findings is None else "nothing to report")])
         return
     for k, one in enumerate(findings):
-        head, colour = ("" if k else "checks"), _COLOURS[one["level"]]
+        head, level = ("" if k else "checks"), one["level"]
         said = f" {one['message']}; {one['remedy']}"
-        print_line(console, (f"{head:>14}", "bold"), "  ", (f"{one['level']}:", colour), said)
+        printer.line((f"{head:>14}", "bold"), "  ", (f"{level}:", _COLOURS[level]), said)
 
 
 def _other_notes(result: MemoryCurve) -> list[Note]:
@@ -316,7 +293,6 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
 
 def _print_capacity(result: Capacity) -> None:
     """One row a degree, the total, and the notes."""
-    console = stdout_console()
     rows = [
         (
             str(degree),
@@ -328,6 +304,7 @@ def _print_capacity(result: Capacity) -> None:
     ]
     counts = f"{len(result.targets)} of {sum(result.count.values())} targets"
     rows.append(("total", f"{result.total:.4f}", f"{result.total_error:.2g}", counts))
-    print_table(console, ("degree", "capacity", "± error", "significant"), rows, right=range(4))
-    print_line(console, f"at most {result.rank}, the number of linearly independent states")
-    print_notes(console, result.notes)
+    printer = Printer()
+    printer.table(("degree", "capacity", "± error", "significant"), rows, right=range(4))
+    printer.line(f"at most {result.rank}, the number of linearly independent states")
+    printer.notes(result.notes)

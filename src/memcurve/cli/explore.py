@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from memcurve.cli.options import Flag, Whole
+from memcurve.cli.options import Verbose, Whole
 from memcurve.cli.process import UsageError
 
 
@@ -16,7 +16,7 @@ def explore(
     port: Whole | None = None,
     host: str = "127.0.0.1",
     browser: bool = True,
-    verbose: Flag = False,
+    verbose: Verbose = False,
 ) -> None:
     """A page to play with, in the browser: move the controls, and watch the memory change.
 
@@ -38,8 +38,6 @@ def explore(
         Address to listen on. Any other than the default lets whoever can reach it use the page.
     browser
         Whether to open the page in a browser.
-    verbose
-        Show the full traceback of an error.
     """
     if port is not None and not 1 <= port <= 65535:
         raise UsageError(f"--port must be from 1 to 65535, got {port}.")

@@ -56,6 +56,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Flag = Annotated[bool, Parameter(negative="")]
+Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
 SEVERAL = Parameter(consume_multiple=True, negative="")
 
@@ -63,7 +64,7 @@ SEVERAL = Parameter(consume_multiple=True, negative="")
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
-    """Where the network comes from: a built-in ensemble, or names in a file.
+    """A built-in ensemble or what is in a file; what drives it, and what disturbs its states.
 
     Parameters
     ----------
@@ -86,6 +87,13 @@ class NetworkOptions:
         Nodes that can be read, e.g. 0,3,5-9. Default: all.
     matrix
         Name of the connectivity in FILE, where it is not A or W.
+    input
+        Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
+        for several inputs one for all, or one each.
+    noise
+        Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
+        state:1e-3 (enters the recursion), float32, float64, step:0.01, or 12bit:4 (over -4 … 4).
+        Several standard deviations give a family of curves.
     """
 
     ensemble: Ensemble | None = None
@@ -97,6 +105,8 @@ class NetworkOptions:
     inputs: Whole | None = None
     readout: str | None = None
     matrix: str | None = None
+    input: Annotated[list[str] | None, SEVERAL] = None
+    noise: Annotated[list[str] | None, SEVERAL] = None
 
     def network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
         """Read the file, or draw the ensemble with those options that are set."""
@@ -131,26 +141,6 @@ class NetworkOptions:
         network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
         return network if count == 1 else _with_inputs(network, count, self.mask, self.seed)
 
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class ProblemOptions:
-    """What drives the network, and what disturbs its states.
-
-    Parameters
-    ----------
-    input
-        Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
-        for several inputs one for all, or one each.
-    noise
-        Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
-        state:1e-3 (enters the recursion), float32, float64, step:0.01, or 12bit:4 (over -4 … 4).
-        Several standard deviations give a family of curves.
-    """
-
-    input: Annotated[list[str] | None, SEVERAL] = None
-    noise: Annotated[list[str] | None, SEVERAL] = None
-
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.memory_curve`."""
         arguments: dict[str, Any] = {}
@@ -160,24 +150,23 @@ class ProblemOptions:
             processes = []
             for text in self.input:
                 # what is wrong with a recording is no error of usage
-                form, _, _ = text.lower().partition(":")
-                with contextlib.nullcontext() if form == "series" else _usage():
+                recording = text.lower().partition(":")[0] == "series"
+                with contextlib.nullcontext() if recording else usage():
                     processes.append(parse(text))
             arguments["input"] = processes[0] if len(processes) == 1 else processes
         if self.noise is not None:
             from memcurve.noise import parse_noise
 
-            with _usage():
+            with usage():
                 arguments["noise"] = parse_noise(self.noise)
         return arguments
 
 
 NETWORK = NetworkOptions()
-PROBLEM = ProblemOptions()
 
 
 @contextlib.contextmanager
-def _usage() -> Iterator[None]:
+def usage() -> Iterator[None]:
     """Make what is wrong with a text of the command line an error of usage."""
     try:
         yield
@@ -197,17 +186,6 @@ def _node_list(text: str) -> list[int]:
                 f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
             ) from None
     return nodes
-
-
-def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
-    """Raise where an output is the input, or two outputs are one file."""
-    given = [output.resolve() for output in outputs if output is not None]
-    for path in given:
-        if given.count(path) > 1:
-            raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
-    for output in outputs:
-        if file is not None and output is not None and output.resolve() == file.resolve():
-            raise UsageError(f"{output} is the {what} itself; write to another file.")
 
 
 def _with_inputs(network: LinearNetwork, count: int, mask: str | None, seed: int) -> LinearNetwork:

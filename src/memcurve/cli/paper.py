@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from memcurve.cli.console import json_text, print_table, stdout_console
-from memcurve.cli.options import SEVERAL, Flag, Whole
+from memcurve.cli.console import Printer, json_text
+from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole
 
 
 def paper(
@@ -19,7 +19,7 @@ def paper(
     fresh: Flag = False,
     seed: Whole = 1,
     json: Flag = False,
-    verbose: Flag = False,
+    verbose: Verbose = False,
 ) -> int:
     """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
 
@@ -46,15 +46,16 @@ def paper(
         Seed of everything drawn at random.
     json
         Print the page, the figures and the outcomes of the claims as JSON.
-    verbose
-        Show the full traceback of an error.
     """
     from memcurve.paper import FIGURES, Settings, reproduce
 
-    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed)
-    progress = True if sys.stderr.isatty() else _say
     page, outcomes = reproduce(
-        output, figures=figure, settings=settings, claims=claims, fresh=fresh, progress=progress
+        output,
+        figures=figure,
+        settings=(Settings.quick if quick else Settings)(seed=seed),
+        claims=claims,
+        fresh=fresh,
+        progress=True if sys.stderr.isatty() else _say,
     )
     if json:
         chosen = FIGURES if figure is None else figure
@@ -68,7 +69,7 @@ def paper(
     if outcomes:
         heads = ("where", "claim", "verdict", "figure")
         rows = [(one.where, one.statement, one.verdict, one.figure) for one in outcomes]
-        print_table(stdout_console(), heads, rows, indent=0)
+        Printer().table(heads, rows, indent=0)
     print(f"page: {page}")
     return 0
 

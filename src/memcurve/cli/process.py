@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from cyclopts import CycloptsError
 
@@ -37,6 +38,20 @@ class UsageError(ValueError):
     """Options that exclude or need each other, or a value no command could make sense of."""
 
 
+def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
+    """Raise where an output is the input, or two outputs are one file."""
+    written: set[Path] = set()
+    for output in outputs:
+        if output is None:
+            continue
+        path = output.resolve()
+        if path in written:
+            raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
+        if file is not None and path == file.resolve():
+            raise UsageError(f"{output} is the {what} itself; write to another file.")
+        written.add(path)
+
+
 def exit_code(command: Callable[[], object]) -> int:
     """Call ``command`` and return the exit code of the process.
 
@@ -58,14 +73,12 @@ def exit_code(command: Callable[[], object]) -> int:
             )
         code = command()
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+    except (BrokenPipeError, SystemExit) as end:
+        # the reader, e.g. `head`, has seen enough; rich turns that into exit code 1
+        if BrokenPipeError not in (type(end), type(end.__context__)):
+            raise
         discard_output()
         return FINE
-    except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # rich turns one into exit code 1
-            discard_output()
-            return FINE
-        raise
     except KeyboardInterrupt:
         return INTERRUPTED
     except (CycloptsError, UsageError) as error:

@@ -7,27 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memcurve.cli.console import (
-    json_text,
-    print_line,
-    print_notes,
-    print_table,
-    print_wrapped,
-    say_written,
-    stdout_console,
-    styled,
-)
-from memcurve.cli.options import Flag, Whole, require_other_files
-from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError
+from memcurve.cli.console import Printer, json_text, say_written, styled
+from memcurve.cli.options import Flag, Verbose, Whole, usage
+from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError, require_other_files
 
 if TYPE_CHECKING:
     from memcurve.sweeping import Study, Sweep
-    from memcurve.sweeping.run import Estimate
-
-# a terminal shows so many groups, a file or pipe all of them
-_MOST_ROWS = 60
-# columns of words, aligned to the left
-_WORD_COLUMNS = ("ensemble", "mask", "input", "method")
 
 
 def sweep(
@@ -46,7 +31,7 @@ def sweep(
     plot: Path | None = None,
     yes: Flag = False,
     json: Flag = False,
-    verbose: Flag = False,
+    verbose: Verbose = False,
 ) -> int:
     """Many networks, one question: the cases of a study, a picture and a sentence at the end.
 
@@ -95,18 +80,20 @@ def sweep(
         Go on with a study of more than a million cases.
     json
         Print the counts, the sentence and the summary as JSON instead of a table.
-    verbose
-        Show the full traceback of an error.
     """
     if study is None:
         return _list(json)
     executor = _executor(serial, dask, mpi, workers)
-    _require_endings(export, plot)
+    from memcurve.plot import ENDINGS
+
+    _require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
+    _require_ending("--plot", plot, ENDINGS)
     if dry_run and status:
         raise UsageError("--dry-run and --status exclude each other; give one of them.")
     if dry_run and (export or plot):
         raise UsageError("--dry-run computes nothing to export or to draw; leave it out.")
-    from memcurve.sweeping import Study, shipped
+    from memcurve.sweeping import Study, Sweep, shipped
+    from memcurve.sweeping.run import require_few, require_outputs
 
     chosen = Study.load(study, quick=quick)
     named = study in shipped() and not Path(study).is_file()
@@ -117,15 +104,12 @@ def sweep(
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
     if export or plot:
-        from memcurve.sweeping.run import require_outputs
-
         require_outputs(chosen, {"--export": export, "--plot": plot})
     if status:
-        from memcurve.sweeping import Sweep
-
         result = Sweep.open(place, chosen)
     else:
-        _require_few(chosen, yes)
+        with usage():
+            require_few(chosen, yes)
         result = _computed(chosen, place, executor, retry_failed, yes)
     return _shown(result, place, export, plot, json)
 
@@ -139,9 +123,9 @@ def _computed(
     from memcurve.sweeping.executors import UnusableWorkerError
     from memcurve.sweeping.run import sweep as run
 
-    asked: dict[str, Any] = {"retry_failed": retry_failed, "allow_many": yes, "progress": True}
+    executor |= {"retry_failed": retry_failed, "allow_many": yes, "progress": True}
     try:
-        return run(study, store, **executor, **asked)
+        return run(study, store, **executor)
     except (UnusableWorkerError, BrokenExecutor) as error:
         raise OSError(str(error)) from error
     except KeyboardInterrupt as stopped:
@@ -150,7 +134,7 @@ def _computed(
             f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
             f"command again to go on."
         )
-        print(f"memcurve: {str(stopped) or early}", file=sys.stderr)
+        _warn(str(stopped) or early)
         if getattr(stopped, "signal", None) == signal.SIGTERM:
             raise SystemExit(TERMINATED) from None
         raise
@@ -173,49 +157,48 @@ def _shown(
     else:
         _print(result)
     problems: list[Exception] = []
-    for kind, path in {"picture": plot if result.counts["done"] else None, "table": export}.items():
-        if path is None:
-            continue
-        try:
-            _write(result, kind, path)
-        except (OSError, ValueError, TypeError, ImportError) as error:
-            problems.append(error)
-        else:
-            say_written(**{kind: path})
+    plot = plot if result.counts["done"] else None
+    for kind, path, write in (("picture", plot, _draw), ("table", export, type(result).save)):
+        if path is not None:
+            try:
+                write(result, path)
+                say_written(**{kind: path})
+            except (OSError, ValueError, TypeError, ImportError) as error:
+                problems.append(error)
     failed = result.counts["failed"]
     if failed:
         what = "1 case" if failed == 1 else f"{failed:,} cases"
-        print(
-            f"memcurve: {what} of {len(result):,} failed; --export writes the errors, "
-            f"--retry-failed computes them again.",
-            file=sys.stderr,
-        )
+        remedy = "--export writes the errors, --retry-failed computes them again"
+        _warn(f"{what} of {len(result):,} failed; {remedy}.")
     for problem in problems[1:]:
-        print(f"memcurve: error: {problem}", file=sys.stderr)
+        _warn(f"error: {problem}")
     if problems:
         raise problems[0]
     return FAILED if failed else FINE
 
 
+def _warn(text: str) -> None:
+    print(f"memcurve: {text}", file=sys.stderr)
+
+
 def _print(result: Sweep) -> None:
     """The summary over seeds, what failed, and the sentence."""
-    console = stdout_console()
+    printer = Printer()
     if result.study and result.study.title:
-        print_line(console, (result.study.title, "bold"))
-    head, *body = result.cells(most=_MOST_ROWS if sys.stdout.isatty() else None)
-    numbers = [k for k, name in enumerate(head) if name not in _WORD_COLUMNS]
-    print_table(console, head, body, right=numbers)
-    print_notes(console, result.notes)
-    print_wrapped(console, styled(result.sentence))
+        printer.line((result.study.title, "bold"))
+    # a terminal shows so many groups, a file or pipe all of them
+    head, *body = result.cells(most=60 if sys.stdout.isatty() else None)
+    words = ("ensemble", "mask", "input", "method")
+    numbers = [k for k, name in enumerate(head) if name not in words]
+    printer.table(head, body, right=numbers)
+    printer.notes(result.notes)
+    printer.wrapped(styled(result.sentence))
 
 
-def _write(result: Sweep, kind: str, path: Path) -> None:
-    if kind == "picture":
-        from memcurve import plot
+def _draw(result: Sweep, path: Path) -> None:
+    from memcurve import plot
 
-        plot.save(result.plot(), path)
-    else:
-        result.save(path)
+    plot.save(result.plot(), path)
 
 
 def _estimated(
@@ -227,7 +210,7 @@ def _estimated(
     time_it: bool,
     as_json: bool,
 ) -> int:
-    from memcurve.sweeping.run import estimate
+    from memcurve.sweeping.run import duration, estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
@@ -248,15 +231,7 @@ def _estimated(
             "error": guess.error,
         }
         print(json_text(content))
-    else:
-        _print_estimate(study, guess)
-    return FINE
-
-
-def _print_estimate(study: Study, guess: Estimate) -> None:
-    """How many cases there are, are done and are left, and about how long those take."""
-    from memcurve.sweeping.run import duration
-
+        return FINE
     print(f"{study.name}: {guess.count:,} cases ({study.design})")
     if guess.done is None:
         print("too many to look up which of them are done")
@@ -270,6 +245,7 @@ def _print_estimate(study: Study, guess: Estimate) -> None:
         )
     if guess.error is not None:
         print(f"note: not all of those timed succeeded: {guess.error}")
+    return FINE
 
 
 def _list(as_json: bool) -> int:
@@ -280,8 +256,7 @@ def _list(as_json: bool) -> int:
         print(json_text({study.name: study.title for study in studies}))
     else:
         rows = [(study.name, f"{study.count:,}", study.title) for study in studies]
-        heads = ("study", "cases", "question")
-        print_table(stdout_console(), heads, rows, right=(1,), indent=0)
+        Printer().table(("study", "cases", "question"), rows, right=(1,), indent=0)
     return FINE
 
 
@@ -293,15 +268,12 @@ def _executor(serial: bool, dask: str | None, mpi: bool, workers: int | None) ->
         raise UsageError(f"{' and '.join(asked)} exclude each other; give one of them.")
     if workers is not None and workers < 1:
         raise UsageError(f"--workers must be at least 1, got {workers}.")
-    elsewhere = serial or mpi or (dask is not None and dask != "local")
-    if workers is not None and elsewhere:
+    if workers is not None and (serial or mpi or dask not in (None, "local")):
         raise UsageError(f"{asked[0]} takes no --workers; leave one of them out.")
     if dask is not None:
         address = None if dask == "local" else dask
         return {"executor": "dask", "address": address, "workers": workers}
-    if serial or mpi:
-        return {"executor": "serial" if serial else "mpi"}
-    return {"executor": "processes", "workers": workers}
+    return {"executor": asked[0][2:]} if asked else {"executor": "processes", "workers": workers}
 
 
 def _count(executor: dict[str, Any]) -> int:
@@ -312,22 +284,7 @@ def _count(executor: dict[str, Any]) -> int:
     return executor.get("workers") or cores or 1
 
 
-def _require_few(study: Study, yes: bool) -> None:
-    from memcurve.sweeping.run import require_few
-
-    try:
-        require_few(study, yes)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-
-
-def _require_endings(export: Path | None, plot: Path | None) -> None:
+def _require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
     """Raise before hours of work rather than after."""
-    endings = (".csv", ".parquet", ".nc", ".json")
-    if export is not None and export.suffix.lower() not in endings:
-        raise UsageError(f"--export must end in one of {', '.join(endings)}, got {str(export)!r}.")
-    if plot is not None:
-        from memcurve.plot import ENDINGS
-
-        if plot.suffix.lower() not in ENDINGS:
-            raise UsageError(f"--plot must end in one of {', '.join(ENDINGS)}, got {str(plot)!r}.")
+    if path is not None and path.suffix.lower() not in endings:
+        raise UsageError(f"{option} must end in one of {', '.join(endings)}, got {str(path)!r}.")

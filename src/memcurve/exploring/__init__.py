@@ -1,7 +1,7 @@
 """A page in the browser where networks can be played with: ``memcurve explore``.
 
-``settings`` (where the controls stand) → ``scene`` (what is computed at once) and ``jobs`` (what
-arrives when it is there) → ``figures`` and ``files`` → ``widgets`` and ``app``, the page itself,
+``scene`` (where the controls stand, and what is computed at once) and ``jobs`` (what arrives when
+it is there) → ``figures`` and ``files`` → ``widgets`` and ``app``, the page itself,
 which marimo runs; ``server`` serves it. All but ``widgets`` and ``app`` work without marimo.
 """
 

@@ -18,48 +18,44 @@ with app.setup:
     from memcurve import ensembles, masks
     from memcurve.errors import UncertainResultError
     from memcurve.exploring import figures, widgets
-    from memcurve.exploring.files import (
-        ENDINGS,
-        MOST_BYTES,
-        START_FILE,
-        network_of,
-        python_lines,
+    from memcurve.exploring.files import ENDINGS, MOST_BYTES, START_FILE, network_of, python_lines
+    from memcurve.exploring.scene import (
+        MOST_NODES,
+        NOISES,
+        OWN_MASK,
+        PageSettings,
+        moved_scene,
+        read_link,
+        scene_of,
     )
-    from memcurve.exploring.scene import moved_scene, scene_of
-    from memcurve.exploring.settings import MOST_NODES, NOISES, OWN_MASK, PageSettings, read_link
 
 
 @app.cell
 def title():
     page = widgets.page_now()
     first, _wrong = read_link(mo.query_params().to_dict())
-    mo.Html(figures.TITLE + figures.about_address(_wrong))
+    _said = figures.explained("Not all of the address can be used.", " ".join(_wrong))
+    mo.Html(figures.TITLE + _said)
     return first, page
 
 
 @app.cell
 def controls(first):
+    _wide = {"full_width": True}
+    _typed, _shown = _wide | {"include_input": True}, _wide | {"show_value": True}
+
     def _slider(start, stop, step, value, label):
-        return mo.ui.slider(
-            start, stop, step, value=value, label=label, show_value=True, full_width=True
-        )
+        return mo.ui.slider(start, stop, step, value=value, label=label, **_shown)
 
-    def _dropdown(choices, value, label):
-        return mo.ui.dropdown(choices, value, label=label, full_width=True)
-
-    ensemble = _dropdown(list(ensembles.ENSEMBLES), first.ensemble, "ensemble")
-    size = mo.ui.slider(
-        1, MOST_NODES, value=first.size, label="nodes N", include_input=True, full_width=True
-    )
+    ensemble = mo.ui.dropdown(list(ensembles.ENSEMBLES), first.ensemble, label="ensemble", **_wide)
+    size = mo.ui.slider(1, MOST_NODES, value=first.size, label="nodes N", **_typed)
     radius = _slider(0.01, 1.1, 0.01, first.spectral_radius, "spectral radius ρ")
     density = _slider(0.01, 1.0, 0.01, first.density, "density of the weights")
-    mask = _dropdown([OWN_MASK, *masks.MASKS], first.mask, "input mask")
-    seed = mo.ui.number(0, 999, 1, value=first.seed, label="seed", full_width=True)
+    mask = mo.ui.dropdown([OWN_MASK, *masks.MASKS], first.mask, label="input mask", **_wide)
+    seed = mo.ui.number(0, 999, 1, value=first.seed, label="seed", **_wide)
     colour = _slider(-0.95, 0.95, 0.05, first.colour, "colour of the input, AR(1)")
-    noise = mo.ui.slider(
-        steps=list(NOISES), value=first.noise, label="noise on the states", show_value=True,
-        full_width=True,
-    )  # fmt: skip
+    _noises = {"steps": list(NOISES), "value": first.noise}
+    noise = mo.ui.slider(**_noises, label="noise on the states", **_shown)
     upload = mo.ui.file(filetypes=ENDINGS, max_size=MOST_BYTES, label="Open a file")
     mo.vstack([ensemble, size, radius, density, mask, seed, colour, noise, upload], gap=0.7)
     return colour, density, ensemble, mask, noise, radius, seed, size, upload
@@ -80,10 +76,8 @@ def network_now(contents, name, draft, use_file):
     file = name if use_file.value else None
     base, _trouble = None, ""
     try:
-        if file is None:
-            base = scene_of(draft.network())
-        else:
-            base = scene_of(network_of(file, contents, draft.mask, draft.seed))
+        _read = None if file is None else network_of(file, contents, draft.mask, draft.seed)
+        base = scene_of(draft.network() if _read is None else _read)
     except (ValueError, UncertainResultError, MemoryError) as _error:
         _trouble = str(_error)
     mo.Html(figures.about_settings(draft, file, _trouble))
@@ -171,8 +165,9 @@ def moving(base, disc):
         try:
             scene = moved_scene(base, *moved)
         except (ValueError, UncertainResultError) as _error:
-            moved, _trouble = None, str(_error)
-    mo.Html(figures.about_move(_trouble))
+            moved = None
+            _trouble = f"{_error} What is shown is the network without the move."
+    mo.Html(figures.explained("The eigenvalue cannot be moved there.", _trouble))
     return moved, scene
 
 
@@ -184,15 +179,9 @@ def lag_memory():
 
 @app.cell
 def lag_control(chosen_lags, scene):
-    lag = mo.ui.slider(
-        0,
-        scene.end,
-        value=min([*chosen_lags[-1:], figures.telling_lag(scene)][0], scene.end),
-        label="lag τ",
-        include_input=True,
-        full_width=True,
-        on_change=chosen_lags.append,
-    )
+    _start = min([*chosen_lags[-1:], figures.telling_lag(scene)][0], scene.end)
+    _how = {"include_input": True, "full_width": True, "on_change": chosen_lags.append}
+    lag = mo.ui.slider(0, scene.end, value=_start, label="lag τ", **_how)
     return (lag,)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,8 @@ from memcurve.auditing.structure import Squeezing
 from memcurve.comparison import Row
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
-from memcurve.exploring.scene import Scene
-from memcurve.exploring.settings import PageSettings
+from memcurve.exploring.scene import PageSettings, Scene
 from memcurve.report import Chart, Section, Series, Table, vega, web
-from memcurve.report.decimation import decimated
-from memcurve.report.palette import LIGHT, vega_config
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
@@ -37,44 +34,37 @@ SAME = 5e-3
 #: Where the lags drawn hold less than this share of the memory, it is said.
 NEARLY_ALL = 0.998
 
-#: Vega-Lite, drawn by the page itself.
-MIME = "application/vnd.vegalite.v5+json"
 TITLE = (
     "<h1>How much does it remember?</h1>\n"
     "<p>A recurrent network x<sub>t</sub> = A x<sub>t−1</sub> + C z<sub>t</sub> holds past inputs "
     "z in its states x. Move the controls: its exact memory follows at once, computed on this "
     "machine; what takes longer arrives later.</p>"
 )
-_ACTIONS = {"export": True, "source": False, "compiled": False, "editor": False}
 
 
 def summary(scene: Scene, settings: PageSettings) -> str:
     """What the total says, to stand after it, and the main numbers beside it."""
-    said = _remembered(scene)
-    if settings.is_plain or not scene.curve.total:
-        return said
-    return f"{said} All this for white input without noise; below with {asked_name(settings)}."
-
-
-def _remembered(scene: Scene) -> str:
     curve, network = scene.curve, scene.network
     if not curve.total:
         reach = "the states" if network.readout is None else "what is read of the states"
         return f"past inputs remembered: no input reaches {reach}."
     remembered = "past input" if curve.total == 1 else "past inputs"
     text = f"{remembered} remembered in total, {_of_states(scene)}"
-    if network.inputs > 1:
-        text += f", over {network.inputs} inputs"
     lag = curve.horizon(0.5)
     if network.inputs > 1:
-        half = ""
+        text += f", over {network.inputs} inputs."
     elif lag is None:
-        half = " At the last lag listed more than half of an input is left."
+        text += ". At the last lag listed more than half of an input is left."
     elif lag == 0:
-        half = " Less than half of the latest input is left."
+        text += ". Less than half of the latest input is left."
     else:
-        half = f" Less than half of an input is left from lag {lag} on."
-    return f"{text}.{half} {_accuracy(curve)}"
+        text += f". Less than half of an input is left from lag {lag} on."
+    error = float(curve.error.max())
+    accuracy = f"No value is further than {at_most(error)} from the truth."
+    text = f"{text} {accuracy if error else 'The values are exact.'}"
+    if settings.is_plain:
+        return text
+    return f"{text} All this for white input without noise; below with {asked_name(settings)}."
 
 
 def _of_states(scene: Scene) -> str:
@@ -86,13 +76,6 @@ def _of_states(scene: Scene) -> str:
     if network.is_complex:
         return f"two for each of its {counted(network.size, 'complex state')}"
     return "as many as it has states"
-
-
-def _accuracy(curve: MemoryCurve) -> str:
-    error = float(curve.error.max())
-    if error == 0:
-        return "The values are exact."
-    return f"No value is further than {at_most(error)} from the truth."
 
 
 def at_most(error: float) -> str:
@@ -109,7 +92,13 @@ def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> S
     lags = _lags(scene)
     name = "exact" if settings.is_plain or asked is None else "white input, no noise"
     series = [Series(name, lags, scene.curve.values[: len(lags)])]
-    text = f"{_what_memory_is(scene)}{_held(scene)}"
+    text = _what_memory_is(scene)
+    held = float(scene.curve.values[: scene.end + 1].sum())
+    if held < NEARLY_ALL * scene.curve.total:
+        text += (
+            f" The lags drawn hold {number(held)} of it; the rest is spread thinly over very many "
+            f"later ones."
+        )
     if isinstance(asked, MemoryCurve):
         count = min(len(lags), len(asked))
         series.append(Series(asked_name(settings), lags[:count], asked.values[:count]))
@@ -131,16 +120,6 @@ def _what_memory_is(scene: Scene) -> str:
     )
 
 
-def _held(scene: Scene) -> str:
-    held = float(scene.curve.values[: scene.end + 1].sum())
-    if held >= NEARLY_ALL * scene.curve.total:
-        return ""
-    return (
-        f" The lags drawn hold {number(held)} of it; the rest is spread thinly over very many "
-        f"later ones."
-    )
-
-
 def asked_name(settings: PageSettings) -> str:
     """Input and noise in words."""
     parts = [f"AR({settings.colour:g}) input"] if settings.colour else []
@@ -149,18 +128,18 @@ def asked_name(settings: PageSettings) -> str:
 
 
 def _what_changed(settings: PageSettings, without: float, asked: MemoryCurve) -> str:
-    total = asked.total
-    said = f"With {asked_name(settings)} the total is {_known(total, asked.total_error)}"
-    change = f"{said} in place of {without:g}"
-    if abs(total - without) < SAME:
+    said = f"With {asked_name(settings)} the total is {_known(asked.total, asked.total_error)}"
+    if abs(asked.total - without) < SAME:
         return f"{said}, as without."
     if settings.noise and settings.colour:
-        return f"{change}: the colour changes what can be inferred, the noise what can be read."
-    if settings.noise:
-        return f"{change}: the rest lies below the noise."
-    if total > without:
-        return f"{change}: inputs that resemble each other can be inferred from one another."
-    return f"{change}: of an input of this colour the network holds less."
+        why = "the colour changes what can be inferred, the noise what can be read"
+    elif settings.noise:
+        why = "the rest lies below the noise"
+    elif asked.total > without:
+        why = "inputs that resemble each other can be inferred from one another"
+    else:
+        why = "of an input of this colour the network holds less"
+    return f"{said} in place of {without:g}: {why}."
 
 
 def _known(total: float, error: float) -> str:
@@ -175,7 +154,7 @@ def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
     series = [Series("exact", lags, scene.curve.values[: len(lags)])]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
     rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
-    errors = []
+    known = []
     for way, shown in shown_methods().items():
         outcome = found.get(way)
         if isinstance(outcome, Row) and outcome.curve is not None:
@@ -183,13 +162,12 @@ def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
             cut = np.clip(values, LOWEST, HIGHEST)
             series.append(Series(way, lags[: len(values)], cut, dashed=shown.dashed))
             rows.append((way, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
-            errors.append(outcome.largest_error)
+            known += [outcome.largest_error] if math.isfinite(outcome.largest_error) else []
         elif outcome is None:
             rows.append((way, "…", "", ""))
         else:
             why = outcome.note if isinstance(outcome, Row) else f"failed: {outcome}"
             rows.append((way, "—", "", why))
-    known = [error for error in errors if math.isfinite(error)]
     text = (
         f"Each is a way in use, for white input and without noise, over the same "
         f"{compared_lags(scene)} lags. What differs from the exact curve is an artefact of the "
@@ -221,8 +199,7 @@ def usable_section(settings: PageSettings, found: Any) -> Section:
         "Memory in directions in which the states hardly vary drowns in noise first, and so does "
         "what simulations can see of it."
     )
-    single = usable.at("float32")
-    if single is not None:
+    if (single := usable.at("float32")) is not None:
         kept = _known(single.total, single.error)
         text += f" States stored in single precision keep {kept}."
     if settings.colour:
@@ -314,28 +291,21 @@ def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
     steps = np.arange(len(response), dtype=float)
     title = "An all-pass impulse response …"
     chart = Chart(title, "step j", "response b_j", (Series("b_j", steps, response),))
-    line = decimated(chart, chart.series[0])
+    line = vega.decimated(chart, chart.series[0])
     x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
     y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
     rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
     names = "['gone by lag τ', 'still inside: the memory']"
     legend = {"labelExpr": f"{names}[datum.value]"}
     colour = {"field": "left", "type": "nominal", "scale": {"domain": [1, 0]}, "legend": legend}
-    return {
+    return vega.WIDE_CHART | {
         "description": f"{title} {len(response)} steps; what comes after step {lag} is memory.",
         "title": title,
         "data": {"values": rows},
         "transform": [{"calculate": f"datum.x > {lag} ? 1 : 0", "as": "left"}],
-        "width": "container",
-        "height": vega.HEIGHT,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "clip": True},
-                "encoding": {"x": x, "y": y, "y2": {"datum": 0}, "color": colour},
-            },
-        ],
-    }  # fmt: skip
+        "mark": {"type": "rule", "strokeWidth": 2, "clip": True},
+        "encoding": {"x": x, "y": y, "y2": {"datum": 0}, "color": colour},
+    }
 
 
 class VegaChart:
@@ -346,13 +316,13 @@ class VegaChart:
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        config = vega_config(LIGHT)
+        config = vega.config(vega.LIGHT)
         config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
-        shown = {"embedOptions": {"actions": _ACTIONS}}
-        self.spec = spec | {"config": config, "usermeta": shown}
+        actions = {"export": True, "source": False, "compiled": False, "editor": False}
+        self.spec = spec | {"config": config, "usermeta": {"embedOptions": {"actions": actions}}}
 
     def _mime_(self) -> tuple[str, str]:
-        return MIME, json.dumps(self.spec)
+        return "application/vnd.vegalite.v5+json", json.dumps(self.spec)
 
 
 def pictured(chart: Chart, *, titled: bool = False) -> VegaChart:
@@ -377,40 +347,29 @@ def tabled(table: Table) -> str:
 
 
 def explained(title: str, text: str) -> str:
-    """Why there is nothing to see, as HTML."""
-    return (
-        f"<div class='explains' role='alert'><strong>{web.text(title)}</strong>"
-        f"{web.paragraphs(text)}</div>"
-    )
-
-
-def about_address(wrong: Sequence[str]) -> str:
-    """What could not be read from the address of the page."""
-    return explained("Not all of the address can be used.", " ".join(wrong)) if wrong else ""
+    """Why there is nothing to see, as HTML; nothing where there is no text."""
+    said = f"<strong>{web.text(title)}</strong>{web.paragraphs(text)}"
+    return f"<div class='explains' role='alert'>{said}</div>" if text else ""
 
 
 def about_settings(settings: PageSettings, file: str | None, trouble: str) -> str:
     """Why there is no curve, or which controls have no effect."""
-    if trouble and file is not None:
-        return explained(f"{file} cannot be shown.", trouble)
     if trouble:
-        return explained("These settings have no memory curve.", trouble)
+        what = (
+            "These settings have no memory curve." if file is None else f"{file} cannot be shown."
+        )
+        return explained(what, trouble)
+    ignored = [name.replace("_", " ") for name in settings.ignored()]
+    remark = ""
     if file is not None:
-        return _remark(
+        remark = (
             f"This is {file}: size, ensemble, radius and density have no effect, and the seed only "
             f"on a random mask."
         )
-    ignored = [name.replace("_", " ") for name in settings.ignored()]
-    if ignored:
+    elif ignored:
         have = "has" if len(ignored) == 1 else "have"
-        return _remark(f"{' and '.join(ignored).capitalize()} {have} no effect on this ensemble.")
-    return ""
-
-
-def about_move(trouble: str) -> str:
-    """Why an eigenvalue could not be moved there."""
-    said = f"{trouble} What is shown is the network without the move."
-    return explained("The eigenvalue cannot be moved there.", said) if trouble else ""
+        remark = f"{' and '.join(ignored).capitalize()} {have} no effect on this ensemble."
+    return f"<p class='remark'>{web.text(remark)}</p>" if remark else ""
 
 
 def about_result(scene: Scene, summary: str) -> str:
@@ -427,7 +386,3 @@ def about_lines(lines: str, link: str | None) -> str:
     """The Python lines, to be read and copied, and the address of what is shown."""
     address = f"<p><a href='{web.text(link)}'>Link to these settings</a></p>" if link else ""
     return f"<pre class='lines' tabindex='0'>{web.text(lines)}</pre>{address}"
-
-
-def _remark(text: str) -> str:
-    return f"<p class='remark'>{web.text(text)}</p>"

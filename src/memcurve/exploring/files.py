@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from memcurve import plot
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
-from memcurve.exploring.settings import OWN_MASK, PageSettings
+from memcurve.exploring.scene import OWN_MASK, PageSettings
 from memcurve.io import NetworkFileError, load_masked
 from memcurve.io.arrays import readable
 from memcurve.io.networks import FORMATS
@@ -50,13 +50,7 @@ def contents_of(file: Path) -> bytes:
 
 
 def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwork:
-    """Read what was uploaded; errors name the file as its owner does.
-
-    Raises
-    ------
-    ValueError
-        It is no network; the message says why and what would help.
-    """
+    """Read what was uploaded; errors name the file as its owner does."""
     plain = PurePosixPath(name.replace("\\", "/")).name
     if not contents:
         raise NetworkFileError(f"{plain}: the file is empty.")
@@ -67,12 +61,13 @@ def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwor
             network = load_masked(file, None if mask == OWN_MASK else mask, seed=seed)
         except (ValueError, OSError, ModuleNotFoundError) as error:
             said = str(error).replace(str(file), plain)
-            hint = _MASK_HELPS if mask == OWN_MASK and _has_matrix(file) else ""
-            raise NetworkFileError(f"{said}{hint}") from error
+            if mask == OWN_MASK and _has_matrix(file):
+                said += (
+                    " Or choose an input mask in the controls, and this file for the connectivity "
+                    "alone."
+                )
+            raise NetworkFileError(said) from error
     return network.replace(name=PurePosixPath(plain).stem)
-
-
-_MASK_HELPS = " Or choose an input mask in the controls, and this file for the connectivity alone."
 
 
 def _has_matrix(file: Path) -> bool:
@@ -98,9 +93,7 @@ def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["lag", *(text for name in curves for text in (name, f"{name} error"))])
-    columns = [
-        column.tolist() for curve in curves.values() for column in (curve.values, curve.error)
-    ]
+    columns = [c.tolist() for curve in curves.values() for c in (curve.values, curve.error)]
     for lag, row in enumerate(itertools.zip_longest(*columns, fillvalue="")):
         writer.writerow([lag, *row])
     return stream.getvalue().encode()
@@ -133,14 +126,16 @@ def python_lines(
     for shown in shown_methods().values():
         options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
         ways.append(f'    ("{shown.method.name}", {options!r}),')
-    network = _network_lines(settings, file)
+    network, imports = _network_lines(settings, file), ""
     if moved is not None:
+        imports = "from memcurve.exploring import move_eigenvalue\n"
         network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
+    asked = f"\nasked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
     return _SCRIPT.format(
         version=__version__,
-        imports="from memcurve.exploring import move_eigenvalue\n" if moved is not None else "",
+        imports=imports,
         network="\n".join(network),
-        asked=_ASKED.format(", ".join(given)) if given else "",
+        asked=asked if given else "",
         curves="curve, asked" if given else "curve",
         ways="\n".join(ways),
         lags=lags,
@@ -148,10 +143,6 @@ def python_lines(
     )
 
 
-_ASKED = """
-asked = memcurve.memory_curve(network, {})
-print(asked.total)
-"""
 _SCRIPT = """# memcurve {version}
 import memcurve
 {imports}

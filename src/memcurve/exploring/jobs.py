@@ -55,11 +55,6 @@ class ShownMethod:
     options: Mapping[str, Any]
     dashed: bool
 
-    @property
-    def simulates(self) -> bool:
-        """Whether it has to forget its start."""
-        return "samples" in self.method.options
-
 
 def shown_methods() -> dict[str, ShownMethod]:
     """The methods in use, by their names on the page: whatever is declared to be shown."""
@@ -74,14 +69,13 @@ def shown_methods() -> dict[str, ShownMethod]:
 def asked_curve(network: LinearNetwork, lags: int, arguments: dict[str, Any]) -> MemoryCurve:
     """The exact curve under the input and the noise that are set."""
     with rank_among_notes():
-        curve: MemoryCurve = memory_curve(network, lags, **arguments)
-    return curve
+        return memory_curve(network, lags, **arguments)
 
 
 def estimate(name: str, network: LinearNetwork, lags: int, seed: int) -> Row:
     """What one of the methods in use reports for white input, measured against the exact curve."""
     shown = shown_methods()[name]
-    if shown.simulates and network.spectral_radius > SLOWEST:
+    if "samples" in shown.method.options and network.spectral_radius > SLOWEST:
         raise ValueError("a simulation of this network forgets its start only after ages")
     return compare(network, [(shown.method.name, shown.options)], lags=lags, seed=seed).rows[1]
 
@@ -191,15 +185,12 @@ class Worker:
             future = self._pool.submit(function, *given)
             unwanted_since = None
             while not wait([future], POLL).done:
-                now = time.monotonic()
-                unwanted_since = None if order.wanted() else unwanted_since or now
                 if not self._is_open:
                     return None
-                if (
-                    unwanted_since
-                    and now - unwanted_since > self._tolerated
-                    and self._orders.qsize()
-                ):
+                now = time.monotonic()
+                unwanted_since = None if order.wanted() else unwanted_since or now
+                tolerated_until = (unwanted_since or now) + self._tolerated
+                if now > tolerated_until and self._orders.qsize():
                     self._start(self._pool.renew)
                     return None
             return future.result()

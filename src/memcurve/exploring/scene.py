@@ -1,10 +1,13 @@
-"""Scene: what the page shows of a network at once, before anything slower arrives."""
+"""Settings of the page, the network they make, and the scene: what is shown of it at once."""
 
 from __future__ import annotations
 
+import inspect
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +15,159 @@ from numpy.typing import NDArray
 from memcurve.auditing.sections import visible_end
 from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
-from memcurve.errors import UncertainResultError, rank_among_notes
-from memcurve.exploring.settings import MOST_NODES
+from memcurve.ensembles import ENSEMBLES, make
+from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
+from memcurve.inputs import ARMA
+from memcurve.masks import MASKS, is_random
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.solve.allpass import impulse_response
 
 Floats = NDArray[np.float64]
 
+#: The mask that an ensemble brings along, or that stands in a file.
+OWN_MASK = "its own"
+#: Nodes of the largest network that is drawn live: about half a second.
+MOST_NODES = 400
+#: Standard deviations of the noise that can be chosen.
+NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
 #: States up to which ball arithmetic may take over: well below a second.
 MOST_IN_BALLS = 60
 #: Lags that are drawn at most; slower networks go on beyond.
 MOST_LAGS = 4000
 #: Overlap of left and right eigenvectors below which an eigenvalue counts as multiple.
 DEFECTIVE = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageSettings:
+    """Where the controls stand; the defaults are the paper's network.
+
+    ``spectral_radius``, ``density`` and ``seed`` go to the ensembles that take them; for a chain
+    the radius is that of its loops, for a ring of linear recurrent units the outermost.
+    """
+
+    ensemble: str = "sparse_normal"
+    size: int = 100
+    spectral_radius: float = 0.9
+    density: float = 0.1
+    mask: str = OWN_MASK
+    noise: float = 0.0
+    colour: float = 0.0
+    seed: int = 1
+
+    def options(self) -> dict[str, Any]:
+        """The options of the ensemble, all of which matter."""
+        radius, takes = self.spectral_radius, _OPTIONS[self.ensemble]
+        controls = dict.fromkeys(_RADII, radius) | {
+            "radius_min": round(0.9 * radius, 6), "density": self.density, "seed": self.seed,
+        }  # fmt: skip
+        asked: dict[str, Any] = {name: v for name, v in controls.items() if name in takes}
+        if self.mask != OWN_MASK:
+            asked |= {"mask": self.mask, "seed": self.seed}
+        return asked
+
+    def ignored(self) -> list[str]:
+        """Controls that do nothing for this ensemble."""
+        takes = set(_OPTIONS[self.ensemble])
+        if self.mask != OWN_MASK and is_random(self.mask):
+            takes |= {"seed"}
+        stand_for = {"spectral_radius": _RADII, "density": ("density",), "seed": ("seed",)}
+        return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
+
+    def network(self) -> LinearNetwork:
+        """Draw the network; an error for a spectral radius of 1 or more.
+
+        Rounding may leave the numbers drawn just below 1, where there is a curve of 10¹⁵ lags, but
+        that is not what was asked for.
+        """
+        if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
+            raise UnstableNetworkError(
+                f"a spectral radius of {self.spectral_radius:g} is not below 1: such a network "
+                f"never forgets, its states grow without end, and there is no stationary law. "
+                f"Move ρ below 1."
+            )
+        return make(self.ensemble, self.size, **self.options())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the input is white and nothing disturbs the states."""
+        return self.noise == 0 and self.colour == 0
+
+    def arguments(self) -> dict[str, Any]:
+        """Input and noise, as :func:`memcurve.memory_curve` takes them."""
+        arguments: dict[str, Any] = {"input": ARMA(ar=[self.colour])} if self.colour else {}
+        return arguments | ({"noise": self.noise} if self.noise else {})
+
+    def link(self) -> str:
+        """The settings as the query of an address, which :func:`read_link` reads back."""
+        defaults = vars(type(self)())
+        return "?" + urlencode({k: v for k, v in vars(self).items() if v != defaults[k]})
+
+
+def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
+    """Settings from the query of an address, and what is wrong with it.
+
+    What is wrong keeps its default, so that a page always opens.
+
+    Examples
+    --------
+    >>> from memcurve.exploring.scene import read_link
+    >>> settings, wrong = read_link({"size": "50", "density": "two"})
+    >>> settings.size, wrong
+    (50, ['density=two: must be a number from 0.01 to 1.'])
+    """
+    known = vars(PageSettings())
+    given: dict[str, Any] = {}
+    wrong = []
+    for name, text in query.items():
+        if name not in known:
+            if name not in _OF_THE_SERVER:
+                wrong.append(f"{name[:40]}: known are {', '.join(known)}.")
+            continue
+        rule, allowed = _RULES[name]
+        try:
+            value = type(known[name])(text)
+            if not allowed(value):
+                raise ValueError
+            given[name] = value
+        except ValueError:
+            wrong.append(f"{name}={text[:40]}: {rule}.")
+    return PageSettings(**given), wrong
+
+
+# options that the control of the spectral radius stands for
+_RADII = ("spectral_radius", "loop", "radius_max")
+
+
+def _options_of(ensemble: Callable[..., LinearNetwork]) -> set[str]:
+    """The options of an ensemble; its seed where it is drawn."""
+    given = inspect.signature(ensemble).parameters.items()
+    return {k for k, option in given if k != "seed" or option.default is inspect.Parameter.empty}
+
+
+_OPTIONS = {name: _options_of(ensemble) for name, ensemble in ENSEMBLES.items()}
+_OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
+
+#: Parameters of an address that are marimo's.
+_OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "ensemble": (f"must be one of {', '.join(ENSEMBLES)}", ENSEMBLES.__contains__),
+    "size": (
+        f"must be a whole number from 1 to {MOST_NODES}, what this page computes while you watch; "
+        f"for more use `memcurve curve` or memcurve.memory_curve",
+        lambda n: 1 <= n <= MOST_NODES,
+    ),
+    "spectral_radius": ("must be a number from 0.01 to 1.1", lambda r: 0.01 <= r <= 1.1),
+    "density": ("must be a number from 0.01 to 1", lambda d: 0.01 <= d <= 1),
+    "mask": (f"must be one of {', '.join([OWN_MASK, *MASKS])}", [OWN_MASK, *MASKS].__contains__),
+    "noise": (f"must be one of {', '.join(f'{n:g}' for n in NOISES)}", NOISES.__contains__),
+    "colour": ("must be a number from -0.95 to 0.95", lambda a: -0.95 <= a <= 0.95),
+    "seed": ("must be a whole number from 0 to 999", lambda s: 0 <= s <= 999),
+}  # fmt: skip
+
+
+# Scenes
 
 
 class TooLargeToWatchError(ValueError):
@@ -50,15 +192,7 @@ class Scene:
 
 
 def scene_of(network: LinearNetwork) -> Scene:
-    """Compute what is shown at once.
-
-    Raises
-    ------
-    TooLargeToWatchError
-        The network has more than :data:`MOST_NODES` states.
-    UnstableNetworkError, UncertainResultError
-        As for :func:`memcurve.memory_curve`.
-    """
+    """Compute what is shown at once; errors are those of :func:`memcurve.memory_curve`."""
     if network.states > MOST_NODES:
         twice = ", two for each complex node" if network.is_complex else ""
         raise TooLargeToWatchError(
@@ -68,16 +202,6 @@ def scene_of(network: LinearNetwork) -> Scene:
             f"how long."
         )
     start = time.perf_counter()
-    curve, eigenvalues = _analysed(network)
-    seconds = time.perf_counter() - start
-    end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0
-    poles = eigenvalues.counting
-    response = None if poles is None else impulse_response(poles, end + 2)
-    return Scene(network, curve, eigenvalues, end, response, seconds)
-
-
-def _analysed(network: LinearNetwork) -> tuple[MemoryCurve, Eigenvalues]:
-    """Curve and spectrum, which is all that is decided about a network at once."""
     try:
         with rank_among_notes():
             curve = memory_curve(network, certify_up_to=MOST_IN_BALLS)
@@ -86,7 +210,12 @@ def _analysed(network: LinearNetwork) -> tuple[MemoryCurve, Eigenvalues]:
             f"{error} This page goes on in ball arithmetic for up to {MOST_IN_BALLS} states only; "
             f"`memcurve curve` and memcurve.memory_curve take more time."
         ) from error
-    return curve, eigenvalues_of(network)
+    eigenvalues = eigenvalues_of(network)
+    seconds = time.perf_counter() - start
+    end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0
+    poles = eigenvalues.counting
+    response = None if poles is None else impulse_response(poles, end + 2)
+    return Scene(network, curve, eigenvalues, end, response, seconds)
 
 
 def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) -> LinearNetwork:
@@ -155,13 +284,7 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
 
 
 def moved_scene(base: Scene, eigenvalue: complex, to: complex) -> Scene:
-    """The same network with one eigenvalue moved.
-
-    Raises
-    ------
-    ValueError
-        It cannot be moved there; among others, where rounding changed which eigenvalues count.
-    """
+    """The same network with one eigenvalue moved, where rounding leaves those that count alone."""
     moved = scene_of(move_eigenvalue(base.network, eigenvalue, to))
     if moved.curve.rank != base.curve.rank:
         raise ValueError(

@@ -23,58 +23,30 @@ from memcurve.optional import optional
 LOOPBACK = "127.0.0.1"
 #: Where a free port is looked for, where none is given.
 FIRST_PORT, LAST_PORT = 2718, 2817
-#: Seconds that open pages are given when the server ends.
-_GRACE = 1
 
 Scope = MutableMapping[str, Any]
 Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
 def serve(
-    *,
-    host: str = LOOPBACK,
-    port: int | None = None,
-    open_browser: bool = True,
-    on_ready: Callable[[str], None] = print,
+    *, host: str, port: int | None, open_browser: bool, on_ready: Callable[[str], None]
 ) -> None:
     """Serve the page until Ctrl-C or a request to end (SIGTERM); for the main thread of a process.
 
-    Pages that were open keep threads in this process that never end: leave it by ``os._exit``.
-
-    Parameters
-    ----------
-    host : str
-        The address to listen on; anything but a loopback address lets others on the network in.
-    port : int, optional
-        The port; by default the first free one from 2718 on.
-    open_browser : bool
-        Whether to open the page.
-    on_ready : callable
-        Is told the address of the page.
-
-    Raises
-    ------
-    ValueError
-        The port is taken, or the host is not one of this machine.
-    ModuleNotFoundError
-        marimo or anywidget are not installed.
+    Any host but a loopback address lets others on the network in; ``on_ready`` is told the address
+    of the page. Pages that were open keep threads in this process that never end: leave it by
+    ``os._exit``.
     """
-    marimo = optional("marimo", "the page", "explore")
-    for package in ("anywidget", "zmq"):
-        optional(package, "the page", "explore")
-    uvicorn = optional("uvicorn", "the page", "explore")
+    packages = ("marimo", "uvicorn", "anywidget", "zmq")
+    marimo, uvicorn, *_ = (optional(package, "the page", "explore") for package in packages)
     listening = listen(host, port)
     try:
         address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
-        app = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED).with_app(
-            path="/",
-            root=str(Path(__file__).with_name("app.py")),
-        )
-        config = uvicorn.Config(
-            guarded(app.build(), host),
-            log_level="warning",
-            timeout_graceful_shutdown=_GRACE,
-        )
+        page = str(Path(__file__).with_name("app.py"))
+        builder = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED)
+        app = guarded(builder.with_app(path="/", root=page).build(), host)
+        # open pages are given one second when the server ends
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         _parse_one_at_a_time()
         WORKER.open()
@@ -117,22 +89,22 @@ def listen(host: str, port: int | None) -> socket.socket:
             f"({error.strerror or error}); leave it out for {LOOPBACK}."
         ) from error
     problem = ""
-    for number in [port] if port is not None else range(FIRST_PORT, LAST_PORT + 1):
+    for number in range(FIRST_PORT, LAST_PORT + 1) if port is None else [port]:
         listening = socket.socket(family, socket.SOCK_STREAM)
         if os.name == "posix":  # elsewhere it would let two servers share a port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, number))
             listening.listen(128)  # whoever comes before the server is ready waits
+            return listening
         except OSError as error:
             listening.close()
             problem = str(error.strerror or error)
-        else:
-            return listening
-    asked = f"port {port}" if port is not None else f"none of the ports {FIRST_PORT} … {LAST_PORT}"
-    cannot = "cannot" if port is not None else "can"
+    which, can = f"port {port}", "cannot"
+    if port is None:
+        which, can = f"none of the ports {FIRST_PORT} … {LAST_PORT}", "can"
     raise ValueError(
-        f"{asked} of {host} {cannot} be used ({problem}); give another with --port, or --host."
+        f"{which} of {host} {can} be used ({problem}); give another with --port, or --host."
     )
 
 
@@ -148,10 +120,8 @@ def guarded(app: Asgi, host: str) -> Asgi:
         if scope["type"] not in ("http", "websocket"):
             await app(scope, receive, send)
             return
-        headers = {
-            name.decode("latin-1"): text.decode("latin-1") for name, text in scope["headers"]
-        }
-        asked, origin = headers.get("host", ""), headers.get("origin")
+        headers = {name: text.decode("latin-1") for name, text in scope["headers"]}
+        asked, origin = headers.get(b"host", ""), headers.get(b"origin")
         if not _names_this_machine(asked, host) or not _same_site(origin, asked):
             await _refuse(scope, send)
         elif scope["type"] == "http":

@@ -18,8 +18,7 @@ from memcurve.auditing.structure import Eigenvalues, squeezing_of
 from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures, jobs
 from memcurve.exploring.files import json_of, picture_of, table_of
-from memcurve.exploring.scene import Scene
-from memcurve.exploring.settings import PageSettings
+from memcurve.exploring.scene import PageSettings, Scene
 from memcurve.report import Section
 
 _HERE = Path(__file__).parent
@@ -147,15 +146,20 @@ def page_now() -> str | None:
 
 
 def _arriving(
-    page: str | None,
-    ordered: Mapping[str, jobs.Job],
-    draw: Callable[[Mapping[str, Any]], Section],
+    page: str | None, ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]
 ) -> None:
     """Make ``draw`` of what is there the output of the cell, now and whenever more arrives."""
     found: dict[str, Any] = {}
 
     def laid_out() -> Any:
-        return _laid_out(draw(found), busy=len(found) < len(ordered))
+        """Heading, sentence, chart, table."""
+        section, busy = draw(found), len(found) < len(ordered)
+        parts: list[Any] = [mo.Html(figures.heading(section, busy=busy))]
+        if section.chart is not None:
+            parts.append(figures.pictured(section.chart))
+        if section.table is not None:
+            parts.append(mo.Html(figures.tabled(section.table)))
+        return mo.vstack(parts)
 
     def wait() -> None:
         thread = mo.current_thread()
@@ -180,34 +184,16 @@ def _arriving(
         mo.Thread(target=wait).start()
 
 
-def _laid_out(section: Section, *, busy: bool) -> Any:
-    """A section as it stands on the page: heading, sentence, chart, table."""
-    parts: list[Any] = [mo.Html(figures.heading(section, busy=busy))]
-    if section.chart is not None:
-        parts.append(figures.pictured(section.chart))
-    if section.table is not None:
-        parts.append(mo.Html(figures.tabled(section.table)))
-    return mo.vstack(parts)
-
-
 def home(shown: ShownCurves, lines: str, *, link: bool) -> Any:
     """Buttons to download picture, data and Python lines, the lines to read, and a link."""
-
-    def picture(ending: str) -> Callable[[], bytes]:
-        return lambda: picture_of(shown.complete(), ending)
-
     offers: dict[str, tuple[str, Any]] = {
-        "Picture (PNG)": ("memory.png", picture(".png")),
-        "Picture (SVG)": ("memory.svg", picture(".svg")),
+        "Picture (PNG)": ("memory.png", lambda: picture_of(shown.complete(), ".png")),
+        "Picture (SVG)": ("memory.svg", lambda: picture_of(shown.complete(), ".svg")),
         "Data (CSV)": ("memory.csv", lambda: table_of(shown.complete())),
         "Data (JSON)": ("memory.json", lambda: json_of(shown.complete())),
         "Python": ("memory.py", lines.encode()),
     }
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
-    return mo.vstack(
-        [
-            mo.Html("<h2>Take it home</h2>"),
-            mo.hstack(buttons, wrap=True, justify="start"),
-            mo.Html(figures.about_lines(lines, shown.settings.link() if link else None)),
-        ]
-    )
+    about = figures.about_lines(lines, shown.settings.link() if link else None)
+    offered = mo.hstack(buttons, wrap=True, justify="start")
+    return mo.vstack([mo.Html("<h2>Take it home</h2>"), offered, mo.Html(about)])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve import LinearNetwork, ensembles, krylov, masks, memory_curve
+from memcurve import LinearNetwork, MemoryCurve, ensembles, krylov, masks, memory_curve
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.progress import Progress, watched
 from memcurve.solve.allpass import cascade, section_poles
@@ -30,15 +30,6 @@ POWERS = 400  # 0.7^400 is zero for every purpose
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A statement of the paper and the function that checks it."""
-
-    where: str
-    statement: str
-    check: Check
-
-
-@dataclass(frozen=True)
 class Outcome:
     """A claim after its check."""
 
@@ -48,14 +39,15 @@ class Outcome:
     figure: str
 
 
-CLAIMS: list[Claim] = []
+#: Where the paper claims what, and the function that checks it.
+CLAIMS: list[tuple[str, str, Check]] = []
 
 
 def _claim(where: str, statement: str) -> Callable[[Check], Check]:
     """Enter a check among the claims."""
 
     def enter(check: Check) -> Check:
-        CLAIMS.append(Claim(where, statement, check))
+        CLAIMS.append((where, statement, check))
         return check
 
     return enter
@@ -63,9 +55,7 @@ def _claim(where: str, statement: str) -> Callable[[Check], Check]:
 
 def _decide(holds: bool, figure: str, *, corrected: bool = False) -> Verdict:
     """``holds`` is about the printed claim, or about the corrected one if ``corrected``."""
-    if not holds:
-        return FAILS, figure
-    return (CORRECTED if corrected else HOLDS), figure
+    return (FAILS if not holds else CORRECTED if corrected else HOLDS), figure
 
 
 def _gramian(A: Floats, B: Floats) -> Floats:
@@ -77,10 +67,15 @@ def _gramian(A: Floats, B: Floats) -> Floats:
     return total
 
 
-def _literal_memory(A: Floats, C: Floats, lags: int) -> Floats:
-    G = _gramian(A, np.outer(C, C))
+def _forms(A: Floats, C: Floats, M: Floats, lags: int) -> Floats:
+    """Cᵀ(Aᵀ)^k M⁻¹ A^k C for each k below ``lags``; the memory where M is the Gramian."""
     columns = [np.linalg.matrix_power(A, k) @ C for k in range(lags)]
-    return np.array([v @ np.linalg.solve(G, v) for v in columns])
+    return np.array([v @ np.linalg.solve(M, v) for v in columns])
+
+
+def _off(curve: MemoryCurve) -> float:
+    """How far a curve of ``SPARSE`` is from the exact one."""
+    return float(np.abs(curve.values - memory_curve(SPARSE, 150).values).max())
 
 
 @_claim("Proposition, LESN memory capacity", "MC = N under controllability")
@@ -148,7 +143,8 @@ def standardisation() -> Verdict:
 
 @_claim("Proposition, mask neutrality", "memory does not depend on the mask")
 def mask_neutrality() -> Verdict:
-    curves = [_literal_memory(SMALL.A, masks.normal(5, seed=s), 20) for s in range(6)]
+    drawn = [masks.normal(5, seed=s) for s in range(6)]
+    curves = [_forms(SMALL.A, C, _gramian(SMALL.A, np.outer(C, C)), 20) for C in drawn]
     spread = float(np.ptp(curves, axis=0).max())
     return _decide(spread < 1e-8, f"six masks, N = 5, literal formula: curves within {spread:.0e}")
 
@@ -195,21 +191,15 @@ def tino_rodan_identity() -> Verdict:
     A, C = SMALL.A, SMALL.C
     G, R = _gramian(A, np.outer(C, C)), _gramian(A, np.eye(5))
     other = G @ np.linalg.solve(R - G, G) + G
-    worst = 0.0
-    for lag in range(15):
-        v = np.linalg.matrix_power(A, lag) @ C
-        memory, fisher = v @ np.linalg.solve(G, v), v @ np.linalg.solve(R, v)
-        worst = max(worst, abs(memory - fisher - v @ np.linalg.solve(other, v)))
+    memory, fisher, rest = (_forms(A, C, M, 15) for M in (G, R, other))
+    worst = float(np.abs(memory - fisher - rest).max())
     return _decide(worst < 1e-8, f"N = 5, R − G invertible: identity to {worst:.0e}")
 
 
 @_claim("Tiňo and Rodan, as cited", "MC_τ > σ²F_τ for all τ > 0")
 def memory_above_fisher() -> Verdict:
     A, C = SMALL.A, 3 * SMALL.C
-    R = _gramian(A, np.eye(5))
-    memory = _literal_memory(A, C, 10)
-    columns = [np.linalg.matrix_power(A, lag) @ C for lag in range(10)]
-    fisher = np.array([v @ np.linalg.solve(R, v) for v in columns])
+    memory, fisher = (_forms(A, C, _gramian(A, B), 10) for B in (np.outer(C, C), np.eye(5)))
     lag = 1 + int(np.argmin((memory - fisher)[1:]))
     text = f"‖C‖ = 3: MC_{lag} = {memory[lag]:.3f}, σ²F_{lag} = {fisher[lag]:.3f}"
     return _decide(memory[lag] > fisher[lag], text)
@@ -265,8 +255,7 @@ def gramian_is_hopeless() -> Verdict:
 @_claim("Another formula", "the mask-free formula is as ill-conditioned")
 def neutral_formula() -> Verdict:
     curve = memory_curve(SPARSE, 150, method="neutral")
-    off = float(np.abs(curve.values - memory_curve(SPARSE, 150).values).max())
-    condition = curve.diagnostics["condition"]
+    off, condition = _off(curve), curve.diagnostics["condition"]
     text = f"condition of L_A {condition:.0e}; its curve is off by {off:.2f}"
     return _decide(condition > 1e15 and off > 0.5, text)
 
@@ -318,8 +307,7 @@ def osm_recovers_the_total() -> Verdict:
 
 @_claim("OSM", "OSM approximates MC_τ well")
 def osm_curve() -> Verdict:
-    curve, exact = memory_curve(SPARSE, 150, method="osm"), memory_curve(SPARSE, 150)
-    off = float(np.abs(curve.values - exact.values).max())
+    off = _off(memory_curve(SPARSE, 150, method="osm"))
     return _decide(off < 0.05, f"sparse normal, N = 100: off by {off:.2f}")
 
 
@@ -328,9 +316,7 @@ def osm_plus_monotone() -> Verdict:
     curve = memory_curve(
         SPARSE, 150, method="osm_plus", seed=1, masks=300, distribution="sparse_normal"
     )
-    exact = memory_curve(SPARSE, 150)
-    rise = max(0.0, float(np.diff(curve.values).max()))
-    off = float(np.abs(curve.values - exact.values).max())
+    rise, off = max(0.0, float(np.diff(curve.values).max())), _off(curve)
     text = f"300 masks: rises by at most {rise:.1g} a lag; but off by {off:.2f} from the memory"
     return _decide(rise < 0.01, text)
 
@@ -340,7 +326,7 @@ def check_claims(progress: Progress = False) -> list[Outcome]:
     from threadpoolctl import threadpool_limits
 
     outcomes = []
-    for claim in watched(CLAIMS, "claims", len(CLAIMS), progress):
+    for where, statement, check in watched(CLAIMS, "claims", len(CLAIMS), progress):
         with threadpool_limits(1, user_api="blas"):  # many small decompositions
-            outcomes.append(Outcome(claim.where, claim.statement, *claim.check()))
+            outcomes.append(Outcome(where, statement, *check()))
     return outcomes

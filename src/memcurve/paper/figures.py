@@ -26,16 +26,8 @@ EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 1.4, "ls": (0, (1, 1))}
 class Settings:
     """The paper's settings, or a reduced version of them.
 
-    Attributes
-    ----------
-    size : int
-        Number N of nodes in figures 1 and 3 to 6.
-    masks : int
-        Number L of masks of OSM+ and of the naive method's bands.
-    samples : tuple of int
-        Sample sizes T of figure 1.
-    seed : int
-        Of everything drawn.
+    ``size`` is the number N of nodes in figures 1 and 3 to 6, ``masks`` the number L of masks of
+    OSM+ and of the naive method's bands, ``samples`` are the sample sizes T of figure 1.
     """
 
     size: int = 100
@@ -138,23 +130,19 @@ def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
     left.set(xlabel="lag τ", ylabel=r"$\widehat{MC}_\tau(T)$", ylim=(0, 1.05), xlim=(0, 2 * size))
     _mark(left, size, f"N = {size}")
     left.legend(frameon=False, loc="center right")
-    width = 0.8 * np.diff(settings.samples).min()
-    right.bar(settings.samples, totals, width=width, color=colours)
+    right.bar(settings.samples, totals, 0.8 * np.diff(settings.samples).min(), color=colours)
     right.axhline(1, label="exact", **EXACT_STYLE)
     right.legend(frameon=False, loc="upper right")
     right.set(xlabel="samples T", ylabel=r"$\widehat{MC}(T)/N$", ylim=(0, max(totals) * 1.08))
-    return DrawnFigure(
-        figure,
-        [
-            f"Total over 5N lags: {size * totals[0]:.1f} at T = {settings.samples[0]}, "
-            f"{size * totals[-1]:.1f} at T = {settings.samples[-1]}; exact: {exact.total:g}.",
-            "Every bar exceeds 1." if min(totals) > 1 else "Not every bar exceeds 1.",
-        ],
-    )
+    findings = [
+        f"Total over 5N lags: {size * totals[0]:.1f} at T = {settings.samples[0]}, "
+        f"{size * totals[-1]:.1f} at T = {settings.samples[-1]}; exact: {exact.total:g}.",
+        "Every bar exceeds 1." if min(totals) > 1 else "Not every bar exceeds 1.",
+    ]
+    return DrawnFigure(figure, findings)
 
 
 GRAMIAN_KINDS = ("normal", "sparse_normal", "uniform", "orthogonal", "cyclic")
-GRAMIAN_TERMS = 1000
 
 
 @_figure(
@@ -174,7 +162,7 @@ def gramian_eigenvalues(settings: Settings, progress: Progress) -> DrawnFigure:
         below = {}
         for kind, colour, style in zip(GRAMIAN_KINDS, COLOURS, styles, strict=False):
             network = ensembles.make(kind, size, seed=settings.seed, mask="normal")
-            K = krylov.krylov_matrix(network.A, network.C, GRAMIAN_TERMS)
+            K = krylov.krylov_matrix(network.A, network.C, 1000)
             values = np.sort(np.abs(np.linalg.eigvalsh(K @ K.T)))[::-1]
             below[kind] = int((values < EPS).sum())
             label = kind.replace("_", " ")
@@ -239,43 +227,40 @@ def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
     return DrawnFigure(figure, findings)
 
 
-def _curves_with_bands(
-    ax: Axes,
-    network: LinearNetwork,
-    mask: str,
-    settings: Settings,
-    progress: Progress,
-    **mask_options: float,
-) -> str:
+#: Title, network, distribution of its masks and their options.
+Panel = tuple[str, LinearNetwork, str, dict[str, float]]
+
+
+def _curve_panels(panels: dict[str, Panel], settings: Settings, progress: Progress) -> DrawnFigure:
+    figure, axes = _panels(2, 2, [title for title, *_ in panels.values()])
+    findings = []
+    for ax, (name, panel) in zip(axes, panels.items(), strict=True):
+        measured = _curves_with_bands(ax, panel, settings, progress)
+        findings.append(f"{name.replace('_', ' ')}: {measured}.")
+    _legend_below(figure, axes[0], 4)
+    return DrawnFigure(figure, findings)
+
+
+def _curves_with_bands(ax: Axes, panel: Panel, settings: Settings, progress: Progress) -> str:
     """Naive method, OSM and OSM+ with 90 % bands over the same masks; returns what was measured."""
+    title, network, mask, mask_options = panel
     size = network.size
     shown = round(1.5 * size)
     lags = np.arange(shown)
-    osm_plus = memory_curve(
-        network,
-        shown,
-        method="osm_plus",
-        seed=settings.seed,
-        masks=settings.masks,
-        distribution=mask,
-        mask_options=mask_options,
-        progress=progress,
-    )
+    asked: dict[str, Any] = {"distribution": mask, "mask_options": mask_options}
+    asked |= {"seed": settings.seed, "masks": settings.masks, "progress": progress}
+    osm_plus = memory_curve(network, shown, method="osm_plus", **asked)
     streams = np.random.default_rng(settings.seed).spawn(settings.masks)
     ones = [network.replace(C=masks.make(mask, size, seed=s, **mask_options)) for s in streams]
-    naive = np.array(
-        [
-            memory_curve(one, shown, method="naive", inverse="projector").values
-            for one in watched(ones, "naive masks", len(ones), progress)
-        ]
-    )
+    each = watched(ones, "naive masks", len(ones), progress)
+    how: dict[str, Any] = {"method": "naive", "inverse": "projector"}
+    naive = np.array([memory_curve(one, shown, **how).values for one in each])
     osm = memory_curve(ones[0], shown, method="osm")
     exact = memory_curve(network, shown)
     means = {"naive": naive.mean(axis=0), "OSM+": osm_plus.values}
-    bands = {"naive": np.quantile(naive, (0.05, 0.95), axis=0).T, "OSM+": osm_plus.bands}
-    for (label, mean), band, colour in zip(means.items(), bands.values(), COLOURS, strict=False):
-        low, high = np.asarray(band).T
-        ax.fill_between(lags, low, high, color=colour, alpha=0.25, lw=0)
+    bands = np.quantile(naive, (0.05, 0.95), axis=0), np.asarray(osm_plus.bands).T
+    for (label, mean), band, colour in zip(means.items(), bands, COLOURS, strict=False):
+        ax.fill_between(lags, *band, color=colour, alpha=0.25, lw=0)
         ax.plot(lags, mean, color=colour, lw=1.5, label=label)
     ax.plot(lags, osm.values, color="0.5", ls="-.", lw=1, label="OSM, one mask")
     ax.plot(lags, exact.values, label="exact", **EXACT_STYLE)
@@ -284,8 +269,7 @@ def _curves_with_bands(
     totals = [float(mean.sum()) for mean in means.values()]
     off = [float(np.abs(mean - exact.values).max()) for mean in means.values()]
     ax.set_title(
-        f"{ax.get_title()}\ntotal: naive {totals[0]:.1f}, OSM+ {totals[1]:.1f}, "
-        f"exact {exact.total:g}",
+        f"{title}\ntotal: naive {totals[0]:.1f}, OSM+ {totals[1]:.1f}, exact {exact.total:g}",
         fontsize=10,
     )
     rising = float(np.diff(osm_plus.values).max())
@@ -314,13 +298,8 @@ MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
 def curves_by_mask(settings: Settings, progress: Progress) -> DrawnFigure:
     """A sparse normal network, ρ = 0.9; masks of unit norm."""
     network = ensembles.sparse_normal(settings.size, seed=settings.seed)
-    figure, axes = _panels(2, 2, [title for _, _, title in MASKS])
-    findings = []
-    for ax, (mask, options, _) in zip(axes, MASKS, strict=True):
-        measured = _curves_with_bands(ax, network, mask, settings, progress, **options)
-        findings.append(f"mask {mask.replace('_', ' ')}: {measured}.")
-    _legend_below(figure, axes[0], 4)
-    return DrawnFigure(figure, findings)
+    panels = {f"mask {mask}": (title, network, mask, options) for mask, options, title in MASKS}
+    return _curve_panels(panels, settings, progress)
 
 
 NETWORKS = {
@@ -340,14 +319,11 @@ NETWORKS = {
 )
 def curves_by_ensemble(settings: Settings, progress: Progress) -> DrawnFigure:
     """Four networks, ρ = 0.9; sparse normal masks of unit norm."""
-    figure, axes = _panels(2, 2, list(NETWORKS.values()))
-    findings = []
-    for ax, kind in zip(axes, NETWORKS, strict=True):
+    panels: dict[str, Panel] = {}
+    for kind, title in NETWORKS.items():
         network = ensembles.make(kind, settings.size, seed=settings.seed)
-        measured = _curves_with_bands(ax, network, "sparse_normal", settings, progress)
-        findings.append(f"{kind.replace('_', ' ')}: {measured}.")
-    _legend_below(figure, axes[0], 4)
-    return DrawnFigure(figure, findings)
+        panels[kind] = (title, network, "sparse_normal", {})
+    return _curve_panels(panels, settings, progress)
 
 
 SPECTRA: tuple[tuple[str, dict[str, str], str], ...] = (

@@ -47,11 +47,10 @@ def reproduce(
             _draw(output, number, settings, tell)
             tell(f"figure {number}", 1, 1)
         outcomes = check_claims(tell) if claims else []
-    kept = output / "claims.json"
+    kept, page = output / "claims.json", output / "index.html"
     if claims:
         rows = [dataclasses.asdict(outcome) for outcome in outcomes]
         kept.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
-    page = output / "index.html"
     known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
     shown = [Outcome(**row) for row in known]
     page.write_text(_page(output, settings, shown), encoding="utf-8")
@@ -99,14 +98,11 @@ def _page(output: Path, settings: Settings, outcomes: list[Outcome]) -> str:
             f"<h3>Measured here</h3><ul>{measured}</ul></section>"
         )
     if outcomes:
-        rows = "".join(
-            f"<tr class='{'fails' if o.verdict == FAILS else ''}'>"
-            + "".join(f"<td>{escape(c)}</td>" for c in dataclasses.astuple(o))
-            + "</tr>"
-            for o in outcomes
-        )
-        head = "<tr><th>where</th><th>claim</th><th>verdict</th><th>figure</th></tr>"
-        parts.append(f"<section><h2>Claims</h2><table>{head}{rows}</table></section>")
+        table = "<tr><th>where</th><th>claim</th><th>verdict</th><th>figure</th></tr>"
+        for outcome in outcomes:
+            cells = "".join(f"<td>{escape(c)}</td>" for c in dataclasses.astuple(outcome))
+            table += f"<tr class='{'fails' if outcome.verdict == FAILS else ''}'>{cells}</tr>"
+        parts.append(f"<section><h2>Claims</h2><table>{table}</table></section>")
     masks, samples = settings.masks, settings.samples
     return _PAGE.format(
         body="".join(parts),

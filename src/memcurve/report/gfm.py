@@ -39,8 +39,7 @@ def _blocks(document: Document) -> Iterator[str]:
     for k, sentence in enumerate(document.verdict):
         yield f"**{word}.** {_inline(sentence)}" if k == 0 else _line(sentence)
     if document.figures:
-        figures = tuple((name, value) for name, value in document.figures)
-        yield _table(Table(("", ""), figures, frozenset({1})))
+        yield _table(Table(("", ""), tuple(document.figures), frozenset({1})))
     for section in document.sections:
         yield f"## {_line(section.title)}"
         yield from map(_line, split_paragraphs(section.text))
@@ -80,12 +79,7 @@ def _table(table: Table) -> str:
         for k, width in enumerate(widths)
     ]
     lines = [cells[0], rule, *cells[1:]]
-    return "\n".join(
-        "| "
-        + " | ".join(
-            cell.rjust(width) if k in table.numeric else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        + " |"
-        for line in lines
-    )
+    for line in lines:
+        for k, width in enumerate(widths):
+            line[k] = line[k].rjust(width) if k in table.numeric else line[k].ljust(width)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,28 +1,43 @@
-"""Charts as Vega-Lite specifications: plain dictionaries, complete without any script."""
+"""Charts as Vega-Lite specifications: plain dictionaries, complete without any script.
+
+Long series are decimated: no more points are drawn than the eye needs.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memcurve.report.decimation import MOST_POINTS, Points, decimated
-from memcurve.report.document import Chart
-from memcurve.report.palette import COLOURS
+from memcurve.report.document import Chart, Floats, Series
 
 Spec = dict[str, Any]
 
+#: A line of more points is decimated: a screen has no more columns.
+MOST_POINTS = 2000
 #: Height of a chart of lines, and side of the square of a disc where the page gives no other.
 HEIGHT, SIDE = 300, 380
+#: A chart of lines is as wide as what holds it.
+WIDE_CHART: Spec = {
+    "width": "container", "height": HEIGHT, "autosize": {"type": "fit-x", "contains": "padding"},
+}  # fmt: skip
 #: A plot at least this wide is no phone's.
 WIDE = 560
 #: A line of no more points than this gets a dot at each.
 MOST_DOTS = 60
-#: The shapes of the points of a disc, by series: colours alone would not tell them apart.
-SHAPES = ("circle", "diamond", "triangle-up", "square")
+#: Shapes of the points of a disc, as SVG has them: colours alone would not tell series apart.
+SHAPES = {
+    "circle": "<circle cx='6' cy='6' r='4'/>",
+    "diamond": "<path d='M6 1l4 5-4 5-4-5z'/>",
+    "triangle-up": "<path d='M6 2l5 8H1z'/>",
+    "square": "<path d='M2 2h8v8H2z'/>",
+}
 #: Dashes and gaps of a dashed line, and of the lines that share a colour with an earlier one.
 DASHED, DOTTED, SOLID = [6, 4], [2, 2], [1, 0]
 
@@ -30,25 +45,13 @@ DASHED, DOTTED, SOLID = [6, 4], [2, 2], [1, 0]
 _ROW, _LINE, _LETTER = 16, 15, 6.6
 # widths of plots for which labels above them are arranged: a phone's, and any other
 _WIDTHS = {"narrow": 300.0, "wide": 660.0}
-# the unit circle has 120 sides
-_ARC = 2 * np.pi / 120
 
 
 def specification(chart: Chart, most: int = MOST_POINTS) -> Spec:
-    """A chart as a Vega-Lite specification.
+    """A chart as a Vega-Lite specification; series of more than ``most`` points are decimated.
 
-    Parameters
-    ----------
-    chart : Chart
-        What to draw.
-    most : int, optional
-        Points of one series that are drawn; longer series are decimated.
-
-    Returns
-    -------
-    dict
-        The specification. Its parameter ``hidden`` lists the series that are switched off, by
-        number; ``zoom`` is the part of the axes that is shown. Colours are left to a config.
+    Its parameter ``hidden`` lists the series that are switched off, by number; ``zoom`` is the
+    part of the axes that is shown. Colours are left to a config.
     """
     points = [decimated(chart, series, most) for series in chart.series]
     hidden = [k for k, series in enumerate(chart.series) if not series.shown]
@@ -119,27 +122,23 @@ def dash(chart: Chart, k: int) -> list[int]:
     return DOTTED if k >= COLOURS else SOLID
 
 
-def shape(k: int) -> str:
-    """The shape of the points of a series."""
-    return SHAPES[k % len(SHAPES)]
-
-
-def _by_series(scale: Spec, legend: Spec) -> Spec:
+def _by_series(chart: Chart, values: list[Any] | None = None, **symbols: Any) -> Spec:
+    """Values by number of the series; by default colours, which the config has in order."""
+    names = json.dumps([series.name for series in chart.series])
+    shown = [k for k, series in enumerate(chart.series) if series.shown]
+    legend = {"labelExpr": f"{names}[datum.value]", "values": shown, "title": None} | symbols
+    scale: Spec = {"domain": list(range(len(chart.series)))}
+    scale |= {} if values is None else {"range": values}
     return {"field": "s", "type": "nominal", "scale": scale, "legend": legend}
 
 
-def _colour(chart: Chart, legend: Spec) -> Spec:
-    """Colours by number: the config has them in order, and repeats them as needed."""
-    return _by_series({"domain": list(range(len(chart.series)))}, legend)
-
-
-def _legend(chart: Chart) -> Spec:
-    names = json.dumps([series.name for series in chart.series])
-    shown = [k for k, series in enumerate(chart.series) if series.shown]
-    return {"labelExpr": f"{names}[datum.value]", "values": shown, "title": None}
-
-
 # Charts: layers from the back to the front
+
+_ZOOM = {"params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}]}
+
+
+def _layer(kind: str, encoding: Spec, more: Spec, **mark: Any) -> Spec:
+    return {"mark": {"type": kind} | mark, "encoding": encoding} | more
 
 
 def _lines(chart: Chart, points: list[Points]) -> Spec:
@@ -154,55 +153,24 @@ def _lines(chart: Chart, points: list[Points]) -> Spec:
     x = {"field": "x"} | x_axis(chart, domain)
     tall = {kind: max(r, default=-1) + 1 for kind, r in rows.items()}
     y = {"field": "y"} | y_axis(chart, points, tall)
-    legend = _legend(chart)
-    colour = _colour(chart, legend)
+    encoding = {"x": x, "y": y, "color": _by_series(chart)}
     layers = _levels(chart, points, y)
     if marks:
         layers += _marks(marks, rows, x)
     if any(line.low is not None for line in points):
-        layers.append(
-            {
-                "transform": [{"filter": "isValid(datum.lo)"}],
-                "mark": {"type": "area", "opacity": 0.2, "clip": True, "line": False},
-                "encoding": {
-                    "x": x, "y": y | {"field": "lo"}, "y2": {"field": "hi"}, "color": colour,
-                },
-            }
-        )  # fmt: skip
-    dashes = [dash(chart, k) for k in range(len(chart.series))]
-    layers.append(
-        {
-            "params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}],
-            "mark": {"type": "line", "clip": True, "strokeCap": "butt", "strokeJoin": "round"},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "color": colour,
-                "strokeDash": _by_series(
-                    {"domain": list(range(len(dashes))), "range": dashes}, legend
-                ),
-                # the first series is what the others are compared with: it shows below them
-                "strokeWidth": {
-                    "condition": {"test": "datum.s === 0", "value": 2.6},
-                    "value": 1.7,
-                },
-            },
-        }
-    )
-    if dotted:
-        layers.append(
-            {
-                "transform": [{"filter": f"indexof({dotted}, datum.s) >= 0"}],
-                "mark": {"type": "point", "filled": True, "size": 22, "opacity": 1, "clip": True},
-                "encoding": {"x": x, "y": y, "color": colour},
-            }
-        )
-    return {
-        "width": "container",
-        "height": HEIGHT,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "layer": layers,
+        band = encoding | {"y": y | {"field": "lo"}, "y2": {"field": "hi"}}
+        known = {"transform": [{"filter": "isValid(datum.lo)"}]}
+        layers.append(_layer("area", band, known, opacity=0.2, clip=True, line=False))
+    lines = encoding | {
+        "strokeDash": _by_series(chart, [dash(chart, k) for k in range(len(chart.series))]),
+        # the first series is what the others are compared with: it shows below them
+        "strokeWidth": {"condition": {"test": "datum.s === 0", "value": 2.6}, "value": 1.7},
     }
+    layers.append(_layer("line", lines, _ZOOM, clip=True, strokeCap="butt", strokeJoin="round"))
+    if dotted:
+        few = {"transform": [{"filter": f"indexof({dotted}, datum.s) >= 0"}]}
+        layers.append(_layer("point", encoding, few, filled=True, size=22, opacity=1, clip=True))
+    return WIDE_CHART | {"layer": layers}
 
 
 def _on_axis(labelled: Iterable[tuple[str, float]], log: bool) -> list[tuple[str, float]]:
@@ -219,19 +187,20 @@ def _marks(marks: list[tuple[str, float]], rows: dict[str, list[int]], x: Spec) 
     ]
     top = {"expr": f"-{_ROW} * (width < {WIDE} ? datum.narrow : datum.wide) - 4"}
     # above the plot, where clipping would hide them, they go out with their place on the axis
-    common = {"clip": False, "opacity": {"expr": "inrange(datum.x, domain('x')) ? 1 : 0"}, "y": top}
-    rule = {"type": "rule", "style": "mark", "y2": "height"}
-    flag = {  # on its rule, moved to the left where it would leave the picture
-        "type": "text",
-        "style": "mark-label",
-        "align": "left",
-        "baseline": "bottom",
+    common: Spec = {"clip": False, "opacity": _while_shown("x"), "y": top}
+    flag = common | {  # on its rule, moved to the left where it would leave the picture
+        "style": "mark-label", "align": "left", "baseline": "bottom",
         "dx": {"expr": "min(-1, width - scale('x', datum.x) - datum.w)"},
-    }
+    }  # fmt: skip
+    drawn = {"data": {"values": data}}
     return [
-        {"data": {"values": data}, "mark": common | mark, "encoding": {"x": x} | more}
-        for mark, more in ((rule, {}), (flag, {"text": {"field": "label"}}))
+        _layer("rule", {"x": x}, drawn, style="mark", y2="height", **common),
+        _layer("text", {"x": x, "text": {"field": "label"}}, drawn, **flag),
     ]
+
+
+def _while_shown(axis: str) -> Spec:
+    return {"expr": f"inrange(datum.{axis}, domain('{axis}')) ? 1 : 0"}
 
 
 def _levels(chart: Chart, points: list[Points], y: Spec) -> list[Spec]:
@@ -248,34 +217,21 @@ def _levels(chart: Chart, points: list[Points], y: Spec) -> list[Spec]:
         right = places[k] > right_is_free_above
         right_is_free_above = places[k] + 0.06 if right else right_is_free_above
         data.append({"y": levels[k][1], "label": levels[k][0], "right": right})
-    layers: list[Spec] = [
-        {
-            "data": {"values": data},
-            "mark": {"type": "rule", "style": "level", "clip": True, "x": 0, "x2": "width"},
-            "encoding": {"y": y},
-        }
-    ]
-    for style in ("level-halo", "level-label"):
-        layers += [
-            {
-                "data": {"values": [d for d in data if d["right"] == right]},
-                "mark": {
-                    "type": "text",
-                    "style": style,
-                    "clip": False,
-                    "baseline": "middle",
-                    "x": "width" if right else 0,
-                    "align": "right" if right else "left",
-                    "dx": -4 if right else 4,
-                    # below its rule at the top of the chart, where labels of marks are
-                    "dy": {"expr": "scale('y', datum.y) < 18 ? 10 : -9"},
-                    "opacity": {"expr": "inrange(datum.y, domain('y')) ? 1 : 0"},
-                },
-                "encoding": {"y": y, "text": {"field": "label"}},
-            }
-            for right in (True, False)
-            if any(d["right"] == right for d in data)
-        ]
+    drawn: Spec = {"style": "level", "clip": True, "x": 0, "x2": "width"}
+    layers = [_layer("rule", {"y": y}, {"data": {"values": data}}, **drawn)]
+    label = {
+        "clip": False, "baseline": "middle", "opacity": _while_shown("y"),
+        # below its rule at the top of the chart, where labels of marks are
+        "dy": {"expr": "scale('y', datum.y) < 18 ? 10 : -9"},
+    }  # fmt: skip
+    sides: dict[bool, Spec] = {
+        True: {"x": "width", "align": "right", "dx": -4}, False: {"x": 0, "align": "left", "dx": 4},
+    }  # fmt: skip
+    for style, right in itertools.product(("level-halo", "level-label"), sides):
+        labels = {"data": {"values": [d for d in data if d["right"] == right]}}
+        if labels["data"]["values"]:
+            words = {"y": y, "text": {"field": "label"}}
+            layers.append(_layer("text", words, labels, style=style, **label, **sides[right]))
     return layers
 
 
@@ -284,35 +240,27 @@ def _disc(chart: Chart, points: list[Points]) -> Spec:
     scale = {"domain": [-1.08 * reach, 1.08 * reach], "nice": False, "zero": False}
     axis = {"labelExpr": _number_label("datum.value"), "tickCount": 5}
     x = {
-        "field": "x",
-        "type": "quantitative",
-        "title": title_lines(chart.x_label, WIDE),
-        "scale": scale,
-        "axis": axis | {"titleAnchor": "end"},
-    }
+        "field": "x", "type": "quantitative", "title": title_lines(chart.x_label, WIDE),
+        "scale": scale, "axis": axis | {"titleAnchor": "end"},
+    }  # fmt: skip
     raised = y_axis(chart, points, {"narrow": 0, "wide": 0})
     y = x | {"field": "y", "title": raised["title"], "axis": raised["axis"] | axis}
-    shapes = [shape(k) for k in range(len(chart.series))]
-    legend = _legend(chart) | {"symbolType": "circle", "symbolSize": 60}
-    circle = {
-        "data": {"sequence": {"start": 0, "stop": 6.29, "step": _ARC, "as": "t"}},
+    arc = 2 * np.pi / 120
+    sides = {
+        "data": {"sequence": {"start": 0, "stop": 6.29, "step": arc, "as": "t"}},
         "transform": [
-            {"calculate": "cos(datum.t)", "as": "x"},
-            {"calculate": "sin(datum.t)", "as": "y"},
+            {"calculate": f"{f}(datum.t)", "as": axis} for axis, f in (("x", "cos"), ("y", "sin"))
         ],
-        "mark": {"type": "line", "style": "circle", "clip": True},
-        "encoding": {"x": x, "y": y, "order": {"field": "t"}},
     }
-    dots = {
-        "params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}],
-        "mark": {"type": "point", "filled": True, "size": 42, "opacity": 0.85, "clip": True},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "color": _colour(chart, legend),
-            "shape": _by_series({"domain": list(range(len(shapes))), "range": shapes}, legend),
-        },
-    }
+    around = {"x": x, "y": y, "order": {"field": "t"}}
+    circle = _layer("line", around, sides, style="circle", clip=True)
+    shapes = list(itertools.islice(itertools.cycle(SHAPES), len(chart.series)))
+    symbols: Spec = {"symbolType": "circle", "symbolSize": 60}
+    encoding = {
+        "x": x, "y": y, "color": _by_series(chart, **symbols),
+        "shape": _by_series(chart, shapes, **symbols),
+    }  # fmt: skip
+    dots = _layer("point", encoding, _ZOOM, filled=True, size=42, opacity=0.85, clip=True)
     return {"width": SIDE, "height": SIDE, "layer": [circle, dots]}
 
 
@@ -326,14 +274,10 @@ def x_axis(chart: Chart, domain: tuple[float, float]) -> Spec:
         "title": title_lines(chart.x_label, WIDE),
         "scale": _scale(chart.log_x, zero=False) | {"domain": list(domain), "nice": False},
         "axis": {
-            "grid": False,
-            "labelExpr": _axis_label("x", chart.log_x),
-            "labelFlush": True,
-            "tickCount": {"expr": "ceil(width / 90)"},
-            "titleAnchor": "end",
-            "titlePadding": 8,
+            "grid": False, "labelExpr": _axis_label("x", chart.log_x), "labelFlush": True,
+            "tickCount": {"expr": "ceil(width / 90)"}, "titleAnchor": "end", "titlePadding": 8,
         },
-    }
+    }  # fmt: skip
 
 
 def y_axis(chart: Chart, points: Iterable[Points], rows: dict[str, int]) -> Spec:
@@ -341,22 +285,19 @@ def y_axis(chart: Chart, points: Iterable[Points], rows: dict[str, int]) -> Spec
     title = title_lines(chart.y_label, WIDE)
     low = 10 + _ROW * rows["narrow"] + _LINE * (len(title_lines(chart.y_label)) - 1)
     wide = 10 + _ROW * rows["wide"] + _LINE * (len(title) - 1)
+    values = np.concatenate([np.zeros(0), *(line.y[np.isfinite(line.y)] for line in points)])
+    near_zero = values.size > 0 and bool(0 <= values.min() <= 0.6 * values.max())
     return {
         "type": "quantitative",
         "title": title,
-        "scale": _scale(chart.log_y, zero=_near_zero(points)) | {"nice": True},
+        "scale": _scale(chart.log_y, zero=near_zero) | {"nice": True},
         "axis": {
-            "labelExpr": _axis_label("y", chart.log_y),
-            "tickCount": {"expr": "ceil(height / 55)"},
-            "titleAngle": 0,
-            "titleAlign": "left",
-            "titleAnchor": "start",
-            "titleBaseline": "bottom",
-            "titleX": 0,
-            "titleLineHeight": _LINE,
+            "labelExpr": _axis_label("y", chart.log_y), "tickCount": {"expr": "ceil(height / 55)"},
+            "titleAngle": 0, "titleAlign": "left", "titleAnchor": "start",
+            "titleBaseline": "bottom", "titleX": 0, "titleLineHeight": _LINE,
             "titleY": {"expr": f"width < {WIDE} ? {-low} : {-wide}"},
         },
-    }
+    }  # fmt: skip
 
 
 def title_lines(title: str, width: float = _WIDTHS["narrow"]) -> list[str]:
@@ -375,13 +316,6 @@ def padded(low: float, high: float, log: bool) -> tuple[float, float]:
 
 def _scale(log: bool, *, zero: bool) -> Spec:
     return {"type": "log"} if log else {"type": "linear", "zero": zero}
-
-
-def _near_zero(points: Iterable[Points]) -> bool:
-    values = np.concatenate([np.zeros(0), *(line.y[np.isfinite(line.y)] for line in points)])
-    if not values.size or values.min() < 0:
-        return False
-    return bool(values.min() <= 0.6 * values.max())
 
 
 def _extent(values: Iterable[float], log: bool) -> tuple[float, float]:
@@ -449,23 +383,194 @@ def label_rows(labels: list[str], where: list[float]) -> dict[str, list[int]]:
     A label begins where its rule is, like a flag, and the rule goes up to it. Rules further to
     the right must end below.
     """
+    found = {}
+    for kind, width in _WIDTHS.items():
+        rows = [0] * len(labels)
+        spans: dict[int, tuple[float, float]] = {}
+        for k in sorted(range(len(labels)), key=where.__getitem__, reverse=True):
+            size = _label_width(labels[k])
+            start = min(where[k] * width, width - size)
+            for j, (left, right) in spans.items():
+                below = start - 4 < where[j] * width < start + size
+                overlaps = start < right + 4 and left < start + size + 4
+                if below or overlaps:
+                    rows[k] = max(rows[k], rows[j] + 1)
+            spans[k] = (start, start + size)
+        found[kind] = rows
+    return found
+
+
+# Decimation: the points that an axis can show, and no more than the eye needs
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points ready to be drawn; y is NaN where a line is interrupted.
+
+    ``there`` is how many points the series has that the axes can show, ``dropped`` how many
+    values a logarithmic axis has no place for.
+    """
+
+    x: Floats
+    y: Floats
+    low: Floats | None
+    high: Floats | None
+    there: int
+    dropped: int
+
+
+def decimated(chart: Chart, series: Series, most: int = MOST_POINTS) -> Points:
+    """The points of a series that its chart draws, from left to right."""
+    given = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
+    x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in given)
+    if chart.kind == "disc":
+        keep = np.isfinite(x) & np.isfinite(y)
+        x, y = x[keep], y[keep]
+        chosen = _outline(x, y, most)
+        return Points(x[chosen], y[chosen], None, None, x.size, 0)
+    nowhere_x = chart.log_x & (x <= 0)
+    nowhere_y = chart.log_y & (y <= 0) & ~nowhere_x
+    dropped = int(nowhere_x.sum() + nowhere_y.sum())
+    y = np.where(np.isfinite(y) & ~nowhere_y, y, np.nan)
+    order = np.argsort(x, kind="stable")
+    order = order[(np.isfinite(x) & ~nowhere_x)[order]]
+    x, y = x[order], y[order]
+    if band:
+        band = _band(band[0][order], band[1][order], y, chart.log_y)
+    chosen = np.arange(x.size)
+    if x.size > most:
+        chosen = _extremes(np.log(x) if chart.log_x else x, [y, *band], most)
+    low, high = (ends[chosen] for ends in band) if band else (None, None)
+    return Points(x[chosen], y[chosen], low, high, x.size, dropped)
+
+
+def _band(low: Floats, high: Floats, y: Floats, log: bool) -> list[Floats]:
+    """A band is drawn where both of its ends are; on a logarithmic axis zero is its lower end."""
+    known = np.isfinite(low) & np.isfinite(high)
+    if log:
+        known &= high > 0
+        positive = np.concatenate([y[y > 0], high[known], low[known & (low > 0)]])
+        floor = positive.min() if positive.size else 1.0
+        low = np.maximum(low, floor)
+    return [np.where(known, ends, np.nan) for ends in (low, high)]
+
+
+def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
+    """Indices of the first, last, lowest, highest and missing points of each of many strips.
+
+    A line through them covers the same pixels as the whole line, as long as a strip is no wider
+    than a pixel.
+    """
+    strips = max(1, most // (2 + 3 * len(curves)))
+    edges = np.linspace(x[0], x[-1], strips + 1)[1:-1]
+    bounds = np.concatenate([[0], np.searchsorted(x, edges, side="right"), [x.size]])
+    chosen: list[int] = []
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        if start == stop:
+            continue
+        chosen += (start, stop - 1)
+        for curve in curves:
+            part = curve[start:stop]
+            missing = np.isnan(part)
+            if missing.any():
+                chosen.append(start + int(np.argmax(missing)))
+            if not missing.all():
+                chosen += (start + int(np.nanargmin(part)), start + int(np.nanargmax(part)))
+    return np.unique(np.array(chosen, dtype=np.intp))
+
+
+def _outline(x: Floats, y: Floats, most: int) -> NDArray[np.intp]:
+    """Indices of points that look like all of them: one in each cell of a grid fine enough."""
+    if x.size <= most:
+        return np.arange(x.size)
+    width = max(float(np.ptp(x)), float(np.ptp(y))) or 1.0
+    first = np.arange(0)
+    for cells in (512, 256, 128, 64, 48, 32, 16):
+        place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
+        _, first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)
+        if first.size <= most - 1:
+            break
+    else:
+        first = first[:: -(-first.size // (most - 1))]
+    return np.unique(np.append(first, np.argmax(np.hypot(x, y))))
+
+
+# Colours: Okabe and Ito's, moved until they stand out from a white and from a dark page
+
+# on a light and on a dark page: lines need a contrast of 3 with what is behind them, text one of
+# 4.5; the light colours of series are chosen to stand out from dark notebooks as well
+_COLOURS = {
+    "page": ("#f6f7f9", "#0f1216"),
+    "surface": ("#ffffff", "#171b21"),
+    "ink": ("#1c2430", "#eef1f5"),
+    "muted": ("#566170", "#a3aebb"),
+    "edge": ("#dce1e7", "#2d343d"),
+    "grid": ("#e9ecf0", "#262c34"),
+    "link": ("#0b63ad", "#7cc0ff"),
+    "good": ("#0a7a4b", "#3fcf8e"),
+    "bad": ("#b3261e", "#ff8a80"),
+    "neutral": ("#566170", "#a3aebb"),
+    "series-0": ("#0072b2", "#4aa8e8"),
+    "series-1": ("#d55e00", "#ff8a4c"),
+    "series-2": ("#00926b", "#2cc79a"),
+    "series-3": ("#c25f98", "#e79ac6"),
+    "series-4": ("#b47a00", "#f0b840"),
+    "series-5": ("#3a92c8", "#93d2f8"),
+    "series-6": ("#1c2430", "#eef1f5"),
+}
+LIGHT: Mapping[str, str] = {name: light for name, (light, _) in _COLOURS.items()}
+DARK: Mapping[str, str] = {name: dark for name, (_, dark) in _COLOURS.items()}
+#: Pictures within a page of unknown colours: text and axes take the colour of the text around.
+AROUND: Mapping[str, str] = {
+    **LIGHT,
+    **dict.fromkeys(("ink", "muted", "edge", "series-6"), "currentColor"),
+    "surface": "transparent",
+    "grid": "#80808033",
+}
+#: How many series have a colour of their own.
+COLOURS = 7
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+
+def variables(colours: Mapping[str, str]) -> str:
+    """The colours as CSS variables."""
+    return " ".join(f"--{name}: {value};" for name, value in colours.items())
+
+
+def config(colours: Mapping[str, str], font: str = FONT) -> dict[str, Any]:
+    """How Vega-Lite draws: everything that depends on the colours of the page."""
+    ink, muted, surface = colours["ink"], colours["muted"], colours["surface"]
     return {
-        kind: _label_rows(labels, [w * width for w in where], width)
-        for kind, width in _WIDTHS.items()
-    }
-
-
-def _label_rows(labels: list[str], starts: list[float], width: float) -> list[int]:
-    rows = dict.fromkeys(range(len(labels)), -1)
-    spans: dict[int, tuple[float, float]] = {}
-    for k in sorted(rows, key=starts.__getitem__, reverse=True):
-        size = _label_width(labels[k])
-        start = min(starts[k], width - size)
-        for j, (left, right) in spans.items():
-            below = start - 4 < starts[j] < start + size
-            overlaps = start < right + 4 and left < start + size + 4
-            if below or overlaps:
-                rows[k] = max(rows[k], rows[j])
-        rows[k] += 1
-        spans[k] = (start, start + size)
-    return list(rows.values())
+        "background": surface,
+        "font": font,
+        "aria": False,  # the page itself describes each chart, once
+        "padding": 4,
+        "view": {"stroke": None},
+        "axis": {
+            "domainColor": colours["edge"], "gridColor": colours["grid"], "ticks": False,
+            "labelColor": muted, "labelFontSize": 12, "labelPadding": 7,
+            "titleColor": muted, "titleFontSize": 12, "titleFontWeight": "normal",
+            "titleLimit": 1000,
+        },
+        "axisY": {"domain": False},
+        "legend": {
+            "labelColor": ink, "labelFontSize": 12, "labelLimit": 1000,
+            "columns": 2, "orient": "bottom", "title": None,
+            "symbolOpacity": 1, "symbolType": "stroke", "symbolSize": 240,
+            "symbolStrokeWidth": 2.4,
+        },
+        "title": {"color": ink, "fontSize": 15, "anchor": "start", "offset": 12},
+        "range": {"category": [colours[f"series-{k}"] for k in range(COLOURS)]},
+        "style": {
+            "mark": {"color": muted, "strokeDash": [2, 3], "strokeWidth": 1},
+            "mark-label": {"color": muted, "fontSize": 12},
+            "level": {"color": muted, "strokeDash": [6, 4], "strokeWidth": 1},
+            "level-label": {"color": muted, "fontSize": 12},
+            "level-halo": {
+                "color": surface, "stroke": surface, "strokeWidth": 4, "strokeJoin": "round",
+                "fontSize": 12,
+            },
+            "circle": {"color": muted, "strokeWidth": 1.2},
+        },
+    }  # fmt: skip

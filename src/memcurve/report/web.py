@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 from importlib import resources
 from string import Template
 from typing import Any
 
 from memcurve.optional import optional
-from memcurve.report import palette, vega
-from memcurve.report.decimation import MOST_POINTS
+from memcurve.report import vega
 from memcurve.report.document import (
     NOTES,
     Chart,
@@ -40,14 +40,8 @@ _HINTS = (
     "then scroll, to zoom; double-click to reset.</span>"
     "<span class='hint touch'>Tap a name to hide or show it, and the chart for values.</span>"
 )
-_SIGNS = {True: "✓", False: "!", None: "·"}
-_CLASSES = {True: "good", False: "bad", None: "neutral"}
-_SHAPES = {
-    "circle": "<circle cx='6' cy='6' r='4'/>",
-    "diamond": "<path d='M6 1l4 5-4 5-4-5z'/>",
-    "triangle-up": "<path d='M6 2l5 8H1z'/>",
-    "square": "<path d='M2 2h8v8H2z'/>",
-}
+# sign and class of a verdict
+_SIGNS = {True: ("✓", "good"), False: ("!", "bad"), None: ("·", "neutral")}
 
 
 # Elements, every text in them escaped
@@ -77,8 +71,8 @@ def table(content: Table, *, number: str = "", wordy: str = "", cell: str = "") 
     """
     kinds = []
     for k in range(len(content.head)):
-        longest = max((len(row[k]) for row in content.rows), default=0)
-        kind = number if k in content.numeric else wordy if longest > _SHORT else cell
+        long = any(len(row[k]) > _SHORT for row in content.rows)
+        kind = number if k in content.numeric else wordy if long else cell
         kinds.append(f" {kind}" if kind else "")
     names = "".join(
         f"<th scope='col'{kind}>{text(name)}</th>"
@@ -86,18 +80,18 @@ def table(content: Table, *, number: str = "", wordy: str = "", cell: str = "") 
     )
     rows = ""
     for row in content.rows:
-        first = "".join(f"<th scope='row'{kinds[0]}>{text(value)}</th>" for value in row[:1])
-        rest = "".join(f"<td{kinds[k]}>{text(v)}</td>" for k, v in enumerate(row) if k > 0)
-        rows += f"<tr>{first}{rest}</tr>\n"
+        first, *rest = zip(row, kinds, strict=True)
+        cells = "".join(f"<td{kind}>{text(value)}</td>" for value, kind in rest)
+        rows += f"<tr><th scope='row'{first[1]}>{text(first[0])}</th>{cells}</tr>\n"
     return f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
 
 
 def _swatch(chart: Chart, k: int) -> str:
     """The line or the point of a series, as a small picture."""
-    colour = f"var(--series-{k % palette.COLOURS})"
+    colour = f"var(--series-{k % vega.COLOURS})"
     if chart.kind == "disc":
-        size = "width='12' height='12'"
-        return f"<svg {size} fill='{colour}' aria-hidden='true'>{_SHAPES[vega.shape(k)]}</svg>"
+        shape = [*vega.SHAPES.values()][k % len(vega.SHAPES)]
+        return f"<svg width='12' height='12' fill='{colour}' aria-hidden='true'>{shape}</svg>"
     dashes = vega.dash(chart, k)
     dashed = "" if dashes == vega.SOLID else f" stroke-dasharray='{dashes[0]} {dashes[1]}'"
     return (
@@ -133,19 +127,14 @@ def html(document: Document) -> str:
     """
     charts = [section.chart for section in document.sections if section.chart is not None]
     series = sum(len(chart.series) for chart in charts)
-    most = min(MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
+    most = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
+    pages = {"light": vega.LIGHT, "dark": vega.DARK}
     content = {
         "charts": [_chart_content(chart, most) for chart in charts],
-        "configs": {
-            "light": palette.vega_config(palette.LIGHT),
-            "dark": palette.vega_config(palette.DARK),
-        },
+        "configs": {name: vega.config(colours) for name, colours in pages.items()},
     }
-    style = Template(_file("page.css")).substitute(
-        light=palette.variables(palette.LIGHT),
-        dark=palette.variables(palette.DARK),
-        font=palette.FONT,
-    )
+    variables = {name: vega.variables(colours) for name, colours in pages.items()}
+    style = Template(_file("page.css")).substitute(font=vega.FONT, **variables)
     return Template(_file("page.html")).substitute(
         title=text(one_line(document.title)),
         subtitle=paragraphs(document.subtitle),
@@ -193,10 +182,9 @@ def _body(document: Document, most: int) -> str:
     parts = [_verdict(document), _figures(document)]
     if len(document.sections) > _FEW_SECTIONS:
         parts.append(_contents(document))
-    number = 0
+    number = itertools.count()
     for k, section in enumerate(document.sections):
         parts.append(_section(section, f"section-{k + 1}", number, most))
-        number += section.chart is not None
     if document.notes:
         notes = bullets(document.notes)
         parts.append(f"<section id='notes' class='notes'>\n<h2>{NOTES}</h2>\n{notes}</section>\n")
@@ -208,9 +196,10 @@ def _verdict(document: Document) -> str:
         return ""
     first, *others = document.verdict
     rest = "".join(f"<p>{text(sentence)}</p>\n" for sentence in others)
+    sign, kind = _SIGNS[document.good]
     return (
-        f"<section class='verdict {_CLASSES[document.good]}' aria-labelledby='verdict'>\n"
-        f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{_SIGNS[document.good]}</span>"
+        f"<section class='verdict {kind}' aria-labelledby='verdict'>\n"
+        f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{sign}</span>"
         f"{text(document.word)}</h2>\n"
         f"<p class='lead'>{text(first)}</p>\n{rest}</section>\n"
     )
@@ -232,10 +221,10 @@ def _contents(document: Document) -> str:
     return f"<nav aria-label='Contents'>\n<h2>Contents</h2>\n<ol>\n{inner}</ol>\n</nav>\n"
 
 
-def _section(section: Section, name: str, number: int, most: int) -> str:
+def _section(section: Section, name: str, number: Iterator[int], most: int) -> str:
     parts = [f"<h2 id='{name}-title'>{text(section.title)}</h2>\n", paragraphs(section.text)]
     if section.chart is not None:
-        parts.append(_chart(section.chart, section.title, number, most))
+        parts.append(_chart(section.chart, section.title, next(number), most))
     if section.table is not None:
         cells = table(section.table, number="class='number'", wordy="class='wordy'")
         label = f"role='region' aria-labelledby='{name}-title'"
@@ -312,8 +301,7 @@ def fragment(document: Document) -> str:
         )
     pictured = next((s.chart for s in document.sections if s.chart is not None), None)
     for section in document.sections:
-        chart = section.chart
-        picture = _picture(chart) if chart is not None and chart is pictured else ""
+        picture = _picture(pictured) if pictured and section.chart is pictured else ""
         if picture or section.table is not None or section.points:
             parts.append(_plain_section(section, picture))
     if document.notes:
@@ -364,12 +352,11 @@ def _picture(chart: Chart) -> str:
     if chart.kind == "lines":
         spec |= {"width": _WIDTH, "height": _HEIGHT}
         del spec["autosize"]
-    config = palette.vega_config(palette.AROUND, _FONT)
+    config = vega.config(vega.AROUND, _FONT)
     svg: str = vl_convert.vegalite_to_svg(spec, config=config)
     # names within a picture are seen in the whole notebook: two pictures must not share them
     own = hashlib.sha256(svg.encode()).hexdigest()[:12]
     svg = re.sub(r"\b(clip|gradient_?)(\d+)\b", rf"memcurve-{own}-\g<1>\g<2>", svg)
     label = text(vega.described(chart))
-    style = "max-width:100%;height:auto"
-    named = f"<svg role='img' aria-label='{label}' style='{style}'"
+    named = f"<svg role='img' aria-label='{label}' style='max-width:100%;height:auto'"
     return f"<div style='margin:8px 0'>{svg.replace('<svg', named, 1)}</div>\n"
