@@ -41,6 +41,7 @@ def main(arguments: list[str] | None = None) -> None:
         "claim": lambda: accuracy.claimed(asked.quick, budget),
         "methods": lambda: accuracy.compared(asked.quick, budget),
         "general": lambda: eigenvalues.general(asked.quick, budget),
+        "audits": lambda: eigenvalues.audits(asked.quick, budget),
         "structured": lambda: eigenvalues.structured(asked.quick, budget),
         "memory": lambda: [
             memory.in_a_process_of_its_own(size)
@@ -86,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only",
         nargs="+",
-        choices=["eigenvalues", "claim", "methods", "general", "structured", "memory"],
+        choices=["eigenvalues", "claim", "methods", "general", "audits", "structured", "memory"],
         help="some of the tables",
     )
     parser.add_argument(

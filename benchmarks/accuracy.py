@@ -12,7 +12,7 @@ import numpy as np
 import memcurve
 from benchmarks import methods, neighbours
 from benchmarks.contenders import Contender, Estimate
-from benchmarks.timing import ABSENT, best_times, thread_counts
+from benchmarks.timing import ABSENT, best_times, fresh, thread_counts
 from memcurve import LinearNetwork, MemoryCurve, ensembles
 
 Row = dict[str, Any]
@@ -122,7 +122,7 @@ def _measured(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ill-conditioned matrices: the table says how much it cost
         exact, bare, seconds = best_times(
-            lambda: memcurve.memory_curve(network),
+            lambda: memcurve.memory_curve(fresh(network)),
             lambda: np.linalg.eigvals(network.A),
             run,
             budget=budget,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 import memcurve
-from benchmarks.timing import best_times, thread_counts
+from benchmarks.timing import best_times, fresh, thread_counts
 from memcurve import LinearNetwork, ensembles, inputs
 from memcurve.limits import TooLargeError
 
@@ -41,11 +41,11 @@ def _against(
 ) -> Row:
     functions: list[Callable[[], object]] = [
         lambda: eigenvalues(network.A),
-        lambda: memcurve.memory_curve(network),
+        lambda: memcurve.memory_curve(fresh(network)),
     ]
     note = _without_assumption()
     if not note:
-        functions.append(lambda: memcurve.memory_curve(network, assume_controllable=True))
+        functions.append(lambda: memcurve.memory_curve(fresh(network), assume_controllable=True))
     bare, exact, *assumed = best_times(*functions, budget=budget, count=count)
     return {
         "ensemble": ensemble,
@@ -58,6 +58,10 @@ def _against(
         "assumed_ratio": assumed[0] / bare if assumed else None,
         "note": note,
     }
+
+
+def _curve(network: LinearNetwork, lags: int) -> object:
+    return memcurve.memory_curve(fresh(network), lags)
 
 
 def _without_assumption() -> str:
@@ -79,8 +83,7 @@ def structured(quick: bool, budget: float) -> list[Row]:
         row: Row = {"network": name, "reference": f"eigvals, N = {unit}", "note": ""}
         try:
             curve = memcurve.memory_curve(network, 1000)
-            asked = partial(memcurve.memory_curve, network, 1000)
-            [seconds] = best_times(asked, budget=budget, count=1)
+            [seconds] = best_times(partial(_curve, network, 1000), budget=budget, count=1)
             row |= {"seconds": seconds, "ratio": seconds / bare, "total": curve.total}
         except TooLargeError:
             row["note"] = "refused: its eigenvalues would not fit into memory"
@@ -113,17 +116,19 @@ def _large_networks(size: int) -> dict[str, LinearNetwork]:
 def general(quick: bool, budget: float) -> list[Row]:
     """Noise at 81 levels and all lags, and ARMA(2, 2) input, against ``eigvals``; one thread."""
     small, large = (40, 60) if quick else (500, 1000)
-    questions: dict[str, tuple[int, dict[str, Any]]] = {
-        "81 noise levels, all lags": (small, {"noise": np.logspace(-20, 0, 81)}),
-        "ARMA(2, 2) input": (large, {"input": inputs.ARMA(ar=[1.1, -0.4], ma=[0.5, 0.2])}),
+    arma = inputs.ARMA(ar=[1.1, -0.4], ma=[0.5, 0.2])
+    questions: dict[str, tuple[int, Callable[[LinearNetwork], object]]] = {
+        "81 noise levels, all lags": (small, lambda n: memcurve.noise_profile(fresh(n))),
+        "one noise level, 1e-3": (large, lambda n: memcurve.memory_curve(fresh(n), noise=1e-3)),
+        "ARMA(2, 2) input": (large, lambda n: memcurve.memory_curve(fresh(n), input=arma)),
     }
     rows = []
-    for question, (size, arguments) in questions.items():
+    for question, (size, ask) in questions.items():
         for ensemble in ("normal", "symmetric", "orthogonal"):
             network = ensembles.make(ensemble, size, seed=1)
             bare, seconds = best_times(
                 partial(np.linalg.eigvals, network.A),
-                partial(memcurve.memory_curve, network, **arguments),
+                partial(ask, network),
                 budget=budget,
                 count=1,
             )
@@ -137,4 +142,27 @@ def general(quick: bool, budget: float) -> list[Row]:
                     "ratio": seconds / bare,
                 }
             )
+    return rows
+
+
+def audits(quick: bool, budget: float) -> list[Row]:
+    """Whole audits against ``eigvals``, without and with the usual estimates, all threads."""
+    rows = []
+    for size in (20, 40) if quick else (100, 300, 1000):
+        network = ensembles.normal(size, spectral_radius=0.9, seed=1)
+        bare, without, whole = best_times(
+            partial(np.linalg.eigvals, network.A),
+            lambda network=network: memcurve.audit(fresh(network), estimates=False),
+            lambda network=network: memcurve.audit(fresh(network)),
+            budget=budget,
+        )
+        rows.append(
+            {
+                "states": size,
+                "reference_seconds": bare,
+                "seconds": without,
+                "ratio": without / bare,
+                "ratio_with_estimates": whole / bare,
+            }
+        )
     return rows

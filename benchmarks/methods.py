@@ -10,6 +10,7 @@ import numpy as np
 
 import memcurve
 from benchmarks.contenders import Contender, Estimate, Floats
+from benchmarks.timing import fresh
 from memcurve import LinearNetwork
 
 SEED = 1
@@ -76,7 +77,7 @@ def measured(network: LinearNetwork, *, method: str, options: dict[str, Any]) ->
     lags = COLUMNS_A_NODE * network.size if asked.pop("lags", False) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", memcurve.RankWarning)
-        curve: Any = memcurve.memory_curve(network, lags, method=method, **asked)
+        curve: Any = memcurve.memory_curve(fresh(network), lags, method=method, **asked)
     return Estimate(0, curve.values)
 
 

@@ -19,6 +19,7 @@ def markdown(results: Results) -> str:
         ("claim", "OSM+ against the exact method, by threads", _claim),
         ("methods", "Accuracy and time side by side, one thread", _methods),
         ("general", "General questions against bare eigenvalues, one thread", _general),
+        ("audits", "Audits of normal networks against bare eigenvalues", _audits),
         ("structured", "Large sparse networks, one thread", _structured),
         ("memory", "Peak memory", _memory),
     ]
@@ -136,6 +137,22 @@ def _general(rows: Sequence[Row]) -> str:
                 f"{row['states']:,}",
                 _seconds(row["reference_seconds"]),
                 _ratio(row["ratio"]),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _audits(rows: Sequence[Row]) -> str:
+    head = ("N", "eigvals", "audit", "with the usual estimates")
+    return _table(
+        head,
+        (
+            (
+                f"{row['states']:,}",
+                _seconds(row["reference_seconds"]),
+                _ratio(row["ratio"]),
+                _ratio(row["ratio_with_estimates"]),
             )
             for row in rows
         ),

@@ -34,6 +34,12 @@ def seconds_of(
     return clock() - start
 
 
+def fresh(network: Any) -> Any:
+    """The network, with nothing known of it from before: an analysis is kept with it."""
+    vars(network).pop("_analysis", None)
+    return network
+
+
 def best_times(
     *functions: Callable[[], object], budget: float = 1.0, count: int | None = None
 ) -> list[float]:

@@ -62,7 +62,7 @@ def open_page(
         opened.page.on("console", lambda message: _note(opened, message))
         opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
         opened.page.on("request", lambda request: _count(opened, request.url))
-        opened.page.set_default_timeout(10_000)
+        opened.page.set_default_timeout(60_000)  # for what hangs; a busy machine may be slow
         opened.page.goto(path.as_uri())
         opened.page.wait_for_function(
             "[...document.querySelectorAll('figure[data-chart]')].every(f => f.dataset.drawn)"

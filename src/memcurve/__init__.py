@@ -25,12 +25,17 @@ if TYPE_CHECKING:
         UnstableNetworkError,
     )
     from memcurve.io import load_matrix, load_network, save_network
-    from memcurve.memory import fisher_curve, forecasting_curve, memory_curve, noise_profile
+    from memcurve.memory import (
+        controllable_spectrum,
+        fisher_curve,
+        forecasting_curve,
+        memory_curve,
+        noise_profile,
+    )
     from memcurve.network import LinearNetwork
     from memcurve.network.nonlinear import NonlinearNetwork
     from memcurve.noise import Float32, Float64, ObservationNoise, Quantised, StateNoise
     from memcurve.normal_form import InputNormal, input_normal
-    from memcurve.solve.analysis import controllable_spectrum
     from memcurve.sweeping import Study, Sweep, sweep
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
@@ -61,7 +66,7 @@ _HOMES = {
     "capacity_from_data": "memcurve.data.capacity",
     "check_recording": "memcurve.data.checks",
     "compare": "memcurve.comparison",
-    "controllable_spectrum": "memcurve.solve.analysis",
+    "controllable_spectrum": "memcurve.memory",
     "ensembles": "memcurve",
     "fisher_curve": "memcurve.memory",
     "forecasting_curve": "memcurve.memory",

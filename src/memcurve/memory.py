@@ -19,6 +19,7 @@ from memcurve.network.graph import separate_parts
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.curves import curves_of
+from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
 
 MOST_HORIZONS = 100_000
@@ -247,6 +248,30 @@ def noise_profile(
         deviations = Analysis.of(question.network).state_deviations(question.processes)
         marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
+
+
+def controllable_spectrum(network: Any, *, assume_controllable: bool = False) -> Spectrum:
+    """Return the eigenvalues of ``network`` that its input mask excites.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A network with one input.
+    assume_controllable : bool
+        Take it for granted that all modes of the reachable nodes count, except where closed forms
+        tell anyway. ``margin`` is then NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> ring = 0.9 * np.roll(np.eye(6), 1, axis=0)
+    >>> network = memcurve.LinearNetwork(ring, [1, 0, 0, 1, 0, 0])
+    >>> memcurve.controllable_spectrum(network).rank
+    3
+    """
+    analysis = Analysis.of(as_network(network))
+    return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum()
 
 
 def ask(

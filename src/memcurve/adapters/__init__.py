@@ -136,10 +136,10 @@ def _adapter(obj: Any) -> Adapter:
                 return adapter
     raise TypeError(
         f"`network` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple "
-        f"(A, C), (W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy Reservoir "
-        f"or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or control, a "
-        f"torch nn.RNN or nn.RNNCell, or a networkx graph; got {_described(obj)}. Give its weights "
-        f"as a pair (A, C)."
+        f"(A, C), (W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy "
+        f"Reservoir or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or "
+        f"control, a torch nn.RNN or nn.RNNCell, or a networkx graph; got {_described(obj)}. Give "
+        f"its weights as a pair (A, C)."
     )
 
 

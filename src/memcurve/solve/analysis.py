@@ -231,30 +231,6 @@ class Analysis:
         return self._deviations[key][1]
 
 
-def controllable_spectrum(network: LinearNetwork, *, assume_controllable: bool = False) -> Spectrum:
-    """Return the eigenvalues of ``network`` that its input mask excites.
-
-    Parameters
-    ----------
-    network : LinearNetwork
-        A network with one input.
-    assume_controllable : bool
-        Take it for granted that all modes of the reachable nodes count, except where closed forms
-        tell anyway. ``margin`` is then NaN.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import memcurve
-    >>> ring = 0.9 * np.roll(np.eye(6), 1, axis=0)
-    >>> network = memcurve.LinearNetwork(ring, [1, 0, 0, 1, 0, 0])
-    >>> memcurve.controllable_spectrum(network).rank
-    3
-    """
-    analysis = Analysis.of(network)
-    return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum()
-
-
 def realized(A: Floats, C: Floats, rank: int, poles: Complexes | None) -> tuple[Floats, Floats]:
     """An input-normal realization (A', C') of a pair with these poles, or of several inputs."""
     if C.shape[1] > 1:

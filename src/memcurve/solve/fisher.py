@@ -103,14 +103,16 @@ def _curve(
     tiny = float(np.finfo(float).tiny)
     listed = Lags(lags, 1.0 - total_error / max(total, tiny))
     x, largest = C, 0.0
+    usual = 4 * len(A) + 16
     while True:
-        usual = 4 * len(A) + 16
-        block = np.empty((min(lags or usual, usual), C.shape[1]))
-        for k in range(len(block)):
-            half = solve_triangular(L, x, lower=True)
-            block[k] = np.einsum("ij,ij->j", half, half)
-            largest = max(largest, float(np.sqrt((x**2).sum(axis=0)).max()))
+        columns = []
+        for _ in range(min(lags or usual, usual)):
+            columns.append(x)
             x = A @ x
+        wide = np.hstack(columns)
+        largest = max(largest, float(np.sqrt((wide**2).sum(axis=0)).max()))
+        half = solve_triangular(L, wide, lower=True)
+        block = np.einsum("ij,ij->j", half, half).reshape(len(columns), -1)
         blocks.append(block)
         if listed.enough(block.sum(axis=1) / max(total, tiny)):
             return np.concatenate(blocks)[: listed.count], largest

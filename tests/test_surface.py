@@ -1,0 +1,160 @@
+"""The public surface is one thing: docs/conventions.md, "Results and arguments", as tests."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import ensembles
+from memcurve.notes import Note
+from memcurve.result import Result
+
+mpl.use("Agg")
+
+NETWORK = ensembles.normal(8, spectral_radius=0.8, seed=1)
+INPUT = np.random.default_rng(1).standard_normal(600)
+STATES = NETWORK.simulate(INPUT)
+
+
+def swept(folder: Path) -> Any:
+    study = memcurve.Study.grid(ensemble="cyclic", size=[3, 5], keep="total")
+    return memcurve.sweep(study, folder / "sweep.sqlite", executor="serial")
+
+
+#: One of each result type; ``to_xarray`` of some would need more than these have.
+MADE: dict[type, Any] = {
+    memcurve.MemoryCurve: lambda folder: memcurve.memory_curve(NETWORK),
+    memcurve.NoiseProfile: lambda folder: memcurve.noise_profile(NETWORK, [1e-3, 1e-6]),
+    memcurve.Comparison: lambda folder: memcurve.compare(NETWORK, ["naive", "osm"]),
+    memcurve.InputNormal: lambda folder: memcurve.input_normal(NETWORK),
+    memcurve.Audit: lambda folder: memcurve.audit(NETWORK, claimed=7.5),
+    memcurve.MemoryCurves: lambda folder: memcurve.memory_curves(
+        np.stack([0.5 * np.eye(3), np.diag([0.1, 0.2, 0.3])])
+    ),
+    memcurve.Capacity: lambda folder: memcurve.capacity_from_data(STATES, INPUT, washout=50),
+    memcurve.Sweep: swept,
+    type(memcurve.check_recording(STATES, INPUT)): lambda folder: memcurve.check_recording(
+        STATES, INPUT
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="module", params=MADE, ids=lambda kind: kind.__name__)
+def result(request: pytest.FixtureRequest, folder: Path) -> Any:
+    made = MADE[request.param](folder)
+    assert type(made) is request.param
+    return made
+
+
+def test_every_result_type_is_here() -> None:
+    def below(kind: type) -> set[type]:
+        return {kind}.union(*(below(one) for one in kind.__subclasses__()))
+
+    public = {kind for kind in below(Result) if not inspect.isabstract(kind)}
+    assert {kind.__name__ for kind in public} == {kind.__name__ for kind in MADE}
+
+
+def test_json_goes_both_ways(result: Any, folder: Path) -> None:
+    text = result.to_json()
+    assert isinstance(text, str)
+    content = json.loads(text)
+    kind = type(result)
+    assert content["format"] == kind.FORMAT == f"memcurve.{kind.__name__}/{kind.FORMAT[-1]}"
+    assert kind.from_json(text).to_json() == text
+    schema = kind.json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(content, schema)
+    path = folder / f"{kind.__name__}.json"
+    assert result.save(path) is None
+    assert kind.load(path).to_json() == text
+    with pytest.raises(ValueError, match=f"written by {kind.__name__}"):
+        kind.from_json("{}")
+
+
+def test_frames_and_pictures(result: Any) -> None:
+    import matplotlib.pyplot as plt
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+    assert isinstance(result.to_pandas(), pd.DataFrame)
+    assert isinstance(result.to_xarray(), xr.Dataset)
+    assert isinstance(result.plot(), Axes)
+    figure, ax = plt.subplots()
+    assert result.plot(ax=ax) is ax
+    plt.close("all")
+    assert figure.axes[0] is ax
+
+
+def test_notes_are_typed(result: Any) -> None:
+    assert isinstance(result.notes, tuple)
+    assert all(isinstance(note, Note) for note in result.notes)
+
+
+def test_notes_survive_a_file() -> None:
+    network = NETWORK.replace(notes=["drawn for a test"])
+    curve = memcurve.memory_curve(network, noise=0.1, method="naive")
+    again = memcurve.MemoryCurve.from_json(curve.to_json())
+    assert [(note.kind, str(note)) for note in again.notes] == [
+        (note.kind, str(note)) for note in curve.notes
+    ]
+    assert [note.kind for note in again.notes] == ["network", "method", "unbounded"]
+
+
+def test_only_public_names_are_listed() -> None:
+    assert dir(memcurve) == sorted(memcurve.__all__)
+    assert all(hasattr(memcurve, name) for name in memcurve.__all__)
+
+
+#: Everything that takes a network, and what else it needs.
+TAKES_A_NETWORK = {
+    "memory_curve": {},
+    "noise_profile": {"levels": [0.1]},
+    "forecasting_curve": {"input": "ar:0.5"},
+    "fisher_curve": {},
+    "compare": {"methods": ["naive"]},
+    "input_normal": {},
+    "controllable_spectrum": {},
+    "audit": {"estimates": False},
+}
+
+
+@pytest.mark.parametrize("name", TAKES_A_NETWORK)
+def test_networks_are_what_as_network_takes(name: str, tmp_path: Path) -> None:
+    function, arguments = getattr(memcurve, name), TAKES_A_NETWORK[name]
+    memcurve.save_network(NETWORK, tmp_path / "network.npz")
+    for stands_for_it in (NETWORK, (NETWORK.A, NETWORK.C), str(tmp_path / "network.npz")):
+        assert function(stands_for_it, **arguments) is not None
+    with pytest.raises(TypeError, match="`network` must be"):
+        function(3.5, **arguments)
+
+
+def test_no_argument_changes_the_type_of_the_result() -> None:
+    with pytest.raises(ValueError, match=r"a family of levels is memcurve\.noise_profile"):
+        memcurve.memory_curve(NETWORK, noise=[0.1, 0.2])
+    assert inspect.signature(memcurve.memory_curve).return_annotation == "MemoryCurve"
+
+
+def test_one_name_a_concept() -> None:
+    """The certify limit, progress, seeds and methods are called the same everywhere."""
+    banned = {"max_size", "closer_look_up_to", "say", "on_progress", "show", "verbose", "rng"}
+    for name in memcurve.__all__:
+        public = getattr(memcurve, name)
+        if inspect.isfunction(public):
+            taken = set(inspect.signature(public).parameters)
+            assert not taken & banned, name
+    assert "progress" in inspect.signature(memcurve.sweep).parameters
+    assert "progress" in inspect.signature(memcurve.audit).parameters
