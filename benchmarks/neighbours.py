@@ -10,10 +10,10 @@ import logging
 from importlib.util import find_spec
 
 import numpy as np
-from memcurve.auditing.protocols import PROTOCOLS
 
 from benchmarks.contenders import Contender, Estimate, quadratic_forms
 from memcurve import LinearNetwork
+from memcurve.auditing.estimates import PROTOCOLS
 
 SEED = 1
 #: Steps of input a lag, where a library leaves the length to its user.
@@ -49,7 +49,7 @@ def contenders() -> list[Contender]:
         ),
         Contender(
             "conn2res, protocol",
-            "not on the package index; its memory task as in memcurve.auditing.protocols: lags "
+            "not on the package index; its memory task as in memcurve.auditing.estimates: lags "
             "1 … 2N, Ridge(0.5), test |r|",
             conn2res_protocol,
         ),

@@ -232,7 +232,7 @@ def noise_profile(
     noise = (StateNoise if state_noise else ObservationNoise)(chosen)
     question = Question.of(as_network(network), lags, input=input, noise=noise)
     if _declared(method).bounded:
-        curves = _asked(question, method, seed, options)
+        curves = ask_family(question, method, seed=seed, options=options)
     else:  # one level at a time
         kind = StateNoise if state_noise else ObservationNoise
         curves = ()
@@ -241,7 +241,7 @@ def noise_profile(
                 question.network, lags or (len(curves[0]) if curves else None),
                 input=question.processes, noise=kind(level),
             )  # fmt: skip
-            curves += _asked(one, method, seed, options)
+            curves += ask_family(one, method, seed=seed, options=options)
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
@@ -286,15 +286,21 @@ def ask(
 
     ``warn`` says whether a rank that hangs on the last digits is a warning too, besides a note.
     """
-    [curve] = _asked(question, method, seed, options or {})
+    [curve] = ask_family(question, method, seed=seed, options=options)
     if warn:
         _warn_of_rank(curve, stacklevel=4)
     return curve
 
 
-def _asked(
-    question: Question, method: str, seed: Seed | None, options: Mapping[str, Any]
+def ask_family(
+    question: Question,
+    method: str = "exact",
+    *,
+    seed: Seed | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> tuple[MemoryCurve, ...]:
+    """Answer a question by one of the methods, a curve for each of its noise levels."""
+    options = options or {}
     declared = _declared(method)
     _require_options(declared, options)
     if seed is not None:

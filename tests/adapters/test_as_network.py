@@ -122,8 +122,8 @@ def test_notes_come_first_in_every_result():
 @pytest.mark.parametrize(
     ("obj", "error", "message"),
     [
-        (3.0, TypeError, r"`obj` must be a LinearNetwork.*networkx graph; got float"),
-        (W, TypeError, r"got numpy.ndarray. Give its weights as as_network\(\(A, C\)\)"),
+        (3.0, TypeError, r"`network` must be a LinearNetwork.*networkx graph; got float"),
+        (W, TypeError, r"got numpy.ndarray. Give its weights as a pair \(A, C\)"),
         ([W, WIN], TypeError, "got list"),
         ((W,), ValueError, "got one of 1 parts"),
         ((W, WIN, 0.5, 1), ValueError, "got one of 4 parts"),

@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import block_diag
 
 from memcurve import LinearNetwork, StateNoise, ensembles, forecasting_curve, memory_curve
+from memcurve.errors import rank_among_notes
 from memcurve.inputs import ARMA
 from tolerances import CLOSED_FORM, SEVERAL, USABLE
 from truth import truth
@@ -175,3 +176,23 @@ def test_methods_of_the_paper_read_all(method: str) -> None:
     network = ensembles.normal(5, seed=1).replace(readout=[0])
     with pytest.raises(ValueError, match=f"method '{method}' .* got a readout of some nodes"):
         memory_curve(network, method=method, seed=1)
+
+
+@pytest.mark.parametrize("size", [8, 10, 12, 16])
+@pytest.mark.parametrize("kernel", ["hilbert", "smooth"])
+@pytest.mark.parametrize("read", ["all but the driven node", "one side"])
+def test_smooth_networks_read_beside_the_input(size: int, kernel: str, read: str) -> None:
+    """The input does not enter what is read at once: MC_0 = 0, though nearly all is rounding."""
+    nodes = np.arange(size)
+    K = 1.0 / (1 + nodes[:, None] + nodes)
+    if kernel == "smooth":
+        K = np.exp(-(((nodes[:, None] - nodes) / 3.0) ** 2))
+    driven = size // 2
+    others = np.delete(nodes, driven) if read == "all but the driven node" else nodes[:driven]
+    A = 0.9 * K / np.linalg.eigvalsh(K).max()
+    network = LinearNetwork(A, np.eye(size)[driven], readout=others)
+    with rank_among_notes():
+        curve = memory_curve(network, 4)
+    truth = memory_curve(network, 4, method="certified")
+    assert curve.values[0] <= curve.error[0]
+    assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)

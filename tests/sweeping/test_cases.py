@@ -116,7 +116,7 @@ def test_values_are_those_of_memory_curve() -> None:
     assert found["horizon_tenth"] == naive.horizon(0.1)
     profile = memcurve.noise_profile(network)
     marks = list(profile.marks.values())
-    usable = memcurve.memory_curve(network, noise=marks).totals
+    usable = memcurve.noise_profile(network, marks).totals
     np.testing.assert_allclose([found[name] for name in USABLE], usable, rtol=1e-9)
 
 

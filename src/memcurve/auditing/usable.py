@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from memcurve.curve import MemoryCurve
-from memcurve.errors import UncertainResultError, rank_among_notes
+from memcurve.errors import UncertainResultError
 from memcurve.inputs import processes_for
-from memcurve.memory import ask, noise_profile
+from memcurve.memory import ask, ask_family
 from memcurve.network import LinearNetwork
 from memcurve.noise import (
     Float32,
     Float64,
     Noise,
+    ObservationNoise,
     noise_of,
     number_formats,
 )
@@ -83,29 +84,37 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         return UsableMemory(reason=str(error))
 
 
+class _BothPrecisions(Noise):
+    """States in double and in single precision, whose errors differ by a power of two."""
+
+    label = "double and single precision"
+    levels = np.array([1.0, 2.0 ** (Float64.digits - Float32.digits)])
+    is_family = is_relative = True
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return Float64().observation(state_deviations)
+
+
 def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> UsableMemory:
     processes = processes_for(input, network.inputs)
     deviations = Analysis.of(network).state_deviations(processes)
     formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
-    relative: dict[str, Noise] = {"float64": Float64(), "float32": Float32()}
-    asked = [(name, relative[name], False) for name in relative if name in formats]
+    rows = []
+    floating = Question.of(network, input=processes, noise=_BothPrecisions())
+    for name, curve in zip(("float64", "float32"), ask_family(floating), strict=True):
+        if name in formats:
+            rows.append(_row(name, formats.pop(name), curve))
+    steps = Question.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
+    for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
+        rows.append(_row(name, level, curve))
     if given is not None:
-        asked.append((given.label, given, True))
-    known = {}
-    for name, noise, by_caller in asked:
-        curve = ask(Question.of(network, input=input, noise=noise), warn=False)
-        level = float(noise.levels[0]) if noise.is_scaled else formats.get(name, float("nan"))
-        known[name] = _row(name, level, curve, by_caller)
-    equal = [name for name in formats if name not in relative]
-    levels = np.concatenate([LEVELS, [formats[name] for name in equal]])
-    with rank_among_notes():
-        family = noise_profile(network, levels, input=input)
-    for name, curve in zip(equal, family.curves[len(LEVELS) :], strict=True):
-        known[name] = _row(name, formats[name], curve, False)
-    order = [*formats, *(name for name, _, by_caller in asked if by_caller)]
-    picture = slice(len(LEVELS))
-    return UsableMemory(tuple(known[name] for name in order), LEVELS, family.totals[picture])
+        curve = ask(Question.of(network, input=processes, noise=given), warn=False)
+        level = float(given.levels[0]) if given.is_scaled else float("nan")
+        rows.append(_row(given.label, level, curve, given=True))
+    picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
+    totals = np.array([curve.total for curve in ask_family(picture)])
+    return UsableMemory(tuple(rows), LEVELS, totals)
 
 
-def _row(name: str, level: float, curve: MemoryCurve, given: bool) -> Usable:
+def _row(name: str, level: float, curve: MemoryCurve, *, given: bool = False) -> Usable:
     return Usable(name, level, curve.total, curve.total_error, curve.horizon(), given)

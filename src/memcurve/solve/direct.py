@@ -11,9 +11,11 @@ the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The bas
 it, passed on by the powers of A, is far below the noise; the lags end where nothing is left.
 
 Errors: what is left out of K, of norm e relative to the noise, moves MC_τ by at most about e, and
-is kept below :data:`SMALL`. Rounding makes the basis that of a network A + δA with ‖δA‖ of about
-eps·‖A‖; what that does is measured: the small problem is solved again for (H, c) changed at random
-by as much, and ten times the difference is the error.
+is kept below :data:`SMALL`. Rounding makes the basis that of a network (A + δA, C + δC), changed by
+about eps·‖A‖ and eps·‖C‖; what that does is measured: the small problem is solved again for (H, c)
+changed at random by as much, and ten times the difference is the error. Rounding also leads out of
+the basis, and weak connections may be lost in it: in the changed problems one more state, read like
+the others, stands for all that lies outside.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ Floats = NDArray[np.float64]
 SMALL = 1e-13
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0
+#: Where an error comes out above this, no digit is known: another change may do far more.
+NOT_SMALL = 1e-4
 #: Changes at random that are tried, where there are few directions: in a large problem, a single
 #: change cannot leave some number alone by accident.
 TRIALS, FEW_DIRECTIONS = 3, 30
@@ -47,9 +51,11 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
-#: How far powers of A may exceed what they do to random vectors (three of those are looked at).
-POWER_MARGIN = 30.0
+#: How far ‖A^m‖ may exceed what A^m does to so many random vectors, ‖A^m‖_F in the mean square: for
+#: powers of rank one, the worst case, that is too little once in 270 draws.
+POWER_MARGIN, PROBES = 1.5, 8
 _SEED = 20230501
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(eq=False)
@@ -57,15 +63,42 @@ class Reduction:
     """A small network (H, c) whose states, read through ``reader``, stand for those read.
 
     ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
-    matrix, and ``rounding`` the change of H, column by column, that rounding amounts to.
+    matrix, and ``states`` is how many are read. Where the basis does not span all states, ``wider``
+    and ``reader`` have one more state, which stands for those outside: nothing leads to it but
+    rounding, whose size is ``rounding`` for every column of H and c.
     """
 
-    H: Floats
+    wider: Floats
     c: Floats
     reader: Floats | None
     level: float
     left_out: float
+    states: int
     rounding: Floats
+
+    @property
+    def H(self) -> Floats:
+        """The small network itself."""
+        return self.wider[: len(self.c), : len(self.c)]
+
+    def project(self, H: Floats, c: Floats, negligible: float) -> Projection | None:
+        """Singular values and vectors of what is read of the Krylov matrix of (H, c)."""
+        R = responses(H, c, negligible)
+        if R is None:
+            return None
+        return project(R if self.reader is None else self.reader[:, : len(R)] @ R)
+
+    def changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """(H, c) with a change at random of the size of rounding."""
+        size, (k, width) = len(self.wider), self.c.shape
+        change = np.zeros((size, k + width))
+        inside = rng.standard_normal((k, k + width))
+        change[:k] = inside * (self.rounding / np.sqrt((inside**2).sum(axis=0)))
+        change[k:] = self.rounding * rng.choice([-1.0, 1.0], k + width)
+        H, c = self.wider.copy(), change[:, k:]
+        H[:, :k] += change[:, :k]
+        c[:k] += self.c
+        return H, c
 
 
 def solve_direct(task: Task) -> Outcome:
@@ -151,19 +184,53 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
         k += 1
         if k == basis.count or (k >= look and log_new <= log_enough):
             whole = k == basis.count  # the space is closed: nothing leaves it
-            left_out = 0.0 if whole else _left_out(H[: basis.count, :k], c[:k], powers)
+            left_out = 0.0
+            if not whole:
+                left_out = _left_out(H[: basis.count, :k], c[:k], powers, SMALL * level)
             if left_out <= SMALL * level:
-                Q = basis.Q[:, :k]
-                residual = A @ Q - basis.Q[:, : basis.count] @ H[: basis.count, :k]
-                rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt(
-                    (H[:, :k] ** 2).sum(axis=0)
-                )
-                reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
-                return Reduction(H[:k, :k].copy(), c[:k], reader, level, left_out, rounding)
+                return _with_rounding(A, C, basis, H, c, k, level, left_out, rows)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
             break
     raise UncertainResultError("the memory above the noise is spread over too many directions.")
+
+
+def _with_rounding(
+    A: Any,
+    C: Floats,
+    basis: _Basis,
+    H: Floats,
+    c: Floats,
+    k: int,
+    level: float,
+    left_out: float,
+    rows: NDArray[np.intp] | None,
+) -> Reduction:
+    """The reduction to the first k vectors, with what rounding did to it."""
+    Q, count = basis.Q[:, :k], basis.count
+    known = np.concatenate([H[:count, :k], c[:count]], axis=1)
+    residual = np.concatenate([A @ Q, C], axis=1) - basis.Q[:, :count] @ known
+    rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt((known**2).sum(axis=0))
+    wider = H[:k, :k]
+    if k < len(C):
+        outside = _outside(residual, Q)
+        step = A @ outside
+        wider = np.block([[wider, (Q.T @ step)[:, None]], [np.zeros(k), outside @ step]])
+        Q = np.concatenate([Q, outside[:, None]], axis=1)
+    reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
+    states = len(C) if rows is None else len(rows)
+    return Reduction(wider.copy(), c[:k], reader, level, left_out, states, rounding)
+
+
+def _outside(residual: Floats, Q: Floats) -> Floats:
+    """A direction outside of the space: half where rounding leads to, half anywhere."""
+    rng = np.random.default_rng(_SEED)
+    direction = residual @ rng.standard_normal(residual.shape[1])
+    parts = [v - Q @ (Q.T @ v) for v in (direction, rng.standard_normal(len(Q)))]
+    one, other = (v / max(float(np.sqrt(v @ v)), TINY) for v in parts)
+    direction = other + (one if one @ other >= 0 else -one)  # where one is left, they do not cancel
+    direction = direction - Q @ (Q.T @ direction)
+    return np.asarray(direction / np.sqrt(direction @ direction))
 
 
 class _Basis:
@@ -192,8 +259,7 @@ class _Basis:
 
 def _power_norms(A: Any, size: int, most: int = 4096) -> Floats:
     """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½."""
-    probes = np.random.default_rng(_SEED).standard_normal((size, 3))
-    probes /= np.sqrt((probes**2).sum(axis=0))
+    probes = np.random.default_rng(_SEED).standard_normal((size, PROBES))
     norms = [1.0]
     while len(norms) < most:
         probes = A @ probes
@@ -205,19 +271,22 @@ def _power_norms(A: Any, size: int, most: int = 4096) -> Floats:
     raise UncertainResultError("the powers of A decay too slowly, or not at all.")
 
 
-def _left_out(H: Floats, c: Floats, powers: Floats) -> float:
+def _left_out(H: Floats, c: Floats, powers: Floats, small: float) -> float:
     """Bound on the norm of what leaves the space at every lag, passed on by the powers of A.
 
     Infinite where the small network does not decay yet: eigenvalues of H may well lie outside the
     unit circle though those of A do not.
     """
     k = H.shape[1]
-    inside = responses(H[:k], c, SMALL * float(np.sqrt((c**2).sum())) * 1e-6)
+    # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
+    passed_on = float(powers[:-1].sum() / (1 - powers[-1]))
+    step = float(np.sqrt((H[k:] ** 2).sum()))
+    negligible = 0.01 * small / max(step * passed_on, TINY)
+    inside = responses(H[:k], c, negligible)
     if inside is None:
         return np.inf
-    leaving = np.sqrt(((H[k:] @ inside) ** 2).sum())
-    # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
-    return float(leaving * powers[:-1].sum() / (1 - powers[-1]))
+    leaving = float(np.sqrt(((H[k:] @ inside) ** 2).sum()))
+    return (leaving + 2 * step * negligible) * passed_on
 
 
 def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
@@ -228,7 +297,7 @@ def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
             later = power @ R
             R = np.concatenate([R, later], axis=1)
             size = float(np.sqrt((later**2).sum()))
-            if size <= negligible:
+            if size <= negligible and size * _revival(power) <= negligible:
                 # doubling overshoots: lags that hold nothing any more are left out
                 energy = (R**2).sum(axis=0).reshape(-1, width).sum(axis=1)
                 after = np.cumsum(energy[::-1])[::-1]
@@ -240,31 +309,60 @@ def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
     return None
 
 
+def _revival(power: Floats) -> float:
+    """Bound on Σ_{j>0} ‖P^j‖: states may vanish and come back, where a delay line has gains.
+
+    Doubling: Σ_{j<2m} ‖P^j‖ ≤ (1 + ‖P^m‖) Σ_{j<m} ‖P^j‖.
+    """
+    size = float(np.sqrt((power**2).sum()))
+    if size <= 0.5:
+        return size / (1 - size)
+    total = 1.0
+    for _ in range(60):
+        size = float(np.linalg.norm(power, 2)) if np.isfinite(power).all() else np.inf
+        if size <= 0.5:
+            return total / (1 - size)
+        total *= 1 + size
+        if not np.isfinite(total):
+            break
+        power = power @ power
+    return np.inf
+
+
 def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
     negligible = SMALL * float(levels.min())
     width = reduction.c.shape[1]
-    found = _projected(reduction, reduction.H, negligible)
+    found = reduction.project(reduction.H, reduction.c, negligible)
     if found is None:
         raise UncertainResultError("the reduced network does not decay.")
     shares = found.shares(levels, len(found.sigma))
     squares = _by_lag(found, width)
     total = shares.sum(axis=1)
     memory = np.einsum("li,tdi->ltd", shares, squares)
-    changes, moved = _changes(reduction, levels, memory, total, negligible)
+    changes, moved, shifts = _changes(reduction, levels, found, memory, total, negligible)
+    unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
+    changes[unknown], moved[unknown] = 1.0, reduction.states / SAFETY
     # what is left out moves a value by at most twice its size relative to the noise, the tail
     # beyond the lags likewise; a sum of squares is rounded
     left = (reduction.left_out + negligible) / levels
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
+    # directions that rounding alone lifts above the noise are there in every changed problem too,
+    # with a share of one: that their sizes differ gives them away
+    most, least = found.sigma + SAFETY * shifts, np.maximum(found.sigma - SAFETY * shifts, 0.0)
+    spread = found._replace(sigma=most).shares(levels, len(most))
+    spread = spread - found._replace(sigma=least).shares(levels, len(least))
     error = SAFETY * changes + (2 * left + left**2)[:, None, None]
+    error = error + np.einsum("li,tdi->ltd", spread, squares)
     error = error + rounding * np.sqrt(memory) + EPS
-    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
-    total_error += (2 * left + left**2) * squares.shape[0]
+    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0) + spread.sum(axis=1)
+    total_error += (2 * left + left**2) * squares.shape[0] * width
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):
         listed.count = lags or summed.shape[1]
     count = listed.count or summed.shape[1]
-    memory, error = _to_length(memory, count, 0.0), _to_length(error, count, 1.0, left)
+    beyond = SAFETY * changes + (left**2)[:, None, None]
+    memory, error = _to_length(memory, count), _to_length(error, count, beyond)
     ahead = np.zeros((len(levels), 0, width))
     none = np.zeros(len(levels))
     return Outcome(
@@ -273,47 +371,50 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     )  # fmt: skip
 
 
-def _projected(reduction: Reduction, H: Floats, negligible: float) -> Projection | None:
-    """Singular values and vectors of what is read of the Krylov matrix."""
-    R = responses(H, reduction.c, negligible)
-    if R is None:
-        return None
-    return project(R if reduction.reader is None else reduction.reader @ R)
-
-
 def _by_lag(found: Projection, width: int) -> Floats:
     """Squares of the singular vectors, (lags, inputs, directions)."""
     return (found.W**2).reshape(-1, width, found.W.shape[1])
 
 
 def _changes(
-    reduction: Reduction, levels: Floats, memory: Floats, total: Floats, negligible: float
-) -> tuple[Floats, Floats]:
-    """Largest changes of values (levels, 1, 1) and totals that rounding of H amounts to."""
+    reduction: Reduction,
+    levels: Floats,
+    known: Projection,
+    memory: Floats,
+    total: Floats,
+    negligible: float,
+) -> tuple[Floats, Floats, Floats]:
+    """Largest changes that rounding of (H, c) amounts to.
+
+    Of values (levels, 1, 1), of totals (levels,) and of singular values.
+    """
     rng = np.random.default_rng(_SEED)
-    changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
+    changes, moved, shifts = (
+        np.zeros(len(levels)),
+        np.zeros(len(levels)),
+        np.zeros(len(known.sigma)),
+    )
     for _ in range(TRIALS if len(reduction.H) <= FEW_DIRECTIONS else 1):
-        change = rng.standard_normal(reduction.H.shape)
-        change *= reduction.rounding / np.sqrt((change**2).sum(axis=0))
-        found = _projected(reduction, reduction.H + change, negligible)
+        found = reduction.project(*reduction.changed(rng), negligible)
         if found is None:
             raise UncertainResultError("rounding may make the reduced network unstable.")
         shares = found.shares(levels, len(found.sigma))
         other = np.einsum("li,tdi->ltd", shares, _by_lag(found, memory.shape[2]))
-        count = min(memory.shape[1], other.shape[1])
-        difference = np.abs(other[:, :count] - memory[:, :count])
+        length = max(memory.shape[1], other.shape[1])
+        difference = np.abs(_to_length(other, length) - _to_length(memory, length))
         changes = np.maximum(changes, difference.max(axis=(1, 2)))
         moved = np.maximum(moved, np.abs(shares.sum(axis=1) - total))
         moved = np.maximum(moved, difference.sum(axis=(1, 2)))
-    return changes[:, None, None], moved
+        sigma = np.zeros(max(len(shifts), len(found.sigma)))
+        sigma[: len(found.sigma)] = found.sigma
+        shifts = np.maximum(shifts, np.abs(sigma[: len(shifts)] - known.sigma))
+    return changes[:, None, None], moved, shifts
 
 
-def _to_length(values: Floats, lags: int, beyond: float, left: Floats | None = None) -> Floats:
-    """Cut curves (levels, lags, inputs), or continue them: beyond the last lag nothing is left."""
+def _to_length(values: Floats, lags: int, beyond: Floats | None = None) -> Floats:
+    """Cut curves (levels, lags, inputs), or continue them by nothing, or by (levels, 1, 1)."""
     missing = lags - values.shape[1]
     if missing <= 0:
         return values[:, :lags]
-    rest = np.full((len(values), missing, values.shape[2]), beyond)
-    if left is not None:
-        rest = rest * np.minimum(left, 1.0)[:, None, None] ** 2
-    return np.concatenate([values, rest], axis=1)
+    rest = np.zeros((len(values), missing, values.shape[2]))
+    return np.concatenate([values, rest if beyond is None else rest + beyond], axis=1)

@@ -44,7 +44,8 @@ GOOD = 1e-9
 GOOD_BOUND = 5e-7
 _SEED = 20230501
 
-Once = Callable[[Floats, Floats, int | None], Outcome]
+#: An answer, and the singular values of what is read, for a network and errors of these.
+Once = Callable[[Floats, Floats, int | None, Floats | None], tuple[Outcome, Floats | None]]
 
 
 def solve_white(task: Task) -> Outcome:
@@ -100,12 +101,15 @@ def _single_input(task: Task) -> Outcome:
 def _without_map(task: Task, lags: int | None = None) -> Outcome:
     """All states read without noise, the error measured."""
 
-    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
+    def once(
+        A: Floats, C: Floats, lags: int | None, blur: Floats | None
+    ) -> tuple[Outcome, Floats | None]:
         realization = _realization_again(task, A, C)
         cov = covariances(*realization, task.question.processes, task.question.horizons)
-        return evaluate(
+        found = evaluate(
             cov, task.question.levels, projection=None, rank=task.rank, lags=lags, doubt=Doubt()
         )
+        return found, None
 
     return _measured(task, once, lags or task.question.lags)
 
@@ -121,12 +125,14 @@ def _realization_again(task: Task, A: Floats, C: Floats) -> tuple[Floats, Floats
 def _by_eigenvectors(task: Task, noise: tuple[_NoiseFactor, float]) -> Outcome:
     factor, doubt = noise
 
-    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
+    def once(
+        A: Floats, C: Floats, lags: int | None, blur: Floats | None
+    ) -> tuple[Outcome, Floats | None]:
         same = A is task.A
         found = task.analysis.eigen_map(task.states) if same else eigen_state_map(A, C[:, 0])
         if found is None:
             raise UncertainResultError("the network has no basis of eigenvectors.")
-        return _read_through(task, found, factor, lags, Doubt(noise=doubt))
+        return _read_through(task, found, factor, lags, Doubt(noise=doubt, blur=blur))
 
     return _measured(task, once, task.question.lags)
 
@@ -138,13 +144,15 @@ def _by_stein(task: Task, noise: tuple[_NoiseFactor, float], lags: int | None) -
     left_out = map_error(task.A, task.C, found, norms.sum) * factor.inverse_norm
     size = float(np.sqrt((factor.whitened(found.T[task.rows]) ** 2).sum()))
     left_out += 8 * EPS * np.sqrt(len(found.A)) * size
-    bounded = _read_through(task, found, factor, lags, Doubt(left_out=left_out, noise=doubt))
+    bounded, _ = _read_through(task, found, factor, lags, Doubt(left_out=left_out, noise=doubt))
     if task.analysis.rank < len(task.states) or bounded.largest_error.max() <= GOOD:
         return bounded  # a change at random would not keep the rank
 
-    def once(A: Floats, C: Floats, lags: int | None) -> Outcome:
+    def once(
+        A: Floats, C: Floats, lags: int | None, blur: Floats | None
+    ) -> tuple[Outcome, Floats | None]:
         found = stein_state_map(A, C, _realization_again(task, A, C))
-        return _read_through(task, found, factor, lags, Doubt(noise=doubt))
+        return _read_through(task, found, factor, lags, Doubt(noise=doubt, blur=blur))
 
     return bounded.better_of(_measured(task, once, bounded.memory.shape[1]))
 
@@ -198,23 +206,33 @@ def _read_through(
     factor: _NoiseFactor,
     lags: int | None,
     doubt: Doubt,
-) -> Outcome:
+) -> tuple[Outcome, Floats]:
+    """The answer through a map, and the singular values of what is read."""
     cov = covariances(found.A, found.C, task.question.processes, task.question.horizons)
     M = factor.whitened(found.T[task.rows])
     if cov.factor is not None:
         M = M @ cov.factor
     doubt = doubt._replace(left_out=doubt.left_out * float(np.sqrt(cov.peak)))
     levels = task.question.levels * factor.unit
-    return evaluate(cov, levels, projection=project(M), rank=task.rank, lags=lags, doubt=doubt)
+    projection = project(M)
+    answer = evaluate(cov, levels, projection=projection, rank=task.rank, lags=lags, doubt=doubt)
+    return answer, projection.sigma
 
 
 def _measured(task: Task, once: Once, lags: int | None) -> Outcome:
     """Run for the network and for some changed as much as rounding may change it; compare."""
-    outcome = once(task.A, task.C, lags)
+    outcome, sigma = once(task.A, task.C, lags, None)
     rng = np.random.default_rng(_SEED)
     # a single change may leave some number alone by accident; in a large network it cannot
     trials = 4 if len(task.A) <= FEW_STATES else 1
-    others = [once(*_changed(task.A, task.C, rng), outcome.memory.shape[1]) for _ in range(trials)]
+    lags = outcome.memory.shape[1]
+    changed = [once(*_changed(task.A, task.C, rng), lags, None) for _ in range(trials)]
+    others = [other for other, _ in changed]
+    if sigma is not None:
+        # directions that are nothing but rounding are there in every changed network too: that
+        # their sizes differ gives them away
+        shifts = [np.abs(other - sigma) for _, other in changed if other is not None]
+        outcome, _ = once(task.A, task.C, lags, SAFETY * np.max(shifts, axis=0))
     for name, total in (("memory", "total"), ("forecast", "total_forecast")):
         value, sum_of_all = getattr(outcome, name), getattr(outcome, total)
         changes = np.abs([getattr(other, name) - value for other in others]).max(axis=0)

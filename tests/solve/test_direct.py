@@ -1,0 +1,296 @@
+"""Usable memory from the Krylov space, against exact sums: every error that is reported holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flint import arb, arb_mat, ctx
+
+from hostile import FAMILIES, draw
+from memcurve import Float32, LinearNetwork, ObservationNoise, Quantised
+from memcurve.errors import UncertainResultError
+from memcurve.noise import Float64, Noise
+from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.answer import Outcome
+from memcurve.solve.direct import is_direct, reduced, responses, solve_direct
+from memcurve.solve.question import Question
+from memcurve.solve.solvers import LARGEST_ERROR
+
+BITS, LAGS = 600, 30
+LEVELS = [1.0, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-20]
+
+
+class Exact:
+    """The Gramian G = Σ A^k C Cᵀ (A^k)ᵀ and MC_τ = K_τᵀ(G + S)⁻¹K_τ in 600 bits."""
+
+    def __init__(self, network: LinearNetwork) -> None:
+        size = network.size
+        C = np.asarray(network.C, float).reshape(size, -1)
+        self.inputs = C.shape[1]
+        self.rows = range(size) if network.readout is None else network.readout.tolist()
+        with ctx.workprec(BITS):
+            power = arb_mat(np.asarray(network.A, float).tolist())
+            columns = [arb_mat(C.tolist())]
+            for _ in range(LAGS - 1):
+                columns.append(power * columns[-1])
+            G = columns[0] * columns[0].transpose()
+            while max(float(abs(x).mid()) for x in power.entries()) > 1e-70:
+                G = G + power * G * power.transpose()
+                power = power * power
+            flat = [(c, j) for c in columns for j in range(self.inputs)]
+            self.K = arb_mat([[c[i, j] for c, j in flat] for i in self.rows])
+            self.G = arb_mat([[G[i, j].mid() for j in self.rows] for i in self.rows])
+            self.deviations = np.array([float(G[i, i].mid().sqrt()) for i in range(size)])
+
+    def memory(self, deviations: np.ndarray) -> tuple[np.ndarray, float]:
+        """(lags, inputs) and the total for errors of reading of these standard deviations."""
+        with ctx.workprec(BITS):
+            noisy = arb_mat(self.G.tolist())
+            for i, deviation in enumerate(deviations.tolist()):
+                noisy[i, i] = noisy[i, i] + arb(deviation) ** 2
+            found, ratio = noisy.solve(self.K), noisy.solve(self.G)
+            count = range(len(deviations))
+            values = [
+                sum((self.K[i, t] * found[i, t] for i in count), arb(0))
+                for t in range(self.K.ncols())
+            ]
+            total = sum((ratio[i, i] for i in count), arb(0))
+            assert max(float(v.rad()) for v in [*values, total]) < 1e-20
+        memory = np.array([float(v.mid()) for v in values])
+        return memory.reshape(LAGS, self.inputs), float(total.mid())
+
+
+def solved(network: LinearNetwork, noise: Noise) -> Outcome:
+    task = Task(Question.of(network, LAGS, noise=noise), Analysis(network))
+    assert is_direct(task)
+    return solve_direct(task)
+
+
+def holds(outcome: Outcome, index: int, known: tuple[np.ndarray, float]) -> None:
+    off, error = np.abs(outcome.memory[index] - known[0]), outcome.memory_error[index]
+    assert np.all(off <= error), f"off by {off.max():.1e}, reported {error.max():.1e}"
+    off_total = abs(outcome.total[index] - known[1])
+    assert off_total <= outcome.total_error[index], f"total off by {off_total:.1e}"
+
+
+def check(network: LinearNetwork, *, least: float = 0.0) -> None:
+    """Compare all levels at once, and each on its own; those from ``least`` must be usable."""
+    known = Exact(network)
+    exact = [known.memory(np.full(len(known.rows), level)) for level in LEVELS]
+    usable = set()
+    for asked in [LEVELS, *([level] for level in LEVELS)]:
+        try:
+            outcome = solved(network, ObservationNoise(asked))
+        except UncertainResultError:
+            continue
+        for i, level in enumerate(asked):
+            holds(outcome, i, exact[LEVELS.index(level)])
+            if outcome.largest_error[i] <= LARGEST_ERROR:
+                usable.add(level)
+    if least:
+        assert usable >= {level for level in LEVELS if level >= least}
+
+
+def radius(A: np.ndarray, to: float = 0.9) -> np.ndarray:
+    return np.asarray(A * (to / np.abs(np.linalg.eigvals(A)).max()))
+
+
+def rotated(A: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    Q = np.linalg.qr(rng.standard_normal(A.shape))[0]
+    return np.asarray(Q @ A @ Q.T)
+
+
+def kernel(size: int, width: float | None) -> np.ndarray:
+    """A Hilbert matrix, or a Gaussian kernel: eigenvalues that decay to nothing."""
+    i = np.arange(size)
+    if width is None:
+        return radius(1 / (i[:, None] + i + 1.0))
+    return radius(np.exp(-(((i[:, None] - i) / (size * width)) ** 2)))
+
+
+# Families of networks
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kind", ["gaussian", "sparse", "symmetric", "positive", "orthogonal"])
+def test_random_networks(kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((14, 14))
+    A = {
+        "gaussian": A,
+        "sparse": A * (rng.random(A.shape) < 0.2) + 0.01 * np.eye(14),
+        "symmetric": A + A.T,
+        "positive": np.abs(A),
+        "orthogonal": np.linalg.qr(A)[0],
+    }[kind]
+    C = rng.standard_normal(14)
+    check(LinearNetwork(radius(A), C), least=1e-6)
+    check(LinearNetwork(radius(A, 0.5), C, readout=[1, 5, 6]), least=1e-6)
+
+
+@pytest.mark.parametrize("family", sorted(set(FAMILIES) - {"on_the_circle", "near_unit"}))
+def test_hostile_families(family: str) -> None:
+    for seed in range(12):
+        network = draw(family, seed)
+        if network.size <= 16 and np.any(network.C):
+            check(network)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_far_from_normal(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = 16
+    chain = np.diag(10 ** rng.uniform(np.log10(0.5), np.log10(5), size - 1), -1)
+    grcar = sum((np.eye(size, k=j) for j in range(4)), -np.eye(size, k=-1))
+    toeplitz = 0.09 * np.eye(size, k=1) + 1.8 * np.eye(size, k=-1)
+    for A in (chain, chain + 0.3 * np.eye(size), radius(grcar, 0.5), toeplitz):
+        check(LinearNetwork(A, np.eye(size)[0]))
+        check(LinearNetwork(A, rng.standard_normal(size), readout=[0, 3, 9]))
+    jordan = rotated(0.6 * np.eye(size) + 0.3 * np.eye(size, k=-1), rng)
+    check(LinearNetwork(jordan, rng.standard_normal(size)), least=1e-6)
+
+
+@pytest.mark.parametrize("low", [1e-3, 0.03, 0.5])
+def test_states_that_vanish_and_come_back(low: float) -> None:
+    """Gains that first weaken and then strengthen: a lag without memory is not the last one."""
+    gains = np.where(np.arange(39) < 20, low, 0.8 / low)
+    check(LinearNetwork(np.diag(gains, -1), np.eye(40)[0]))
+
+
+@pytest.mark.parametrize("width", [None, 0.05, 0.3])
+def test_kernels_read_beside_the_input(width: float | None) -> None:
+    A, mask = kernel(16, width), np.eye(16)[8]
+    for readout in (None, np.delete(np.arange(16), 8), np.arange(9, 16)):
+        check(LinearNetwork(A, mask, readout=readout), least=1e-3)
+
+
+def test_several_inputs() -> None:
+    rng = np.random.default_rng(3)
+    A = radius(rng.standard_normal((12, 12)))
+    C = rng.standard_normal((12, 3))
+    check(LinearNetwork(A, C), least=1e-6)
+    check(LinearNetwork(A, C * [1, 1e-7, 1e5]))
+    for apart in (1e-6, 1e-11, 1e-14):  # rounding of the masks themselves is seen at last
+        nearly = np.stack([C[:, 0], 1.3 * C[:, 0] + apart * C[:, 1]], axis=1)
+        check(LinearNetwork(A, nearly))
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1e10])
+def test_scales_of_masks_and_states(scale: float) -> None:
+    rng = np.random.default_rng(4)
+    A, C = radius(rng.standard_normal((12, 12))), rng.standard_normal(12)
+    check(LinearNetwork(A, C * scale))
+    sizes = scale ** rng.uniform(-1, 1, 12)
+    check(LinearNetwork(A * sizes[:, None] / sizes, C * sizes))
+
+
+@pytest.mark.parametrize("weak", [1e-4, 1e-9, 1e-14, 1e-18])
+def test_weak_connections_are_not_lost(weak: float) -> None:
+    """What is below the rounding of a step may yet be above the noise."""
+    check(LinearNetwork([[0.5, 0.0], [weak, 0.7]], [1.0, 0.0]))
+    check(LinearNetwork([[0.1, 0.0], [0.0, 0.99]], [1.0, weak]))
+    rng = np.random.default_rng(5)
+    A = radius(rng.standard_normal((12, 12)))
+    A[6:, :6] *= weak
+    check(LinearNetwork(A, np.eye(12)[0]))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_single_direction_is_left_out(seed: int) -> None:
+    """The only state outside of the basis is looked at, whichever way rounding points."""
+    rng = np.random.default_rng(seed)
+    A = np.diag(rng.uniform(-0.9, 0.9, 5))
+    check(LinearNetwork(A, np.append(rng.standard_normal(4), 10 ** rng.uniform(-19, -15))))
+
+
+@pytest.mark.parametrize("readout", [None, [0, 2, 7]])
+def test_modes_that_are_hardly_driven(readout: list[int] | None) -> None:
+    rng = np.random.default_rng(6)
+    P, Q = rng.integers(-8, 9, (2, 5, 5)) / 64
+    A, C = np.block([[P, Q], [Q, P]]), np.tile(rng.standard_normal(5), 2)
+    check(LinearNetwork(A, C, readout=readout), least=1e-6)
+    for off in (1e-15, 1e-11):  # nearly symmetric: nearly
+        changed = A.copy()
+        changed[0, 0] *= 1 + off
+        check(LinearNetwork(changed, C, readout=readout))
+    low = radius(rng.standard_normal((12, 2)) @ rng.standard_normal((2, 12)))
+    check(LinearNetwork(low, rng.standard_normal(12), readout=readout))
+
+
+@pytest.mark.parametrize("noise", [Quantised(1e-3), Quantised(1e-12), Float32(), Float64()])
+def test_noise_of_number_formats(noise: Noise) -> None:
+    rng = np.random.default_rng(7)
+    A, C = radius(rng.standard_normal((12, 12))), rng.standard_normal(12)
+    sizes = 10 ** rng.uniform(-3, 3, 12)
+    chain = np.diag(rng.uniform(0.5, 2, 11), -1)
+    for network in (
+        LinearNetwork(A, C),
+        LinearNetwork(A * sizes[:, None] / sizes, C * sizes, readout=[0, 4, 5, 11]),
+        LinearNetwork(chain, np.eye(12)[0]),
+    ):
+        known = Exact(network)
+        deviations = noise.observation(known.deviations)[list(known.rows)]
+        holds(solved(network, noise), 0, known.memory(deviations))
+
+
+# Identities
+
+
+def test_a_delay_line_has_a_closed_form() -> None:
+    """MC_τ = g_τ²/(g_τ² + s²), where g_τ is the gain up to node τ."""
+    gains = 0.7 ** np.arange(20)
+    network = LinearNetwork(np.diag(np.full(19, 0.7), -1), np.eye(20)[0])
+    outcome = solved(network, ObservationNoise([1.0, 1e-4]))
+    for i, level in enumerate([1.0, 1e-4]):
+        expected = np.zeros(LAGS)
+        expected[:20] = gains**2 / (gains**2 + level**2)
+        assert np.all(np.abs(outcome.memory[i, :, 0] - expected) <= outcome.memory_error[i, :, 0])
+        assert abs(outcome.total[i] - expected.sum()) <= outcome.total_error[i]
+
+
+def test_rotation_and_units_change_nothing() -> None:
+    rng = np.random.default_rng(8)
+    A, C = radius(rng.standard_normal((25, 25))), rng.standard_normal(25)
+    Q = np.linalg.qr(rng.standard_normal((25, 25)))[0]
+    noise = ObservationNoise([1.0, 1e-4, 1e-8])
+    one = solved(LinearNetwork(A, C), noise)
+    for other in (
+        solved(LinearNetwork(Q @ A @ Q.T, Q @ C), noise),
+        solved(LinearNetwork(A, 1e6 * C), ObservationNoise([1e6, 1e2, 1e-2])),
+    ):
+        apart, error = np.abs(one.memory - other.memory), one.memory_error + other.memory_error
+        assert np.all(apart <= error)
+
+
+def test_memory_falls_with_noise_and_grows_with_nodes_read() -> None:
+    rng = np.random.default_rng(9)
+    A, C = radius(rng.standard_normal((25, 25))), rng.standard_normal(25)
+    noise = ObservationNoise(10.0 ** -np.arange(0, 9, 2))
+    few, more = (solved(LinearNetwork(A, C, readout=range(n)), noise) for n in (5, 20))
+    assert np.all(np.diff(few.memory, axis=0) >= -few.memory_error[1:] - few.memory_error[:-1])
+    assert np.all(more.memory - few.memory >= -more.memory_error - few.memory_error)
+    assert np.all(more.total <= 20)
+    assert np.all(np.abs(few.memory.sum(axis=(1, 2)) - few.total) <= 0.2 * few.total)
+
+
+def test_the_reduction_has_the_responses_of_the_network() -> None:
+    rng = np.random.default_rng(10)
+    A, C = radius(np.abs(rng.standard_normal((60, 60)))), rng.standard_normal((60, 1))
+    level = 1e-3
+    found = reduced(A, C, level)
+    assert len(found.H) < 40
+    small = responses(found.H, found.c, 1e-16)
+    assert small is not None
+    whole = [C]
+    for _ in range(small.shape[1] - 1):
+        whole.append(A @ whole[-1])
+    K = np.concatenate(whole, axis=1)
+    assert np.abs(K.T @ K - small.T @ small).max() <= 1e-10
+
+
+def test_responses_end_where_nothing_comes_back() -> None:
+    gains = np.where(np.arange(63) < 32, 0.1, 10.0)
+    R = responses(np.diag(gains, -1), np.eye(64)[:, :1], 1e-12)
+    assert R is not None
+    assert R.shape[1] == 64
+    assert responses(np.array([[1.0]]), np.ones((1, 1)), 1e-12) is None
