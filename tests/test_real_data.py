@@ -6,8 +6,16 @@ import gzip
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import eigs
 
-from memcurve import LinearNetwork, RecordingWarning, memory_curve, memory_from_data
+from memcurve import (
+    LinearNetwork,
+    RecordingWarning,
+    memory_curve,
+    memory_from_data,
+    noise_profile,
+)
 from memcurve.network.scaling import scale_to_spectral_radius
 from repository import real_data
 
@@ -19,6 +27,37 @@ def test_the_worm_remembers_286_inputs() -> None:
     assert curve.rank == 286
     assert curve.total == pytest.approx(286, abs=1e-9)
     assert np.all(np.diff(curve.values) <= 1e-15)
+
+
+def test_the_worm_can_use_few_of_them() -> None:
+    """Against the singular values of 400 columns of the Krylov matrix; balls took minutes."""
+    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    network = LinearNetwork(A, np.random.default_rng(1).standard_normal(len(A)))
+    curve = memory_curve(network, noise=1e-3)
+    columns = [network.C]
+    for _ in range(399):
+        columns.append(A @ columns[-1])
+    squares = np.linalg.svd(np.column_stack(columns), compute_uv=False) ** 2
+    assert curve.total == pytest.approx((squares / (squares + 1e-6)).sum(), abs=1e-9)
+    assert curve.total_error < 1e-9
+
+
+def test_the_larval_fly_brain_is_answered() -> None:
+    """3,554 neurons, 119,010 connections, input on the 439 sensory ones: by sparse products."""
+    with gzip.open(real_data("larva_edges.txt.gz"), "rt") as file:
+        source, target, synapses = np.loadtxt(file).T
+    neurons = np.unique([source, target])
+    places = (np.searchsorted(neurons, target), np.searchsorted(neurons, source))
+    A = csr_array((synapses, places), shape=(len(neurons), len(neurons)))
+    A = A * (0.9 / abs(eigs(A, k=1, return_eigenvectors=False, v0=np.ones(len(neurons)))[0]))
+    sensory = np.isin(neurons, np.loadtxt(real_data("larva_sensory.txt")))
+    mask = np.zeros(len(neurons))
+    mask[sensory] = np.random.default_rng(0).standard_normal(np.count_nonzero(sensory))
+    profile = noise_profile(LinearNetwork(A, mask), [1e-1, 1e-3, 1e-6, 1e-9])
+    assert profile.totals == pytest.approx([3.99, 8.178711, 13.61, 18.14], abs=5e-3)
+    assert profile.totals[1] == pytest.approx(8.178711, abs=1e-6)
+    assert profile.total_errors.max() < 1e-8
+    assert profile.rank is None  # not asked for: it would take a thousand times as long
 
 
 def test_nanowires_remember_little() -> None:

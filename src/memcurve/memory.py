@@ -19,6 +19,7 @@ from memcurve.network.graph import separate_parts
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.curves import curves_of
+from memcurve.solve.direct import is_direct
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
 
@@ -363,6 +364,8 @@ def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> Non
     if method.name == "exact":  # all other methods take the network as it is
         if question.is_plain and task.analysis.walk is not None:
             return  # closed form: no arrays at all
+        if question.network.is_sparse and is_direct(task):
+            return  # products with A, and few directions; what else might be tried asks again
         states = len(task.states)
         sparse = question.network.is_sparse
         if question.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):

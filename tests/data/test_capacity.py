@@ -22,7 +22,7 @@ from memcurve import (
     memory_curve,
     plot,
 )
-from memcurve.data.capacity_targets import polynomials_of
+from memcurve.data.capacity_estimation import polynomials_of
 from memcurve.notes import KINDS
 
 LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)

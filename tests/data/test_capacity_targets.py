@@ -7,8 +7,18 @@ import pytest
 
 import tolerances
 from data_scenarios import LAWS, lagged, series
-from memcurve.data.capacity_estimation import Basis, Correlator, beta_cut, r_squared, sliding_sums
-from memcurve.data.capacity_targets import Reach, columns, patterns, polynomials_of, reaches
+from memcurve.data.capacity_estimation import (
+    Basis,
+    Correlator,
+    Reach,
+    beta_cut,
+    columns,
+    patterns,
+    polynomials_of,
+    r_squared,
+    reaches,
+    sliding_sums,
+)
 
 
 @pytest.mark.parametrize("law", LAWS)

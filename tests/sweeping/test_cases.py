@@ -11,8 +11,7 @@ import pytest
 import memcurve
 from memcurve.cli.options import NetworkOptions
 from memcurve.sweeping import Case, evaluate
-from memcurve.sweeping.cases import QUANTITIES
-from memcurve.sweeping.evaluation import network_of
+from memcurve.sweeping.cases import QUANTITIES, network_of
 
 USABLE = tuple(name for name, quantity in QUANTITIES.items() if quantity.number_format)
 NORMAL: dict[str, Any] = {"ensemble": "normal", "size": 30, "seed": 1}

@@ -19,9 +19,8 @@ import sweep_jobs
 from command import ended
 from memcurve.sweeping import engine
 from memcurve.sweeping.engine import Counts, Interrupted, Schedule, StopSignals, Task, run_cases
-from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.executors import UnusableWorkerError, open_executor, run_chunk, versions
 from memcurve.sweeping.store import Outcome, Row, Store
-from memcurve.sweeping.workers import UnusableWorkerError, run_chunk, versions
 from sweep_jobs import cases
 
 

@@ -11,7 +11,7 @@ import pytest
 import memcurve
 from memcurve import Study
 from memcurve.sweeping import shipped
-from memcurve.sweeping.evaluation import evaluate
+from memcurve.sweeping.cases import evaluate
 
 GRID = """\
 keep = ["total"]

@@ -1,4 +1,4 @@
-"""Models of other libraries → LinearNetwork. One small file a library, one table, `as_network`.
+"""Models of other libraries → LinearNetwork. Small files by library, one table, `as_network`.
 
 A library is never imported here: an object is recognised by the module its class comes from, and
 an object can only exist where its library is installed.
@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memcurve.adapters.arrays import diagonal, from_mapping, from_tuple, leaky, lru, s4d, s5
-from memcurve.adapters.conn2res_networks import conn2res, from_conn2res
 from memcurve.adapters.graphs import from_graph
 from memcurve.adapters.linear_systems import from_control, from_scipy
-from memcurve.adapters.reservoirpy_nodes import from_reservoirpy
+from memcurve.adapters.reservoirs import conn2res, from_conn2res, from_reservoirpy
 from memcurve.adapters.torch_modules import from_torch
 from memcurve.io import load_network
 from memcurve.network import LinearNetwork
@@ -74,7 +73,8 @@ def as_network(
         return network
     adapter = _adapter(network)
     taken = inspect.signature(adapter).parameters
-    known = [n for n, p in taken.items() if p.kind is p.KEYWORD_ONLY and n not in _COMMON]
+    own = [p.name for p in taken.values() if p.kind is p.KEYWORD_ONLY]
+    known = [option for option in own if option not in ("readout", "name")]
     unknown = [f"`{option}`" for option in options if option not in known]
     if unknown:
         listed = ", ".join(f"`{option}`" for option in known) or "no options"
@@ -83,35 +83,19 @@ def as_network(
             f"{listed} besides `readout` and `name`."
         )
     if readout is not None and "readout" in taken:
-        options["readout"] = readout
-        readout = None
+        options["readout"], readout = readout, None
     found = adapter(network, **options)
     given = {"readout": readout, "name": name}
     changes = {part: value for part, value in given.items() if value is not None}
     return found.replace(**changes) if changes else found
 
 
-def _from_linear(network: LinearNetwork) -> LinearNetwork:
-    return network
-
-
-def _from_nonlinear(network: NonlinearNetwork) -> LinearNetwork:
-    return network.linearised()
-
-
-def _from_path(
-    path: str | os.PathLike[str], *, matrix: str | None = None, mask: Any = None
-) -> LinearNetwork:
-    return load_network(path, matrix=matrix, mask=mask)
-
-
-_COMMON = ("readout", "name")
 Adapter = Callable[..., LinearNetwork]
 #: Kinds of objects that Python itself, or this package, can tell.
 _OWN: tuple[tuple[Any, Adapter], ...] = (
-    (LinearNetwork, _from_linear),
-    (NonlinearNetwork, _from_nonlinear),
-    ((str, os.PathLike), _from_path),
+    (LinearNetwork, lambda network: network),
+    (NonlinearNetwork, NonlinearNetwork.linearised),
+    ((str, os.PathLike), load_network),
     (tuple, from_tuple),
     (Mapping, from_mapping),
 )

@@ -5,7 +5,7 @@ LRU, S4D and S5 are diagonal recurrences: eigenvalues with their B.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,7 @@ def exact_or_sparse(values: Any, argument: str) -> Any:
 
 
 def recurrent_network(
-    W: Any,
-    Win: Any,
-    *,
-    source: str,
-    activation: str | Activation = "tanh",
-    lr: Any = 1.0,
-    bias: Any = None,
-    notes: Sequence[str] = (),
+    W: Any, Win: Any, *, source: str, activation: str | Activation, lr: Any = 1.0, bias: Any = None
 ) -> LinearNetwork:
     """The network of x_t = (1 − lr)·x_{t−1} + lr·f(W x_{t−1} + Win z_t + bias).
 
@@ -44,20 +37,17 @@ def recurrent_network(
     note says. ``source`` names in errors what the weights come from.
     """
     mask = as_mask(Win)
-    moved = bias is not None and np.any(bias)
-    shift = np.broadcast_to(bias, (W.shape[0],)) if moved and np.ndim(bias) == 0 else bias
+    shift = bias if bias is not None and np.any(bias) else None
+    if shift is not None and np.ndim(shift) == 0:
+        shift = np.full(W.shape[0], shift)
     if activation == "identity":
         A, C = leaky_pair(W, mask, lr)
-        constant = np.asarray(lr) * shift if moved else None
-        return LinearNetwork(A, C, shift=constant, notes=tuple(notes))
+        return LinearNetwork(A, C, shift=None if shift is None else np.asarray(lr) * shift)
     try:
-        nonlinear = NonlinearNetwork(
-            W, mask, activation=activation, leak=lr, shift=shift if moved else None
-        )
-        linear = nonlinear.linearised()
+        nonlinear = NonlinearNetwork(W, mask, activation=activation, leak=lr, shift=shift)
+        return nonlinear.linearised()
     except ValueError as error:
         raise type(error)(f"{source}: {error} Or {RECORD}.") from error
-    return linear.replace(notes=(*linear.notes, *notes))
 
 
 def leaky(
@@ -95,13 +85,9 @@ def leaky(
     weights, mask = exact_or_sparse(W, "W"), exact_or_sparse(Win, "Win")
     if weights.ndim != 2:
         raise ValueError(f"`W` must be a square matrix, got shape {weights.shape}.")
+    lr, bias = tensor_values(lr), None if bias is None else exact_or_sparse(bias, "bias")
     network = recurrent_network(
-        weights,
-        mask,
-        source="the reservoir",
-        activation="identity",
-        lr=tensor_values(lr),
-        bias=None if bias is None else exact_or_sparse(bias, "bias"),
+        weights, mask, source="the reservoir", activation="identity", lr=lr, bias=bias
     )
     return network.replace(readout=readout, name=name)
 
@@ -196,27 +182,19 @@ def s4d(
     discretisation, name
         As for :func:`diagonal`.
     """
-    real, imaginary = exact_or_sparse(log_A_real, "log_A_real"), exact_or_sparse(A_imag, "A_imag")
-    if real.ndim != 1 or real.shape != imaginary.shape:
+    decay, frequency = _exponential(log_A_real, "log_A_real"), exact_or_sparse(A_imag, "A_imag")
+    if decay.ndim != 1 or decay.shape != frequency.shape:
         raise ValueError(
             f"`log_A_real` and `A_imag` must be equally long vectors, those of one feature, e.g. "
-            f"log_A_real[0]; got shapes {real.shape} and {imaginary.shape}."
+            f"log_A_real[0]; got shapes {decay.shape} and {frequency.shape}."
         )
-    with np.errstate(over="ignore"):  # an overflow is refused below, as infinite
-        poles = -np.exp(real) + 1j * imaginary
-    mask = np.ones(len(poles)) if B is None else B
-    return diagonal(
-        poles, mask, step=_exponential(log_dt, "log_dt"), discretisation=discretisation, name=name
-    )
+    mask, step = np.ones(len(decay)) if B is None else B, _exponential(log_dt, "log_dt")
+    poles = -decay + 1j * frequency
+    return diagonal(poles, mask, step=step, discretisation=discretisation, name=name)
 
 
 def s5(
-    Lambda: Any,
-    B: Any,
-    log_step: Any,
-    *,
-    discretisation: str = "zoh",
-    name: str | None = None,
+    Lambda: Any, B: Any, log_step: Any, *, discretisation: str = "zoh", name: str | None = None
 ) -> LinearNetwork:
     """An S5 layer (Smith et al. 2022), from its parameters.
 
@@ -255,12 +233,11 @@ def from_tuple(
     if any(_is_linear_module(part) for part in parts):
         return _from_linear_modules(parts)
     first, second, *third = (tensor_values(part) for part in parts)
-    is_vector = not hasattr(first, "tocsr") and np.ndim(first) == 1
-    if is_vector:
+    if not hasattr(first, "tocsr") and np.ndim(first) == 1:
         if third and step is not None:
             raise ValueError(f"`step` is given twice, got {step!r}; leave one out.")
-        chosen = third[0] if third else step
-        return diagonal(first, second, step=chosen, discretisation=discretisation or "zoh")
+        step = third[0] if third else step
+        return diagonal(first, second, step=step, discretisation=discretisation or "zoh")
     if step is not None or discretisation is not None:
         raise ValueError(
             "`step` and `discretisation` are for (eigenvalues, B) with a vector of eigenvalues; "
@@ -283,15 +260,11 @@ def _from_linear_modules(parts: tuple[Any, ...]) -> LinearNetwork:
             "`obj` must be a pair of nn.Linear, the recurrent one first, where one of its parts is "
             "an nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
         )
-    hidden, inward = parts
-    biases = [exact_or_sparse(p.bias, "bias") for p in parts if p.bias is not None]
-    return recurrent_network(
-        exact_or_sparse(hidden.weight, "A"),
-        exact_or_sparse(inward.weight, "C"),
-        source="the pair of nn.Linear",
-        activation="identity",
-        bias=sum(biases) if biases else None,
-    )
+    A, C = (exact_or_sparse(part.weight, name) for part, name in zip(parts, "AC", strict=True))
+    biases = [exact_or_sparse(part.bias, "bias") for part in parts if part.bias is not None]
+    bias = sum(biases) if biases else None
+    source = "the pair of nn.Linear"
+    return recurrent_network(A, C, source=source, activation="identity", bias=bias)
 
 
 def from_mapping(
@@ -306,12 +279,6 @@ def from_mapping(
     for key, value in mapping.items():
         known = value if hasattr(value, "dtype") else rectangular_array(value, str(key))
         arrays[str(key)] = as_array(known, str(key))
-    named = isinstance(mask, str)
-    parts = network_parts(
-        Archive("the mapping", arrays),
-        matrix=matrix,
-        mask=mask if named else None,
-        given=None if named else tensor_values(mask),
-        discretisation=discretisation,
-    )
-    return LinearNetwork(**parts)
+    archive, named = Archive("the mapping", arrays), isinstance(mask, str)
+    key, given = (mask, None) if named else (None, tensor_values(mask))
+    return LinearNetwork(**network_parts(archive, matrix, key, given, discretisation))

@@ -45,17 +45,18 @@ def from_graph(
 def _matrix(graph: Any, places: dict[Any, int], weight: str | None) -> Any:
     from scipy.sparse import csr_array
 
-    edges = []
-    for source, target, data in graph.edges(data=True):
-        value = 1.0 if weight is None else data.get(weight, 1.0)
-        edges.append((value, places[target], places[source]))
-        if not graph.is_directed() and places[source] != places[target]:
-            edges.append((value, places[source], places[target]))
+    size = (len(places), len(places))
+    edges = [
+        (1.0 if weight is None else data.get(weight, 1.0), places[target], places[source])
+        for source, target, data in graph.edges(data=True)
+    ]
+    if not graph.is_directed():
+        edges += [(value, column, row) for value, row, column in edges if row != column]
     if not edges:
-        return csr_array((len(places), len(places)))
+        return csr_array(size)
     values, rows, columns = zip(*edges, strict=True)
     numbers = exact_array(values, f"edge attribute {weight}")
-    return csr_array((numbers, (rows, columns)), shape=(len(places), len(places)))
+    return csr_array((numbers, (rows, columns)), shape=size)
 
 
 def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:

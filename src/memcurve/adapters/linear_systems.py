@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import exact_array, require_number
+from memcurve.arguments import exact_array, require_number, table_entry
 from memcurve.io.networks import as_mask
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 
-_METHODS = ("zoh", "foh", "bilinear", "euler", "backward_diff", "impulse")
+_METHODS = {name: name for name in "zoh foh bilinear euler backward_diff impulse".split()}
 _LAG_NOTE = Note(
     "network",
     "a system's state x[t] has not seen its input u[t] yet: the network's state at t is x[t+1], so "
@@ -25,10 +25,8 @@ def from_scipy(
     """A StateSpace, or what converts to one: TransferFunction, ZerosPolesGain, lti, dlti."""
     if not hasattr(system, "to_ss"):
         raise _refused(system)
-    space = system.to_ss()
     is_discrete = any(parent.__name__ == "dlti" for parent in type(system).__mro__)
-    matrices = (space.A, space.B, space.C, space.D)
-    return _network(matrices, is_discrete, outputs=outputs, step=step, method=method)
+    return _network(system.to_ss(), is_discrete, outputs, step, method)
 
 
 def from_control(
@@ -47,19 +45,13 @@ def from_control(
             "`obj` has no time base, dt=None: say whether it is a discrete-time system, "
             "control.ss(A, B, C, D, True), or a continuous-time one, control.ss(A, B, C, D, 0)."
         )
-    matrices = (system.A, system.B, system.C, system.D)
-    return _network(matrices, system.dt != 0, outputs=outputs, step=step, method=method)
+    return _network(system, system.dt != 0, outputs, step, method)
 
 
 def _network(
-    matrices: tuple[Any, ...],
-    is_discrete: bool,
-    *,
-    outputs: bool,
-    step: float | None,
-    method: str | None,
+    system: Any, is_discrete: bool, outputs: bool, step: float | None, method: str | None
 ) -> LinearNetwork:
-    notes: list[Note] = []
+    matrices, notes = (system.A, system.B, system.C, system.D), list[Note]()
     if is_discrete and (step is not None or method is not None):
         raise ValueError(
             "`step` and `method` are for continuous-time systems, got a discrete-time one; leave "
@@ -79,9 +71,8 @@ def _network(
     joined[:size, :size], joined[size:, :size] = A, C
     read = f"read through its {count} output(s) y[t] = C x[t] + D u[t], the last node(s)"
     notes.append(Note("network", read))
-    return LinearNetwork(
-        joined, as_mask(np.vstack([B, D])), readout=range(size, size + count), notes=notes
-    )
+    mask, read_out = as_mask(np.vstack([B, D])), range(size, size + count)
+    return LinearNetwork(joined, mask, readout=read_out, notes=notes)
 
 
 def _discretised(
@@ -93,9 +84,7 @@ def _discretised(
             "discretise it with, e.g. step=0.1 (and `method`, zoh by default)."
         )
     length = require_number(step, "step", "above 0, the time step", lambda h: h > 0)
-    rule = "zoh" if method is None else method
-    if rule not in _METHODS:
-        raise ValueError(f"`method` must be one of {', '.join(_METHODS)}; got {method!r}.")
+    rule = table_entry(_METHODS, "zoh" if method is None else method, "method")
     from scipy.signal import cont2discrete
 
     discretise: Any = cont2discrete  # its many signatures do not fit a tuple of any arrays

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,11 @@ from memcurve.ensembles import stacked
 from memcurve.network import LinearNetwork
 from memcurve.notes import notes_of
 
-_GATED = ("LSTM", "GRU", "LSTMCell", "GRUCell")
-
 
 def from_torch(module: Any) -> LinearNetwork:
     """h_t = f(W_ih z_t + b_ih + W_hh h_{t−1} + b_hh), about its fixed point, layer upon layer."""
     kinds = {parent.__name__ for parent in type(module).__mro__}
-    if kinds & set(_GATED):
+    if kinds & {"LSTM", "GRU", "LSTMCell", "GRUCell"}:
         raise TypeError(
             f"`obj` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
             f"multiply states with each other, so that no linear network stands for it; {RECORD}."
@@ -34,8 +31,7 @@ def from_torch(module: Any) -> LinearNetwork:
             f"`obj` must run in one direction, got bidirectional=True: half of its states are "
             f"driven by the future; {RECORD}."
         )
-    count = getattr(module, "num_layers", 1)
-    cell = "RNNCell" in kinds
+    count, cell = getattr(module, "num_layers", 1), "RNNCell" in kinds
     layers: list[LinearNetwork] = []
     rest: Any = None
     for k in range(count):
@@ -80,7 +76,7 @@ def _layer(module: Any, suffix: str, below: Any) -> tuple[LinearNetwork, Any]:
 
 def _inside(module: Any) -> str:
     """Which recurrent layers a larger module holds, for the error."""
-    held: Sequence[str] = [
+    held = [
         f".{name}"
         for name, part in (module.named_modules() if hasattr(module, "named_modules") else ())
         if name and type(part).__name__ in ("RNN", "RNNCell")

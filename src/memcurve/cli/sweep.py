@@ -136,8 +136,8 @@ def _computed(
     import signal
     from concurrent.futures import BrokenExecutor
 
+    from memcurve.sweeping.executors import UnusableWorkerError
     from memcurve.sweeping.run import sweep as run
-    from memcurve.sweeping.workers import UnusableWorkerError
 
     asked: dict[str, Any] = {"retry_failed": retry_failed, "allow_many": yes, "progress": True}
     try:

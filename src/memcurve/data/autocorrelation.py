@@ -10,14 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-
-#: The share of an innovation's energy that may come later than the lags added for it.
-SETTLED = 1e-9
-#: Lags that are added at most.
-MOST_SETTLING = 1000
+from memcurve.result import Floats
 
 
 def correlation(one: Floats, other: Floats) -> Floats:
@@ -52,20 +46,14 @@ class Autoregression(NamedTuple):
 
     def innovations(self, z: Floats) -> Floats:
         """e_t = (z_t − mean) − Σ_i a_i (z_{t−i} − mean); the first p values are not meaningful."""
-        e = z - self.mean
-        centred = e.copy()
-        for i, weight in enumerate(self.weights.tolist(), 1):
-            e[i:] -= weight * centred[:-i]
-        return e
+        return np.convolve(z - self.mean, np.append(1.0, -self.weights))[: len(z)]
 
     def settling(self) -> int:
-        """Steps until all but SETTLED of an innovation's energy has come out in the series."""
-        from scipy.signal import lfilter
+        """Steps, up to 1000, until all but 1e-9 of an innovation's energy is in the series."""
+        from scipy.signal import lfilter, unit_impulse
 
-        impulse = np.zeros(MOST_SETTLING)
-        impulse[0] = 1.0
-        energy = lfilter([1.0], np.concatenate([[1.0], -self.weights]), impulse) ** 2
-        left = np.cumsum(energy[::-1])[::-1] > SETTLED * energy.sum()
+        energy = lfilter([1.0], np.append(1.0, -self.weights), unit_impulse(1000)) ** 2
+        left = np.cumsum(energy[::-1])[::-1] > 1e-9 * energy.sum()
         return int(np.count_nonzero(left))
 
 

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memcurve.arguments import exact_array, require_limit, require_number
+from memcurve.data import capacity_estimation as estimation
 from memcurve.data.autocorrelation import ljung_box
-from memcurve.data.capacity_estimation import Basis, Scan, joint_capacities, scan, state_basis
-from memcurve.data.capacity_targets import Polynomials, Reach, polynomials_of, reaches
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.result import Result, installed_versions
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats, Result, installed_versions
 
 #: The degrees examined unless others are asked for: 2,825 targets.
 DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
 #: At most one row in so many is spent on the joint regression; further targets count singly.
 ROWS_PER_TARGET = 4
-#: Kurtosis from which on an input counts as heavy-tailed: that of the Laplace law.
-HEAVY_TAILS = 6.0
 #: Rows per state below which the errors are unreliable.
 ROWS_PER_STATE = 20
 #: Capacity at the end of the lags or of the window that suggests more beyond.
 AT_THE_EDGE = 0.01
-#: Serial correlation is tested at these many lags and this level.
-SERIAL_LAGS, SERIAL_LEVEL = 20, 1e-6
 
 
 @dataclass(frozen=True)
@@ -158,16 +151,7 @@ class Capacity(Result):
             f"target_{name}": ("target", [getattr(target, name) for target in self.targets])
             for name in ("degree", "capacity", "error", "raw", "single")
         }
-        names = (
-            "total",
-            "total_error",
-            "rank",
-            "states",
-            "rows",
-            "polynomials",
-            "threshold",
-            "name",
-        )
+        names = "total total_error rank states rows polynomials threshold name".split()
         return xr.Dataset(
             by_degree | singly,
             coords={"degree": list(self.by_degree), "target": [t.name for t in self.targets]},
@@ -286,25 +270,23 @@ def capacity_from_data(
     ((3,), (1, 2))
     """
     threshold = require_number(threshold, "threshold", "between 0 and 1", lambda p: 0 < p < 1)
-    plan = reaches(degrees)
+    plan = estimation.reaches(degrees)
     if not isinstance(name, str):
         raise TypeError(f"`name` must be a string, got {name!r}.")
-    z = _series(inputs)
-    X = _recorded(states, len(z))
+    X, z, washout = _validated(states, inputs, 0 if washout is None else washout)
     longest = max(reach.lag for reach in plan)
-    start = max(len(z) - len(X), longest, _washout(washout, len(z)))
+    start = max(len(z) - len(X), longest, washout)
     if longest >= len(z):
         raise ValueError(
             f"`degrees` must have lags shorter than the recording of {len(z)} inputs, got a "
             f"longest lag of {longest}; record more or give smaller lags."
         )
-    basis, constant = state_basis(X[start - (len(z) - len(X)) :], start)
+    basis, constant = estimation.state_basis(X[start - (len(z) - len(X)) :], start)
     highest = plan[-1].degree
-    family = polynomials_of(z, highest, polynomials)
-    scans = scan(basis, family, plan, threshold)
-    found = _joined(basis, family, scans)
+    family = estimation.polynomials_of(z, highest, polynomials)
+    scans = [estimation.scan(basis, family, reach, threshold) for reach in plan]
     result = Capacity(
-        **found,
+        **_joined(basis, family, scans),
         rank=basis.rank,
         states=X.shape[1],
         rows=basis.rows,
@@ -315,15 +297,22 @@ def capacity_from_data(
         threshold=threshold,
         name=name,
     )
-    notes = (
-        *_input_notes(z, family, highest),
-        *_state_notes(result, constant),
-        *_target_notes(result, plan),
-    )
-    return dataclasses.replace(result, notes=notes)
+    about = _recording_notes(result, constant, z, family.highest, highest)
+    notes = [Note("recording", text) for text in about]
+    count = sum(result.count.values())
+    if threshold * count >= 1:
+        text = (
+            f"about {threshold * count:.0f} of the {count:,} targets pass the cut by chance; their "
+            f"capacities are small. A lower `threshold` admits fewer"
+        )
+        notes.append(Note("method", text))
+    notes += [Note("lags", text) for text in _lag_notes(result)]
+    return dataclasses.replace(result, notes=tuple(notes))
 
 
-def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, Any]:
+def _joined(
+    basis: estimation.Basis, family: estimation.Polynomials, scans: list[estimation.Scan]
+) -> dict[str, Any]:
     """Capacities of the significant targets, their sums by degree and errors."""
     degrees = [one.reach.degree for one in scans]
     groups = np.repeat(np.arange(len(scans)), [len(one.chosen) for one in scans])
@@ -331,12 +320,12 @@ def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, A
     raw = np.array([value for one in scans for value in one.raw])
     single = np.array([value for one in scans for value in one.single])
     together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
-    joint = joint_capacities(
-        basis, family, [chosen[s] for s in together], groups[together], len(scans)
-    )
     capacity = np.maximum(single, 0)
     error = np.full(len(raw), np.sqrt(2 * basis.rank) / basis.rows)
-    capacity[together], error[together] = joint.capacity, joint.error
+    strongest = [chosen[s] for s in together]
+    capacity[together], error[together], group_errors, joint_error = estimation.joint_capacities(
+        basis, family, strongest, groups[together], len(scans)
+    )
     sums = np.bincount(groups, weights=capacity, minlength=len(scans))
     # what lies below the cut is known up to the chance R² of that many targets, of variance
     # 2r/n² each; no more can have been left out than the states have room for
@@ -344,7 +333,7 @@ def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, A
     below = np.maximum([one.left_out for one in scans], 0)
     blur = np.array([2 * basis.rank * one.count for one in scans]) / basis.rows**2
     chance = np.array([one.chance for one in scans])
-    errors = np.sqrt(joint.group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
+    errors = np.sqrt(group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
     targets = tuple(
         Target(
             degrees=chosen[s][0].degrees,
@@ -357,7 +346,7 @@ def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, A
         for s in np.argsort(-capacity, kind="stable")
     )
     missed = min(below.sum() ** 2 + blur.sum(), room**2)
-    total_error = np.sqrt(joint.total_error**2 + missed + chance.sum())
+    total_error = np.sqrt(joint_error**2 + missed + chance.sum())
     return {
         "by_degree": dict(zip(degrees, sums.tolist(), strict=True)),
         "errors": dict(zip(degrees, errors.tolist(), strict=True)),
@@ -367,7 +356,8 @@ def _joined(basis: Basis, family: Polynomials, scans: list[Scan]) -> dict[str, A
     }
 
 
-def _series(inputs: ArrayLike) -> Floats:
+def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, int]:
+    """States (n, N), inputs (T,) with T ≥ n, and the washout, if they fit together."""
     z = exact_array(inputs, "inputs")
     if z.ndim == 2 and z.shape[1] == 1:
         z = z[:, 0]
@@ -376,10 +366,6 @@ def _series(inputs: ArrayLike) -> Floats:
             f"`inputs` must be one real series of shape (T,), got shape {z.shape} and dtype "
             f"{z.dtype}; give one input channel at a time."
         )
-    return z
-
-
-def _recorded(states: ArrayLike, steps: int) -> Floats:
     X = exact_array(states, "states")
     if X.ndim != 2 or X.shape[1] == 0 or np.iscomplexobj(X):
         raise ValueError(
@@ -387,115 +373,86 @@ def _recorded(states: ArrayLike, steps: int) -> Floats:
             f"dtype {X.dtype}; a single state goes as states[:, None], complex ones as real and "
             f"imaginary parts."
         )
+    steps = len(z)
     if len(X) > steps:
         hint = "; transpose it" if X.shape[1] == steps else "; give the inputs of all of them"
         raise ValueError(
             f"`states` must not have more rows than `inputs` has steps, got {len(X)} rows and "
             f"{steps} inputs{hint}."
         )
-    return X
-
-
-def _washout(washout: int | None, steps: int) -> int:
-    if washout is None:
-        return 0
     if require_limit(washout, "washout") >= steps:
         raise ValueError(
             f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; give a "
             f"longer recording or a shorter washout."
         )
-    return int(washout)
+    return X, z, int(washout)
 
 
-def _input_notes(inputs: Floats, polynomials: Polynomials, degree: int) -> list[Note]:
-    """Notes on the input alone."""
-    notes = []
+def _recording_notes(
+    result: Capacity, constant: int, inputs: Floats, highest: int, degree: int
+) -> Iterator[str]:
+    """Notes on the input, on the states, and on their number of rows."""
     centred = (inputs - inputs.mean()) / inputs.std()
     kurtosis = float((centred**4).mean())
-    if kurtosis >= HEAVY_TAILS:
-        notes.append(
+    if kurtosis >= 6:  # that of the Laplace law
+        yield (
             f"the input is heavy-tailed (kurtosis {kurtosis:.3g}): a few large values decide the "
             f"targets of higher degree, whose capacities and errors are unreliable"
         )
     if _serially_dependent(centred) or _serially_dependent(centred**2):
-        notes.append(
+        yield (
             "the inputs are not independent in time, so that the targets are not orthogonal: `raw` "
             "counts some capacity under several of them; `capacity` is what independent inputs "
             "would give with the same response"
         )
-    if polynomials.highest < degree:
-        notes.append(
-            f"the input takes {polynomials.highest + 1} values only, so that no factor of a target "
-            f"has a degree above {polynomials.highest}"
+    if highest < degree:
+        yield (
+            f"the input takes {highest + 1} values only, so that no factor of a target "
+            f"has a degree above {highest}"
         )
-    return [Note("recording", text) for text in notes]
-
-
-def _serially_dependent(series: Floats) -> bool:
-    """Whether a Ljung–Box test finds correlation in time."""
-    series = series - series.mean()
-    lags = min(SERIAL_LAGS, len(series) // 4)
-    if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
-        return False
-    return ljung_box(series, series, lags)[1] < SERIAL_LEVEL
-
-
-def _state_notes(result: Capacity, constant: int) -> list[Note]:
-    """Notes on the states and their number of rows."""
-    notes = []
     rows, rank, states = result.rows, result.rank, result.states
     if rank < states:
         cause = f", {constant} of them constant" if constant else ""
-        notes.append(
+        yield (
             f"the {states} states have rank {rank}{cause}: what the others hold lies below "
             f"rounding, and the capacity is at most {rank}"
         )
     if rows < ROWS_PER_STATE * rank:
-        notes.append(
+        yield (
             f"{rows} rows are few for {rank} states (below {ROWS_PER_STATE} a state): weak "
             f"targets are lost and errors are unreliable; record more"
         )
     beyond = len(result.targets) - rows // ROWS_PER_TARGET
     if beyond > 0:
-        notes.append(
+        yield (
             f"{len(result.targets)} targets are significant, too many for {rows} rows: the weakest "
             f"{beyond} are estimated singly; record more"
         )
-    return [Note("recording", text) for text in notes]
 
 
-def _target_notes(result: Capacity, plan: Sequence[Reach]) -> list[Note]:
-    """Notes on what was found, and on what the choice of degrees may have missed."""
-    notes = []
-    count = sum(result.count.values())
-    by_chance = result.threshold * count
-    if by_chance >= 1:
-        text = (
-            f"about {by_chance:.0f} of the {count:,} targets pass the cut by chance; their "
-            f"capacities are small. A lower `threshold` admits fewer"
-        )
-        notes.append(Note("method", text))
-    for reach in plan:
-        own = result.significant(reach.degree)
-        last = sum(t.capacity for t in own if t.lags[-1] == reach.lag)
-        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == reach.window > 0)
+def _serially_dependent(series: Floats) -> bool:
+    """Whether a Ljung–Box test over 20 lags finds correlation in time, at the level 1e-6."""
+    series = series - series.mean()
+    lags = min(20, len(series) // 4)
+    if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
+        return False
+    return ljung_box(series, series, lags)[1] < 1e-6
+
+
+def _lag_notes(result: Capacity) -> Iterator[str]:
+    """Notes on what the choice of degrees and lags may have missed."""
+    for degree, (window, lag) in result.reach.items():
+        own = result.significant(degree)
+        last = sum(t.capacity for t in own if t.lags[-1] == lag)
+        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == window > 0)
+        still = f"degree {degree} still has a capacity of"
         if last > AT_THE_EDGE:
-            text = (
-                f"degree {reach.degree} still has a capacity of {last:.2g} at its longest lag "
-                f"{reach.lag}; longer ones hold more"
-            )
-            notes.append(Note("lags", text))
-        if wide > AT_THE_EDGE and reach.window < reach.lag:
-            text = (
-                f"degree {reach.degree} still has a capacity of {wide:.2g} at the end of its "
-                f"window {reach.window}; a wider one holds more"
-            )
-            notes.append(Note("lags", text))
+            yield f"{still} {last:.2g} at its longest lag {lag}; longer ones hold more"
+        if wide > AT_THE_EDGE and window < lag:
+            yield f"{still} {wide:.2g} at the end of its window {window}; a wider one holds more"
     unexplained = result.rank - result.total
     if unexplained > max(3 * result.total_error, AT_THE_EDGE):
-        text = (
+        yield (
             f"{unexplained:.3g} of the states' dimensions are unaccounted for: higher degrees, "
             f"longer lags, weak targets below the cut, or noise"
         )
-        notes.append(Note("lags", text))
-    return notes

@@ -1,11 +1,12 @@
-"""Capacities of all targets: R² of each, which are more than chance, and these together.
+"""Capacities of all targets: what these are, R² of each, which are more than chance, and together.
 
-*The scan.* Sums Σ_t q_t w_{t−τ} for all lags at once, by one Fourier transform a block of time,
-give R² of every target, which is corrected for leverage and compared with chance.
+*The targets* are products of polynomials of lagged inputs, orthonormal under the law of the input;
+they come in patterns of degrees and lag differences that are shifted in time.
 
-*The joint estimate.* One R² a target counts what the targets share by chance several times, so that
-their sum has a large variance and exceeds the number of states. Regress the states on the
-significant targets instead: with whitened states x = Bᵀw + e for orthonormal targets w,
+*The scan* gives R² of every target, corrected for leverage and compared with chance.
+
+*The joint estimate* regresses the states on the significant targets, since what these share by
+chance would count several times in single R²: with whitened states x = Bᵀw + e, orthonormal w,
 
     capacity of target s = b_sᵀ Γ⁻¹ b_s,    Γ = BᵀB + Cov(e),
 
@@ -14,33 +15,237 @@ which sum to r − tr Γ⁻¹Cov(e) ≤ r, and to r without error if the targets
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
 
-from memcurve.data.capacity_targets import Pattern, Polynomials, Reach, columns, patterns
+from memcurve.arguments import table_entry
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
-
+#: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
+#: moments of higher degree are too noisy to tell laws apart.
+RECOGNISED_BY = 3
+#: A sample moment further than this many standard errors from its expectation rules a law out.
+RULED_OUT = 5.0
+#: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
+#: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
+_WINDOWS_AND_LAGS = ((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8))
+DEFAULT_REACH = dict(enumerate(_WINDOWS_AND_LAGS, 1))
+#: More targets than this are refused: the scan would take hours.
+MOST_TARGETS = 5_000_000
 #: A block is this many times as long as the lags it must overlap: longer ones waste less on the
 #: overlap, shorter ones leave the sums to matrix products. Measured best from 4 to 8.
 BLOCK_PER_LAG = 6
-#: Shortest block: below it the overhead of many small transforms shows.
-SHORTEST_BLOCK = 256
 #: Numbers in one batch of targets (32 MiB): large enough for fast products, small beside states.
 BATCH_NUMBERS = 1 << 22
-#: Targets whose variance is below this share of that of an orthonormal one do not vary.
-NO_VARIANCE = 1e-12
 #: Numbers of the targets that are in memory at a time (64 MiB).
 CHUNK_NUMBERS = 1 << 23
 #: Directions of the Gram matrix of the targets below this share of the largest are dropped:
 #: they come from inputs that repeat, whose targets coincide.
 COINCIDENT = 1e-10
-#: The share of the state covariance left to the residual is never estimated below this.
-LEAST_RESIDUAL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Polynomials:
+    """Values p_0, …, p_highest of orthonormal polynomials at every input, one row a degree.
+
+    ``name`` is ``"legendre"``, ``"hermite"`` or ``"empirical"``. An input of k different values
+    has polynomials up to degree k − 1 only.
+    """
+
+    name: str
+    values: Floats
+
+    @property
+    def highest(self) -> int:
+        """Largest degree there is."""
+        return len(self.values) - 1
+
+
+def polynomials_of(inputs: Floats, degree: int, name: str) -> Polynomials:
+    """Polynomials up to ``degree`` of the family ``name``; ``"auto"`` finds it from the data."""
+    chosen = table_entry({n: n for n in ("auto", *FAMILIES)}, name, "polynomials")
+    different = len(np.unique(inputs))
+    if different < 2:
+        raise ValueError(
+            "`inputs` must vary, got a constant series; capacity is a share of its variance."
+        )
+    if chosen == "auto":
+        chosen = _recognised(inputs)
+    return Polynomials(chosen, FAMILIES[chosen](inputs, min(degree, different - 1)))
+
+
+def _recognised(inputs: Floats) -> str:
+    """The family whose polynomials are orthonormal on the data, ``"empirical"`` if none is.
+
+    Compared are the sample means of p_i p_j, i, j ≤ 3, with δ_ij, in units of their standard
+    error under the law.
+    """
+    for name, (there, weights) in _QUADRATURES.items():
+        spread = np.einsum("ik,jk,k->ij", there**2, there**2, weights) - np.eye(len(there))
+        values = FAMILIES[name](inputs, RECOGNISED_BY)
+        off = values @ values.T / len(inputs) - np.eye(len(values))
+        allowed = RULED_OUT * np.sqrt(np.maximum(spread, 0) / len(inputs))
+        if (np.abs(off) <= allowed + 1e-9).all():  # p_0² = 1 has no spread, only rounding
+            return name
+    return "empirical"
+
+
+def _on_unit_interval(inputs: Floats) -> Floats:
+    """The data moved to [−1, 1], which a uniform law fills up to O(1/T)."""
+    low, high = inputs.min(), inputs.max()
+    return np.asarray(2 * (inputs - low) / (high - low) - 1)
+
+
+def _legendre(points: Floats, degree: int) -> Floats:
+    """√(2d + 1)·P_d."""
+    scale = np.sqrt(2 * np.arange(degree + 1) + 1)
+    return np.ascontiguousarray((legendre.legvander(points, degree) * scale).T)
+
+
+def _hermite(points: Floats, degree: int) -> Floats:
+    """He_d/√d!."""
+    scale = np.array([1 / math.sqrt(math.factorial(d)) for d in range(degree + 1)])
+    return np.ascontiguousarray((hermite_e.hermevander(points, degree) * scale).T)
+
+
+def _empirical(inputs: Floats, degree: int) -> Floats:
+    """Orthonormal under the empirical law: QR of a Vandermonde matrix, any law at all.
+
+    The Vandermonde matrix is that of Legendre polynomials, whose condition stays moderate.
+    """
+    factor, triangle = np.linalg.qr(legendre.legvander(_on_unit_interval(inputs), degree))
+    signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)  # leading coefficients above zero
+    return np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
+
+
+FAMILIES: dict[str, Callable[[Floats, int], Floats]] = {
+    "legendre": lambda z, degree: _legendre(_on_unit_interval(z), degree),
+    "hermite": lambda z, degree: _hermite((z - z.mean()) / z.std(), degree),
+    "empirical": _empirical,
+}
+#: Gauss quadrature of each law: its polynomials at the nodes, and the weights.
+_QUADRATURES = {
+    name: (at(nodes, RECOGNISED_BY), weights / weights.sum())
+    for name, at, (nodes, weights) in (
+        ("legendre", _legendre, legendre.leggauss(16)),  # enough for fourth powers
+        ("hermite", _hermite, hermite_e.hermegauss(16)),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which targets of one total degree to look at: window and longest lag."""
+
+    degree: int
+    window: int
+    lag: int
+
+    def count(self) -> int:
+        """Number of targets if every polynomial exists: Σ over spans and numbers of factors."""
+        return (self.lag + 1) + sum(
+            (self.lag - span + 1) * math.comb(self.degree - 1, k - 1) * math.comb(span - 1, k - 2)
+            for span in range(1, self.window + 1)
+            for k in range(2, self.degree + 1)
+        )
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Degrees of the factors and their lags, the first at 0: ∏ p_{d_i}(z_{u − o_i})."""
+
+    degrees: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+
+#: Patterns, and by how much each is shifted into the past.
+Chosen = Sequence[tuple[Pattern, int]]
+
+
+def reaches(degrees: Any) -> tuple[Reach, ...]:
+    """The argument ``degrees`` checked and filled up, lowest degree first."""
+    if _is_integer(degrees) and degrees in DEFAULT_REACH:
+        degrees = {d: DEFAULT_REACH[d] for d in range(1, degrees + 1)}
+    if not isinstance(degrees, Mapping) or not degrees:
+        raise ValueError(
+            f"`degrees` must map each total degree to its longest lag or to (window, longest lag), "
+            f"e.g. {{1: 80, 2: (20, 40)}}, or be a number from 1 to {max(DEFAULT_REACH)}; got "
+            f"{degrees!r}."
+        )
+    plan = sorted((_reach(d, reach) for d, reach in degrees.items()), key=lambda r: r.degree)
+    count = sum(reach.count() for reach in plan)
+    if count > MOST_TARGETS:
+        raise ValueError(
+            f"`degrees` asks for {count:,} targets, more than {MOST_TARGETS:,}; give smaller "
+            f"windows, e.g. 3: (12, 30)."
+        )
+    return tuple(plan)
+
+
+def _reach(degree: Any, reach: Any) -> Reach:
+    if not _is_integer(degree) or degree < 1:
+        raise ValueError(
+            f"`degrees` must have positive integers as keys, got {degree!r}; the total degree of "
+            f"a linear target is 1."
+        )
+    degree = int(degree)
+    if _is_integer(reach):
+        usual = DEFAULT_REACH.get(degree, (3, 0))[0]
+        reach = (min(usual, max(int(reach), 0)), reach)
+    if (
+        not isinstance(reach, Sequence)
+        or len(reach) != 2
+        or not all(_is_integer(number) and number >= 0 for number in reach)
+    ):
+        raise ValueError(
+            f"`degrees` must give a longest lag or (window, longest lag) in whole time steps from "
+            f"0 on, got {reach!r} for degree {degree}; take e.g. {degree}: (4, 8)."
+        )
+    window, lag = (int(number) for number in reach)
+    # one factor has no second lag for a window to bound
+    return Reach(degree, min(window, lag) if degree > 1 else 0, lag)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
+    """All patterns of ``reach`` whose factors have degree at most ``highest``, by span.
+
+    Pattern p at shift τ = 0, …, lag − span is one target: each target comes up once.
+    """
+    by_factors: dict[int, list[tuple[int, ...]]] = {}
+    for k in range(1, reach.degree + 1):  # the degree as an ordered sum of k positive integers
+        cuts = itertools.combinations(range(1, reach.degree), k - 1)
+        sums = (tuple(np.diff((0, *cut, reach.degree)).tolist()) for cut in cuts)
+        by_factors[k] = [split for split in sums if max(split) <= highest]
+    yield from (Pattern(split, (0,)) for split in by_factors[1])
+    for span in range(1, reach.window + 1):
+        for k in range(2, min(reach.degree, span + 1) + 1):
+            for between in itertools.combinations(range(1, span), k - 2):
+                for split in by_factors[k]:
+                    yield Pattern(split, (0, *between, span))
+
+
+def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
+    """The ``chosen`` targets at the times ``start`` … ``stop`` − 1, one a row.
+
+    ``values`` are the polynomials at every time; ``start`` is not below the longest lag.
+    """
+    made = np.ones((len(chosen), stop - start))
+    for row, (pattern, shift) in zip(made, chosen, strict=True):
+        for degree, offset in zip(pattern.degrees, pattern.offsets, strict=True):
+            row *= values[degree, start - shift - offset : stop - shift - offset]
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,47 +303,31 @@ class Correlator:
         Σ_t q_t w_{t−τ} = F⁻¹[ Σ_b conj(F q_b) · F w_b ](lags − τ),
 
     and the sum over blocks is, at every frequency, one product of matrices.
-
-    Parameters
-    ----------
-    fixed : (n, k) array
-        The columns q.
-    lags : int
-        The longest lag.
     """
 
     def __init__(self, fixed: Floats, lags: int) -> None:
         from scipy.fft import next_fast_len, rfft
 
         self.rows, self.lags = len(fixed), lags
-        self.points = int(next_fast_len(max(BLOCK_PER_LAG * (lags + 1), SHORTEST_BLOCK), real=True))
+        # below 256 points the overhead of many small transforms shows
+        self.points = int(next_fast_len(max(BLOCK_PER_LAG * (lags + 1), 256), real=True))
         self.step = self.points - lags
         self.blocks = -(-self.rows // self.step)
-        padded = np.zeros((self.blocks * self.step, fixed.shape[1]))
-        padded[: self.rows] = fixed
-        blocks = padded.reshape(self.blocks, self.step, -1)
-        transform = rfft(blocks, self.points, axis=1)
+        padded = np.pad(fixed, [(0, self.blocks * self.step - self.rows), (0, 0)])
+        transform = rfft(padded.reshape(self.blocks, self.step, -1), self.points, axis=1)
         self._fixed = np.ascontiguousarray(transform.transpose(1, 2, 0).conj())
 
     def sums(self, series: Floats, chosen: slice = slice(None)) -> Floats:
-        """Return Σ_t q_t w_{t−τ} as a (lags + 1, k, m) array.
+        """Return Σ_t q_t w_{t−τ} of the ``chosen`` columns q as a (lags + 1, k, m) array.
 
-        Parameters
-        ----------
-        series : (m, lags + n) array
-            The series w, each with the ``lags`` values before the first row of q in front.
-        chosen : slice
-            The columns of q that are wanted.
+        The m series w have the ``lags`` values before the first row of q in front.
         """
         from scipy.fft import irfft, rfft
 
-        length = self.blocks * self.step + self.lags
-        padded = np.zeros((len(series), length))
+        padded = np.zeros((len(series), self.blocks * self.step + self.lags))
         padded[:, : series.shape[1]] = series
-        row, item = padded.strides
-        shape = (self.blocks, len(series), self.points)
-        overlapping = as_strided(padded, shape, (self.step * item, row, item), writeable=False)
-        transform = rfft(overlapping, axis=2)
+        overlapping = sliding_window_view(padded, self.points, axis=1)[:, :: self.step]
+        transform = rfft(overlapping.transpose(1, 0, 2), axis=2)
         product = np.matmul(self._fixed[:, chosen], transform.transpose(2, 0, 1))
         return np.asarray(irfft(product, self.points, axis=0)[self.lags :: -1], dtype=np.float64)
 
@@ -179,26 +368,10 @@ def beta_cut(rank: int, rows: int, threshold: float) -> float:
     return float(beta.isf(threshold, rank / 2, (rows - 1 - rank) / 2))
 
 
-def scan(
-    basis: Basis, polynomials: Polynomials, plan: Sequence[Reach], threshold: float
-) -> list[Scan]:
-    """Look at all targets of every degree of ``plan``."""
-    weights = basis.weights()
-    fixed = np.column_stack([basis.Q, weights])
-    cut = beta_cut(basis.rank, basis.rows, threshold)
-    return [_scanned(basis, fixed, polynomials, reach, cut, threshold) for reach in plan]
-
-
-def _scanned(
-    basis: Basis,
-    fixed: Floats,
-    polynomials: Polynomials,
-    reach: Reach,
-    cut: float,
-    threshold: float,
-) -> Scan:
-    found = Scan(reach)
-    correlator = Correlator(fixed, reach.lag)
+def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float) -> Scan:
+    """Look at all targets of one degree."""
+    found, cut = Scan(reach), beta_cut(basis.rank, basis.rows, threshold)
+    correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
     shapes = list(patterns(reach, polynomials.highest))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     for first in range(0, len(shapes), batch):
@@ -236,7 +409,11 @@ def r_squared(
     than ``lag`` mean nothing: their first values are missing.
     """
     n, r = basis.Q.shape
-    w = _padded(polynomials, shapes, basis.start - lag, basis.start + n)
+    start, stop = basis.start - lag, basis.start + n
+    w = np.zeros((len(shapes), stop - start))
+    for row, pattern in zip(w, shapes, strict=True):
+        begin = max(start, pattern.offsets[-1])  # before it a factor lies before the recording
+        row[begin - start :] = columns(polynomials.values, [(pattern, 0)], begin, stop)[0]
     sums = correlator.sums(w)
     squares = w * w
     mean = sliding_sums(w, n) / n
@@ -245,39 +422,16 @@ def r_squared(
     # the states are centred, so the mean of the target drops out of Qᵀw; not of the weights
     weighted += mean * (mean * basis.weights().sum() - 2 * sums[:, r])
     explained = np.einsum("tks,tks->ts", sums[:, :r], sums[:, :r])
-    varies = energy > NO_VARIANCE * n
+    varies = energy > 1e-12 * n  # that of an orthonormal target is n
     energy = np.where(varies, energy, 1.0)
     raw = np.where(varies, np.clip(explained / energy, 0, 1), 0.0)
     return raw, np.where(varies, np.maximum(weighted / energy, 0), 0.0)
 
 
-def _padded(polynomials: Polynomials, shapes: Sequence[Pattern], start: int, stop: int) -> Floats:
-    """Patterns at shift 0 from ``start`` on; zero where a factor would lie before the recording."""
-    made = np.zeros((len(shapes), stop - start))
-    for row, pattern in zip(made, shapes, strict=True):
-        begin = max(start, pattern.offsets[-1])
-        row[begin - start :] = columns(polynomials.values, [(pattern, 0)], begin, stop)[0]
-    return made
-
-
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """Capacities with their errors, and the errors of their sums by group and over all."""
-
-    capacity: Floats
-    error: Floats
-    group_errors: Floats
-    total_error: float
-
-
 def joint_capacities(
-    basis: Basis,
-    polynomials: Polynomials,
-    chosen: Sequence[tuple[Pattern, int]],
-    groups: NDArray[np.intp],
-    count: int,
-) -> Joint:
-    """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias.
+    basis: Basis, polynomials: Polynomials, chosen: Chosen, groups: NDArray[np.intp], count: int
+) -> tuple[Floats, Floats, Floats, float]:
+    """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias, and errors.
 
     Bias: b̂_s has the covariance E(w_s² eeᵀ)/n, which adds Σ_t w_ts² (e_tᵀΓ⁻¹e_t)/n² by chance,
     reduced by the share 1 − capacity that chance is left with. Errors: the influence function
@@ -287,48 +441,50 @@ def joint_capacities(
     averaged over ⌊√n⌋ blocks in time, whose means are nearly independent, and the variance
     2 tr (Γ⁻¹Cov e)²/n² that chance has where b_s = 0.
 
-    ``groups`` gives each target's group, 0 … ``count`` − 1, for the errors of sums over groups.
+    The errors are those of each target, of the sums over its group (``groups`` gives each target's,
+    0 … ``count`` − 1), and of the sum over all.
     """
     n, k = basis.rows, len(chosen)
     if k == 0:
-        return Joint(np.zeros(0), np.zeros(0), np.zeros(count), 0.0)
+        return np.zeros(0), np.zeros(0), np.zeros(count), 0.0
     gram, cross, mean = _moments(basis, polynomials, chosen)
     scale = np.sqrt(np.diag(gram) / n)
-    inverse = _inverse(gram / np.outer(scale, scale))
+    inverse = np.linalg.pinv(gram / np.outer(scale, scale), COINCIDENT, hermitian=True)
     B = inverse @ (cross / scale[:, None]) * np.sqrt(n)
     variances = np.diag(inverse)  # of each b̂_s, in units of the residual's
     explained = B.T @ (cross / scale[:, None]) / np.sqrt(n)
     covariance = (np.eye(basis.rank) - (explained + explained.T) / 2) * (n / (n - 1 - k))
     # B̂ᵀB̂ has Σ_s Var b̂_s too much, which is taken from the residual's share
-    share = max(1 - float(variances.sum()), LEAST_RESIDUAL)
+    share = max(1 - float(variances.sum()), 0.05)
     metric = np.linalg.inv(B.T @ B + share * covariance)
     V, spread = metric @ B.T, metric @ covariance
     leverage = np.clip(np.einsum("sr,rs->s", B, V), 0, 1)
 
-    blocks = _Blocks(n, k, count)
-    noise = np.zeros(k)
+    blocks = max(2, int(np.sqrt(n)))
+    sums, noise = np.zeros((blocks, k)), np.zeros(k)
     for rows, w in _chunks(basis, polynomials, chosen):
         w = (w - mean[:, None]) / scale[:, None]
         fitted = w.T @ B
         e = basis.Q[rows] * np.sqrt(n) - fitted
         noise += (w * w) @ np.einsum("tr,rq,tq->t", e, metric, e)
         along = e @ V
-        blocks.add(rows.start, 2 * along * (w.T - fitted @ V) - along**2, groups)
+        psi = 2 * along * (w.T - fitted @ V) - along**2
+        block = np.arange(rows.start, rows.stop) * blocks // n
+        starts = np.flatnonzero(np.diff(block, prepend=-1))
+        sums[block[starts]] += np.add.reduceat(psi, starts, axis=0)
     bias = noise / n * variances * (1 - leverage) * (n / (n - 1 - k))
     second = 2 * float(np.trace(spread @ spread)) * (variances * (1 - leverage)) ** 2
-    by_group = np.bincount(groups, weights=second, minlength=count)
-    return Joint(
-        capacity=np.clip(leverage - bias, 0, 1),
-        error=np.sqrt(blocks.variance(blocks.single) + second),
-        group_errors=np.sqrt(blocks.variance(blocks.grouped) + by_group),
-        total_error=float(
-            np.sqrt(blocks.variance(blocks.grouped.sum(1, keepdims=True))[0] + second.sum())
-        ),
+    means = sums * (blocks / n)
+    group = (groups[:, None] == np.arange(count)).astype(float)
+    single, grouped, total = (  # variances of the means
+        each.var(axis=0, ddof=1) / blocks for each in (means, means @ group, means.sum(axis=1))
     )
+    errors = np.sqrt(single + second), np.sqrt(grouped + second @ group)
+    return np.clip(leverage - bias, 0, 1), *errors, float(np.sqrt(total + second.sum()))
 
 
 def _chunks(
-    basis: Basis, polynomials: Polynomials, chosen: Sequence[tuple[Pattern, int]]
+    basis: Basis, polynomials: Polynomials, chosen: Chosen
 ) -> Iterator[tuple[slice, Floats]]:
     """Rows of the basis a few at a time, with the targets (k, rows) there."""
     size = max(1, CHUNK_NUMBERS // len(chosen))
@@ -339,7 +495,7 @@ def _chunks(
 
 
 def _moments(
-    basis: Basis, polynomials: Polynomials, chosen: Sequence[tuple[Pattern, int]]
+    basis: Basis, polynomials: Polynomials, chosen: Chosen
 ) -> tuple[Floats, Floats, Floats]:
     """Gram matrix of the centred targets, their products with Q, and their means."""
     k = len(chosen)
@@ -350,34 +506,3 @@ def _moments(
         total += w.sum(axis=1)
     mean = total / basis.rows
     return gram - basis.rows * np.outer(mean, mean), cross, mean
-
-
-def _inverse(gram: Floats) -> Floats:
-    """Inverse of a Gram matrix, on the directions in which its targets differ."""
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > COINCIDENT * values[-1]
-    return np.asarray((vectors[:, kept] / values[kept]) @ vectors[:, kept].T)
-
-
-class _Blocks:
-    """Means over blocks of time of series that arrive a few rows at a time."""
-
-    def __init__(self, rows: int, series: int, groups: int) -> None:
-        self.count = max(2, int(np.sqrt(rows)))
-        self.rows = rows
-        self.single = np.zeros((self.count, series))
-        self.grouped = np.zeros((self.count, groups))
-
-    def add(self, first: int, psi: Floats, groups: NDArray[np.intp]) -> None:
-        """Add the rows ``first`` … of ψ (rows, series)."""
-        block = (np.arange(first, first + len(psi)) * self.count) // self.rows
-        starts = np.flatnonzero(np.diff(block, prepend=-1))
-        sums = np.add.reduceat(psi, starts, axis=0)
-        self.single[block[starts]] += sums
-        for group in range(self.grouped.shape[1]):
-            self.grouped[block[starts], group] += sums[:, groups == group].sum(axis=1)
-
-    def variance(self, sums: Floats) -> Floats:
-        """Variance of the mean of each series, from the sums over blocks."""
-        means = sums * (self.count / self.rows)
-        return np.asarray(means.var(axis=0, ddof=1) / self.count)

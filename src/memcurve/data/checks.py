@@ -22,10 +22,8 @@ from memcurve.data.autocorrelation import correlation, fit_autoregression, ljung
 from memcurve.data.findings import Finding, Findings, Level
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note
+from memcurve.result import Floats
 
-__all__ = ["LONG", "Finding", "Findings", "check_recording"]
-
-Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 EPS = float(np.finfo(float).eps)
@@ -33,8 +31,6 @@ EPS = float(np.finfo(float).eps)
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
 LEAST = 20
-#: Rows from which on states without any of the input are no accident.
-SURE = 300
 #: A lattice of more levels than this is the number format's own, not an AD converter's.
 MOST_LEVELS = {np.float16: 2**10, np.float32: 2**20, np.float64: 2**30}
 
@@ -102,12 +98,7 @@ R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the syst
         first, last = start, min(signal.period, start + 2 * half)
         basis = _basis_of(x[first:last][:, kept].astype(float))[0]
     targets = tuple(target[first:last] for target in signal.targets)
-    notes: tuple[Note, ...] = ()
-    if rows > 2 * half + 1:
-        text = (
-            f"of {rows} rows, {2 * half} were looked at for storage, transient, rank and alignment"
-        )
-        notes = (Note("recording", text),)
+    partly = f"of {rows} rows, {2 * half} were looked at for storage, transient, rank and alignment"
     shift = _check_alignment(basis, targets, level, found)
     return Findings(
         tuple(sorted(found, key=lambda one: ("error", "warning", "info").index(one.level))),
@@ -117,7 +108,7 @@ R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the syst
         washout=washout + start,
         coloured=signal.coloured,
         period=signal.period,
-        notes=notes,
+        notes=(Note("recording", partly),) if rows > 2 * half + 1 else (),
     )
 
 
@@ -200,10 +191,8 @@ def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
     elif rows < 10 * columns:
         message += f"{rows / columns:.1f} a state: totals and their standard errors are unreliable"
     else:
-        message += (
-            f"{rows / columns:.1f} a state: totals of slow networks are biased and their standard "
-            f"errors too small"
-        )
+        message += f"{rows / columns:.1f} a state: totals of slow networks are biased and their "
+        message += "standard errors too small"
         remedy += ", 60 a state for slow networks"
     level: Level = "error" if rows <= columns else "warning"
     found.append(Finding(level, "short", message, remedy))
@@ -272,8 +261,7 @@ def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | Non
 def _clipped(z: Floats) -> Floats:
     """z, centred, its 0.5 % largest and smallest cut back: tests hold under heavy tails too."""
     clipped = np.clip(z, *np.quantile(z, [0.005, 0.995]))
-    clipped = z if np.ptp(clipped) == 0 else clipped
-    return np.asarray(clipped - clipped.mean())
+    return np.asarray(clipped - clipped.mean() if np.ptp(clipped) else z - z.mean())
 
 
 def _period(z: Floats, level: float) -> int | None:
@@ -295,10 +283,8 @@ def _period(z: Floats, level: float) -> int | None:
     back = np.flatnonzero((r >= np.minimum(cut, 0.99)) & (lags > died + 1) & (cut < 1))
     if len(back) == 0:
         return None
-    first = int(back[0])
-    while first + 1 < len(r) and r[first + 1] > r[first]:
-        first += 1
-    return int(lags[first])
+    first = int(back[0])  # of a rise: its top counts
+    return int(lags[first + np.argmax(np.append(np.diff(r[first:]) <= 0, True))])
 
 
 def _distinct_columns(x: NDArray[Any], found: list[Finding]) -> Indices:
@@ -322,10 +308,8 @@ def _distinct_columns(x: NDArray[Any], found: list[Finding]) -> Indices:
     }
     if copies:
         copy, original = min(copies.items())
-        message = (
-            f"{len(copies)} columns equal earlier ones up to scale and offset: {copy} equals "
-            f"{original}" + (" …" if len(copies) > 1 else "")
-        )
+        message = f"{len(copies)} columns equal earlier ones up to scale and offset: {copy} equals "
+        message += f"{original}" + (" …" if len(copies) > 1 else "")
         remedy = f"leave out {_listed(sorted(copies))}: a linear readout gains nothing from them"
         found.append(Finding("warning", "equal_columns", message, remedy))
     return np.setdiff1d(kept, list(copies)).astype(np.int64)
@@ -354,35 +338,35 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     """Look for quantisation and few digits: rounding, relative to the states, and step."""
     sample = x[:: max(1, len(x) // 2000)]
     distinct = len(np.unique(z))
-    steps = [_lattice_step(column, distinct) for column in sample.T]
+    steps = np.array([_lattice_step(column, distinct) for column in sample.T])
     deviations = x.std(axis=0)
-    types: list[tuple[str, type, int]] = [("half", np.float16, 10), ("single", np.float32, 23)]
+    types = {"half": (np.float16, 10), "single": (np.float32, 23), "double": (np.float64, 52)}
     with np.errstate(over="ignore"):
-        stored = [t for t in types if np.array_equal(sample.astype(t[1]).astype(float), sample)]
-    digits = stored[0][2] if stored else 52
-    rounding = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits)
-    stepped = np.array([step is not None for step in steps])
-    if stored and not stepped.all():
-        message = f"states look stored in {stored[0][0]} precision: errors of "
-        message += f"{np.median(rounding / deviations):.1e} of their standard deviations"
+        stored, digits = next(
+            (name, digits)
+            for name, (kind, digits) in types.items()
+            if np.array_equal(sample.astype(kind).astype(float), sample)
+        )
+    errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
+    if stored != "double" and np.isnan(steps).any():
+        message = f"states look stored in {stored} precision: errors of "
+        message += f"{np.median(errors):.1e} of their standard deviations"
         remedy = "record in double precision if memory below this noise floor matters"
-        found.append(Finding("info", f"{stored[0][0]}_precision", message, remedy))
-    rounding = np.where(stepped, np.array([s or 0.0 for s in steps]) / np.sqrt(12), rounding)
-    floor = float(np.sqrt(((rounding / deviations) ** 2).mean()))
-    step = max((s for s in steps if s is not None), default=0.0)
-    if step == 0:
+        found.append(Finding("info", f"{stored}_precision", message, remedy))
+    errors = np.where(np.isnan(steps), errors, steps / np.sqrt(12) / deviations)
+    floor, stepped = float(np.sqrt((errors**2).mean())), steps > 0
+    if not stepped.any():
         return floor, None
-    stepped = np.array([bool(s) for s in steps])
+    step = float(steps[stepped].max())
     message = f"{stepped.sum()} of {len(steps)} columns are quantised in steps of up to {step:.4g}:"
-    message += f" errors of {np.median((rounding / deviations)[stepped]):.1e} of their standard "
-    message += "deviations"
+    message += f" errors of {np.median(errors[stepped]):.1e} of their standard deviations"
     remedy = "quote the memory as that at this noise floor, or record with more bits"
     found.append(Finding("info", "quantised", message, remedy))
     return floor, step
 
 
-def _lattice_step(column: Floats, distinct: int) -> float | None:
-    """The q for which all values are offset + kq, k integer, if above rounding; 0 for few values.
+def _lattice_step(column: Floats, distinct: int) -> float:
+    """The q for which all values are offset + kq, k integer; 0 for few values, NaN for no lattice.
 
     Gaps between neighbouring values are small multiples of q, so that Euclid's algorithm on them
     does not blow up their rounding; distances from the median, longer and longer, make q precise.
@@ -417,15 +401,15 @@ def _lattice_step(column: Floats, distinct: int) -> float | None:
         else:
             if distances[-1] <= most * step:
                 return step
-    return None
+    return np.nan
 
 
 def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> None:
     """Look for columns that sit at an extreme far more often than next to it."""
-    clipped: list[int] = []
-    rectified: list[int] = []
+    clipped: dict[int, None] = {}  # ordered sets of columns
+    rectified: dict[int, None] = {}
     most = 0.0
-    for j in kept:
+    for j in kept.tolist():
         column = x[:, j]
         for extreme in (column.min(), column.max()):
             share = float((column == extreme).mean())
@@ -436,17 +420,16 @@ def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> Non
                 counts = counts[::-1]
             # coarse steps fill the last level too, but no more than the one before it
             if len(values) >= 5 and counts[0] > 3 * counts[1] + 5:
-                (rectified if extreme == 0 else clipped).append(int(j))
+                (rectified if extreme == 0 else clipped)[j] = None
                 most = max(most, share)
     if clipped:
-        message = f"{len(set(clipped))} columns sit at their largest or smallest value in up to "
-        message += f"{100 * most:.1f} % of the rows: clipped or saturated ("
-        message += f"{_listed(dict.fromkeys(clipped))})"
+        message = f"{len(clipped)} columns sit at their largest or smallest value in up to "
+        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({_listed(clipped)})"
         remedy = "widen the recorder's range or drive the system less"
         found.append(Finding("warning", "clipped", message, remedy))
     if rectified:
-        message = f"{len(set(rectified))} columns have their extreme at zero in 1 % of the rows or "
-        message += f"more: rectified ({_listed(dict.fromkeys(rectified))})"
+        message = f"{len(rectified)} columns have their extreme at zero in 1 % of the rows or "
+        message += f"more: rectified ({_listed(rectified)})"
         found.append(Finding("info", "rectified", message, "as it should be for rectifying nodes"))
 
 
@@ -536,7 +519,7 @@ def _check_alignment(
         window = max(1, reach // 8)
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
-        sure = not thin and n >= max(SURE, 20 * (1 + persistence) / (1 - persistence))
+        sure = not thin and n >= max(300, 20 * (1 + persistence) / (1 - persistence))
         found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
         return 0
     k = int(alive[0])
@@ -572,12 +555,11 @@ def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
     far = shares[: max(2, len(shares) // 4)]
     mean, size = float(far.mean()), (n - 1) / 2
     spread = mean * (1 - mean) / max(float(far.var()), EPS) - 1
+    cuts = [stats.beta.isf(level, rank / 2, size - rank / 2)]
     if 0 < spread < size:
-        wide = stats.beta.isf(level, mean * spread, (1 - mean) * spread)
-        wide = max(wide, mean + 1.5 * (float(far.max()) - mean))
-    else:
-        wide = 0.0
-    return float(max(wide, stats.beta.isf(level, rank / 2, size - rank / 2)))
+        cuts.append(stats.beta.isf(level, mean * spread, (1 - mean) * spread))
+        cuts.append(mean + 1.5 * (far.max() - mean))
+    return float(max(cuts))
 
 
 def _steps(count: int, word: str = "step") -> str:

@@ -7,29 +7,13 @@ estimates is not always the memory; its note says so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.recording import Recording, lagged, require_rows
+from memcurve.io.recordings import Source, lagged, require_rows
 from memcurve.notes import Note
-
-Floats = NDArray[np.float64]
-
-#: Share of the rows on which a readout is trained, the rest being its test.
-TRAINING_SHARE = 0.7
-FOLDS = 5
-#: Chance that a lag without memory passes the threshold.
-THRESHOLD_LEVEL = 1e-4
-
-
-class Estimator(NamedTuple):
-    """A function of (X, Z), and a note on what it estimates."""
-
-    function: Callable[[Floats, Floats], Floats]
-    note: str
+from memcurve.result import Floats
 
 
 def in_sample(X: Floats, Z: Floats) -> Floats:
@@ -46,8 +30,8 @@ def ezekiel(X: Floats, Z: Floats) -> Floats:
 
 
 def split(X: Floats, Z: Floats) -> Floats:
-    """Squared correlation of a readout's output with its target on rows it was not trained on."""
-    cut = int(TRAINING_SHARE * len(X))
+    """Squared correlation of a readout's output with its target on the last 30 % of the rows."""
+    cut = int(0.7 * len(X))
     predicted = _predicted(X[:cut], Z[:cut], X[cut:])
     target = Z[cut:] - Z[cut:].mean(axis=0)
     predicted = predicted - predicted.mean(axis=0)
@@ -58,19 +42,19 @@ def split(X: Floats, Z: Floats) -> Floats:
 def k_fold(X: Floats, Z: Floats) -> Floats:
     """1 − (squared error on rows left out)/(variance), over five folds of consecutive rows."""
     squared = np.zeros(Z.shape[1])
-    for rows in np.array_split(np.arange(len(X)), FOLDS):
+    for rows in np.array_split(np.arange(len(X)), 5):
         rest = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
         squared += ((Z[rows] - _predicted(X[rest], Z[rest], X[rows])) ** 2).sum(axis=0)
     return np.asarray(1 - squared / ((Z - Z.mean(axis=0)) ** 2).sum(axis=0))
 
 
 def thresholded(X: Floats, Z: Floats) -> Floats:
-    """In-sample R² where it exceeds what an unrelated target reaches, zero elsewhere."""
+    """In-sample R² where it exceeds what one in 10⁴ unrelated targets does, zero elsewhere."""
     from scipy.stats import beta
 
     n, N = X.shape
     raw = in_sample(X, Z)
-    return np.where(raw > beta.isf(THRESHOLD_LEVEL, N / 2, (n - 1 - N) / 2), raw, 0.0)
+    return np.where(raw > beta.isf(1e-4, N / 2, (n - 1 - N) / 2), raw, 0.0)
 
 
 def r2_above_shifted(X: Floats, Z: Floats) -> tuple[Floats, float]:
@@ -98,33 +82,23 @@ def _predicted(X: Floats, Z: Floats, new: Floats) -> Floats:
     return np.asarray((new - mean) @ weights + offset)
 
 
-ESTIMATORS: dict[str, Estimator] = {
-    "in_sample": Estimator(
-        in_sample, "in-sample R²: too high by about N/T a lag, totals exceed N for many lags"
-    ),
-    "ezekiel": Estimator(
-        ezekiel, "Ezekiel's adjusted R²: its correction takes the states for independent of z"
-    ),
-    "split": Estimator(
-        split,
-        "squared correlation on test rows (reservoirpy's way): that of a trained readout, not the "
-        "memory; a lag without memory adds about one over the number of test rows",
-    ),
-    "k_fold": Estimator(
-        k_fold, "cross-validated R²: what a readout trained on this many rows achieves, below MC"
-    ),
-    "thresholded": Estimator(
-        thresholded, "thresholded R²: small memory is cut off, the rest keeps its upward bias"
-    ),
+_NOTES: dict[Callable[[Floats, Floats], Floats], str] = {
+    in_sample: "in-sample R²: too high by about N/T a lag, totals exceed N for many lags",
+    ezekiel: "Ezekiel's adjusted R²: its correction takes the states for independent of z",
+    split: "squared correlation on test rows (reservoirpy's way): that of a trained readout, not "
+    "the memory; a lag without memory adds about one over the number of test rows",
+    k_fold: "cross-validated R²: what a readout trained on this many rows achieves, below MC",
+    thresholded: "thresholded R²: small memory is cut off, the rest keeps its upward bias",
 }
+ESTIMATORS = {function.__name__: function for function in _NOTES}
 
 
-def estimated(recording: Recording, lags: int, start: int, estimator: str) -> MemoryCurve:
+def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
     """The curve that one of them gives; the recording is loaded whole."""
     Z, X = lagged(recording, lags, start, recording.length)
     require_rows(*X.shape)
-    chosen = ESTIMATORS[estimator]
-    values = chosen.function(X, Z)
+    function = ESTIMATORS[estimator]
+    values = function(X, Z)
     return MemoryCurve(
         lags=np.arange(lags),
         values=values,
@@ -135,7 +109,7 @@ def estimated(recording: Recording, lags: int, start: int, estimator: str) -> Me
         channels=values[:, None],
         method=f"data: {estimator}",
         notes=(
-            Note("method", chosen.note),
+            Note("method", _NOTES[function]),
             Note("unbounded", "no error bound: this estimator has none; the default one has"),
         ),
         options={"estimator": estimator},

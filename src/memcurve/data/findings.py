@@ -128,8 +128,7 @@ class Findings(Result, Sequence[Finding]):
     def _figures(self) -> dict[str, Any]:
         """What is known besides the findings, as attributes of a table: None is left out."""
         names = ("step", "shift", "washout", "coloured", "period")
-        figures = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in figures.items() if value is not None}
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.found)) or "nothing to report"

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import require_limit, require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve
@@ -16,14 +15,12 @@ from memcurve.data.autocorrelation import Autoregression, fit_autoregression
 from memcurve.data.checks import check_recording
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
-from memcurve.data.recording import Recording, View, first_rows, lagged, within_range
 from memcurve.data.regression import SECOND_PASS, regression_curve
 from memcurve.errors import RecordingWarning
-from memcurve.io import open_recording
+from memcurve.io.recordings import Source, View, first_rows, lagged, open_recording, within_range
 from memcurve.notes import Note
 from memcurve.progress import Progress
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: Lags by default, for few states in many rows.
 USUAL_LAGS = 100
@@ -110,8 +107,9 @@ def memory_from_data(
     further: dict[str, Any] = {"washout": washout}
     if checks:
         findings = _checked(recording, washout)
-        if len(findings.kept) < source.columns:
-            recording = View(recording, kept=findings.kept)
+        kept = findings.kept
+        if len(kept) < source.columns:
+            recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
         if innovations is None:
             innovations = findings.coloured
         notes += [Note("finding", str(one)) for one in findings.warnings]
@@ -124,13 +122,11 @@ def memory_from_data(
             count = _lag_count(None, recording, washout, model.settling())
         start = max(washout, model.order + count - 1)
         raw, note = _raw_memory(recording, model, count, start)
-        further |= raw
-        notes.append(note)
-        recording = View(recording, inputs=model.innovations(_inputs(recording)))
+        further, notes = further | raw, [*notes, note]
+        new = model.innovations(_inputs(recording))
+        recording = View(recording, lambda X, _, start: (X, new[start : start + len(X)]))
     if estimator == "regression":
-        curve = regression_curve(
-            recording, count, start, noise_floor=floor, level=level, progress=progress
-        )
+        curve = regression_curve(recording, count, start, floor, level, progress)
     else:
         curve = estimated(recording, count, start, estimator)
     return dataclasses.replace(
@@ -141,20 +137,18 @@ def memory_from_data(
     )
 
 
-def _checked(source: Recording, washout: int) -> Findings:
+def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
     findings = check_recording(*first_rows(source, CHECKED_ROWS), washout=washout)
     if findings.errors:
-        listed = "\n  ".join(map(str, findings))
-        raise ValueError(
-            f"this recording gives no memory:\n  {listed}\nchecks=False skips the checks."
-        )
+        listed = "\n  ".join(["this recording gives no memory:", *map(str, findings)])
+        raise ValueError(f"{listed}\nchecks=False skips the checks.")
     for one in findings.warnings:
         warnings.warn(str(one), RecordingWarning, stacklevel=3)
     return findings
 
 
-def _lag_count(lags: int | None, recording: Recording, washout: int, more: int = 0) -> int:
+def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0) -> int:
     rows = recording.length - washout
     if rows < 2:
         raise ValueError(
@@ -172,12 +166,12 @@ def _lag_count(lags: int | None, recording: Recording, washout: int, more: int =
     return count
 
 
-def _inputs(recording: Recording, start: int = 0) -> Floats:
+def _inputs(recording: Source, start: int = 0) -> Floats:
     return np.concatenate([z for _, z in recording.chunks(100_000, start)])
 
 
 def _raw_memory(
-    recording: Recording, model: Autoregression, lags: int, start: int
+    recording: Source, model: Autoregression, lags: int, start: int
 ) -> tuple[dict[str, Any], Note]:
     """R² of the coloured input itself, for the diagnostics, and a note on it."""
     Z, X = lagged(recording, lags, start, min(recording.length, start + SECOND_PASS))

@@ -28,17 +28,16 @@ by itself; its interval allows for what may be left there unseen.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.recording import Recording, lagged, lagged_chunks, require_rows
+from memcurve.io.recordings import Source, lagged, lagged_chunks, require_rows
 from memcurve.notes import Note
 from memcurve.progress import Progress, watched
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: Rows of a chunk, in units of the number of columns: the update then costs little beside its QR.
 CHUNK = 8
@@ -46,39 +45,20 @@ CHUNK = 8
 LEAST_ROWS = 4096
 #: Rows that the second pass takes at most: its arrays have a column a lag.
 SECOND_PASS = 30_000
-#: Error of the total a state that is not statistical: rounding, and lags cut off.
-ROUNDING = 1e-9
-#: θ stays above this share even where k is close to the number of rows.
-LEAST_SHARE = 1e-3
-#: The estimate is never inflated by more than 1/LEAST_ROOM.
-LEAST_ROOM = 0.05
 #: Chance that a lag without memory counts as significant.
 NULL_LEVEL = 1e-3
 #: A sum over lags that exceeds this many standard deviations of noise is memory.
 STANDS_OUT = 2.5
 #: Memory after the end may go unseen: this share of the variance there belongs to the total's.
 UNSEEN = 0.25
-#: Serial lags are summed up to here at most.
-MOST_SERIAL_LAGS = 100
-#: Serial correlation of residuals enters the variance of the total up to here.
-MOST_VARIANCE_LAGS = 80
-LARGEST_LEVERAGE = 0.9
 #: Noise floors of the profile, relative to each state's deviation.
 PROFILE = tuple(float(x) for x in np.logspace(-15, 0, 31))
 #: The total of a network with a long thin tail needs this many rows a state, any other 20.
 ROWS_FOR_SLOW, ROWS_FOR_ANY = 60, 20
-#: Memory of the last lag from which on later ones are worth asking for.
-WORTH_MORE_LAGS = 1e-6
 
 
 def regression_curve(
-    recording: Recording,
-    lags: int,
-    start: int,
-    *,
-    noise_floor: float,
-    level: float,
-    progress: Progress = False,
+    recording: Source, lags: int, start: int, noise_floor: float, level: float, progress: Progress
 ) -> MemoryCurve:
     """The curve with its intervals of ``level``, from row ``start`` ≥ ``lags`` − 1 on."""
     from scipy.stats import norm
@@ -92,8 +72,10 @@ def regression_curve(
     require_rows(factor.rows, factor.states)
     fit = regress(factor, noise_floor)
     found = infer(fit, *_sample(recording, factor, start), factor.rows)
-    width, rounding = float(norm.isf((1 - level) / 2)), ROUNDING * factor.states
+    width = float(norm.isf((1 - level) / 2))
+    rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
     memory, error = found.memory, width * found.standard_error
+    sigma = np.linalg.svd(factor.R[:, factor.lags :], compute_uv=False)
     return MemoryCurve(
         lags=np.arange(lags),
         values=memory,
@@ -119,13 +101,13 @@ def regression_curve(
             "null_cut": found.null,
             "fir_length": fit.length,
             "unexplained": fit.unexplained,
-            "singular_values": _singular_values(factor).tolist(),
+            "singular_values": (sigma / np.sqrt(factor.rows)).tolist(),
             "profile": dict(zip(map(repr, PROFILE), _profile(fit, found), strict=True)),
         },
     )
 
 
-def _sample(recording: Recording, factor: Factor, start: int) -> tuple[Floats, Floats]:
+def _sample(recording: Source, factor: Factor, start: int) -> tuple[Floats, Floats]:
     """Rows of (Z, X), standardised: all, or stretches spread over a long recording."""
     stretches = [(start, recording.length)]
     if factor.rows > SECOND_PASS:
@@ -139,16 +121,12 @@ def _sample(recording: Recording, factor: Factor, start: int) -> tuple[Floats, F
 
 
 class Factor(NamedTuple):
-    """R of the centred [Z | X], with unit mean square inputs and states of unit deviation.
-
-    ``rows`` is the number of time steps, ``lags`` that of the columns of Z, ``mean_input`` and
-    ``input_deviation``, ``means`` and ``deviations`` what was taken out.
-    """
+    """R of the centred [Z | X], with unit mean square inputs and states of unit deviation."""
 
     R: Floats
-    rows: int
-    lags: int
-    mean_input: Floats
+    rows: int  # time steps
+    lags: int  # columns of Z
+    mean_input: Floats  # this and the following were taken out
     input_deviation: float
     means: Floats
     deviations: Floats
@@ -159,9 +137,7 @@ class Factor(NamedTuple):
         return len(self.deviations)
 
 
-def triangular_factor(
-    source: Recording, lags: int, start: int, progress: Progress = False
-) -> Factor:
+def triangular_factor(source: Source, lags: int, start: int, progress: Progress = False) -> Factor:
     """Read the recording from row ``start`` on, which must be at least ``lags`` − 1."""
     width = 1 + lags + source.columns
     size = max(CHUNK * width, LEAST_ROWS)
@@ -181,30 +157,14 @@ def triangular_factor(
 
 
 class Fit(NamedTuple):
-    """States whitened by the regression, and the impulse response in their coordinates.
+    """States whitened by the regression, and the impulse response in their coordinates."""
 
-    Attributes
-    ----------
-    length : int
-        k, the number of lags of the FIR model.
-    freedom : int
-        n − k.
-    response : (lags, N) array
-        b_τ, the whitened impulse response; its squared length is the raw memory of lag τ.
-    residual : (N, N) array
-        Covariance W of the whitened residuals.
-    B : (k, N) array
-        The impulse response itself.
-    unwhiten : (N, N) array
-        R with whitened states X R⁻¹.
-    """
-
-    length: int
-    freedom: int
-    response: Floats
-    residual: Floats
-    B: Floats
-    unwhiten: Floats
+    length: int  # k, the number of lags of the FIR model
+    freedom: int  # n − k
+    response: Floats  # (lags, N): b_τ, whose squared length is the raw memory of lag τ
+    residual: Floats  # (N, N): covariance W of the whitened residuals
+    B: Floats  # (k, N): the impulse response itself
+    unwhiten: Floats  # (N, N): R with whitened states X R⁻¹
 
     @property
     def raw(self) -> Floats:
@@ -219,7 +179,7 @@ class Fit(NamedTuple):
     @property
     def inflation(self) -> float:
         """What residuals that were fitted are too small by."""
-        return 1 / max(1 - self.unexplained / self.freedom, LEAST_ROOM)
+        return 1 / max(1 - self.unexplained / self.freedom, 0.05)
 
 
 def regress(factor: Factor, noise_floor: float) -> Fit:
@@ -230,13 +190,12 @@ def regress(factor: Factor, noise_floor: float) -> Fit:
     inverse = np.linalg.inv(R[:k, :k]) if k else np.zeros((0, 0))
     B = inverse @ R[:k, lags:]
     left = R[k:, lags:]
-    theta = max(1 - float((inverse**2).sum()), LEAST_SHARE) / freedom
+    theta = max(1 - float((inverse**2).sum()), 1e-3) / freedom
     stacked = np.vstack([B, np.sqrt(theta) * left, noise_floor * np.eye(N)])
     Q, unwhiten = np.linalg.qr(stacked)
     whitened_left = Q[k : k + len(left)] / np.sqrt(theta)
     beyond = R[k:, k:lags]
-    energy = (beyond**2).sum(axis=0)
-    tail = (whitened_left.T @ beyond / energy).T
+    tail = (whitened_left.T @ beyond / (beyond**2).sum(axis=0)).T
     residual = whitened_left.T @ whitened_left / freedom
     return Fit(k, freedom, np.vstack([Q[:k], tail]), residual, B, unwhiten)
 
@@ -253,22 +212,17 @@ def _length(R: Floats, rows: int, lags: int) -> int:
 
 
 class Inference(NamedTuple):
-    """Memory with its bias taken out, and standard errors.
-
-    ``last`` is the last lag that is significant by itself, −1 if there is none, ``end`` the one
-    after which no sum over lags is; ``null`` the value that a lag without memory exceeds once in a
-    thousand. Sums up to ``last``, ``end`` and the last lag listed have errors of their own.
-    """
+    """Memory with its bias taken out, and standard errors."""
 
     memory: Floats
     bias: Floats
     standard_error: Floats
-    cut_error: float
-    total_error: float
-    listed_error: float
-    last: int
-    end: int
-    null: float
+    cut_error: float  # of the sum up to ``last``
+    total_error: float  # up to ``end``
+    listed_error: float  # over all lags
+    last: int  # the last lag that is significant by itself, −1 if there is none
+    end: int  # the lag after which no sum over lags is
+    null: float  # what a lag without memory exceeds once in a thousand
 
 
 class _Rows(NamedTuple):
@@ -294,8 +248,7 @@ def infer(fit: Fit, Z: Floats, X: Floats, rows: int) -> Inference:
     chance = _chance(fit, part)
     end = _end(memory, chance, last)
     stops = [last, end, len(memory) - 1]
-    error, of_sums = _errors(fit, part, Z, memory, chance, stops, rows)
-    cut, total, listed = of_sums
+    error, (cut, total, listed) = _errors(fit, part, Z, memory, chance, stops, rows)
     total = float(np.sqrt(total**2 + UNSEEN * max(listed**2 - total**2, 0.0)))
     return Inference(memory, bias, error, cut, total, listed, last, end, null)
 
@@ -306,7 +259,7 @@ def _rows(fit: Fit, Z: Floats, X: Floats) -> _Rows:
     e = X @ inverse - g
     u = e @ fit.response.T
     r = Z - g @ fit.response.T - u
-    leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, LARGEST_LEVERAGE)
+    leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, 0.9)
     return _Rows(g, e, u, r, leverage)
 
 
@@ -326,28 +279,22 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
 def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     """The part of serial lags j ≥ 1, for the first ``count`` lags, with a flat-top window."""
     sample = len(part.e)
-    depth = min(max(8, fit.length), sample // 8, MOST_SERIAL_LAGS)
+    depth = min(max(8, fit.length), sample // 8, 100)
     square = ((fit.response[:count] @ fit.residual) ** 2).sum(axis=1)
     raw, scale = fit.raw[:count], fit.inflation / fit.freedom
-    u, r = part.u[:, :count], part.r[:, :count]
+    g, e, u, r = part.g, part.e, part.u[:, :count], part.r[:, :count]
+    terms = ((1, e, e, r, r), (1, g, g, u, u), (-1, g, e, u, r), (-1, e, g, r, u))
     bias = np.zeros(count)
     for j in range(1, depth + 1):
-        g0, g1, e0, e1 = part.g[:-j], part.g[j:], part.e[:-j], part.e[j:]
-        ee = np.einsum("ti,ti->t", e0, e1)
-        r0, r1, u0, u1 = r[:-j], r[j:], u[:-j], u[j:]
-        sums = _weighted(ee, r0, r1) + _weighted(np.einsum("ti,ti->t", g0, g1), u0, u1)
-        sums -= _weighted(np.einsum("ti,ti->t", g0, e1), u0, r1)
-        sums -= _weighted(np.einsum("ti,ti->t", e0, g1), r0, u1)
-        term = (sums - square * (sample - j)) / sample
+        sums = -square * (sample - j)
+        for sign, a, b, x, y in terms:
+            products = np.einsum("ti,ti->t", a[:-j], b[j:])
+            sums += sign * np.einsum("t,ti,ti->i", products, x[:-j], y[j:])
+        ee = np.einsum("ti,ti->t", e[:-j], e[j:])
         # residuals within the sample have E r_t r_{t+j} = −e_t·e_{t+j}/n
-        term += (1 - raw) * float((ee**2).sum()) / sample * scale
+        term = (sums + (1 - raw) * float((ee**2).sum()) * scale) / sample
         bias += 2 * min(1.0, 2 * (1 - j / (depth + 1))) * term * scale
     return bias
-
-
-def _weighted(weights: Floats, one: Floats, other: Floats) -> Floats:
-    """Σ_t w_t a_tτ b_tτ, without the arrays in between."""
-    return np.asarray(np.einsum("t,ti,ti->i", weights, one, other))
 
 
 def _null_cut(fit: Fit) -> float:
@@ -364,17 +311,14 @@ def _null_cut(fit: Fit) -> float:
 
 def _last_significant(memory: Floats, null: float) -> int:
     """Last lag above the cut, leaving out late ones that stand alone."""
-    above = np.flatnonzero(memory > null)
-    while len(above):
-        last = int(above[-1])
+    for last in np.flatnonzero(memory > null)[::-1].tolist():
         if last == 0 or memory[max(0, last - 4) : last + 1].mean() >= null / 2:
-            return last
-        above = above[:-1]
+            return int(last)
     return -1
 
 
 def _errors(
-    fit: Fit, part: _Rows, Z: Floats, memory: Floats, chance: _Chance, stops: list[int], rows: int
+    fit: Fit, part: _Rows, Z: Floats, memory: Floats, chance: Floats, stops: list[int], rows: int
 ) -> tuple[Floats, list[float]]:
     """Standard errors of every lag, and of the sums up to each of the lags ``stops``."""
     lift = 1 / (1 - part.leverage)[:, None]
@@ -384,50 +328,39 @@ def _errors(
     influence -= influence.mean(axis=0)
     window = int(np.ceil(1.3 * len(Z) ** (1 / 3)))
     share = np.clip(memory / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
-    error = np.sqrt(_long_run(influence, window) / rows * share + chance.single)
+    error = np.sqrt(_long_run(influence, window) / rows * share + chance[:, 0])
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
-    noise = np.pad(chance.upto(0), (1, 0))[np.add(stops, 1)]
+    noise = np.pad(_variance_of_sums(chance, 0), (1, 0))[np.add(stops, 1)]
     return error, np.sqrt(_long_run(sums, window) / rows + noise).tolist()
 
 
-class _Chance(NamedTuple):
-    """Variance of sums over lags without memory, by noise alone.
+def _chance(fit: Fit, part: _Rows) -> Floats:
+    """What lag τ adds by noise to the variance of a sum along with lags τ − j … τ − 1, at [τ, j].
 
-    ``shares[τ, j]`` is what lag τ adds to the variance of a sum along with lags τ − j … τ − 1.
+    From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart.
     """
-
-    shares: Floats
-
-    def upto(self, first: int) -> Floats:
-        """Variance of the sums over lags ``first`` … τ, for every τ from there on."""
-        lags = np.arange(len(self.shares) - first)
-        depth = np.minimum(lags, self.shares.shape[1] - 1)
-        return np.asarray(np.cumsum(self.shares[first + lags, depth]))
-
-    @property
-    def single(self) -> Floats:
-        """Variance of every lag by itself."""
-        return self.shares[:, 0]
-
-
-def _chance(fit: Fit, part: _Rows) -> _Chance:
-    """From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart."""
     left, e = 1 - fit.raw, part.e[:20_000]
-    depth = max(1, min(len(left), MOST_VARIANCE_LAGS, len(e) // 4))
+    depth = max(1, min(len(left), 80, len(e) // 4))
     shares = np.zeros((len(left), depth))
     shares[:, 0] = 2 * float((fit.residual**2).sum()) * left**2
     for j in range(1, depth):
         C = e[:-j].T @ e[j:] / (len(e) - j)
         excess = float((C**2).sum()) - fit.unexplained**2 / (len(e) - j)
         shares[j:, j] = 4 * max(excess, 0.0) * left[j:] * left[:-j]
-    return _Chance(np.cumsum(shares, axis=1) * (fit.inflation / fit.freedom) ** 2)
+    return np.asarray(np.cumsum(shares, axis=1) * (fit.inflation / fit.freedom) ** 2)
 
 
-def _end(memory: Floats, chance: _Chance, last: int) -> int:
+def _variance_of_sums(chance: Floats, first: int) -> Floats:
+    """Variance of the sums over lags ``first`` … τ by noise alone, for every τ from there on."""
+    lags = np.arange(len(chance) - first)
+    return np.asarray(np.cumsum(chance[first + lags, np.minimum(lags, chance.shape[1] - 1)]))
+
+
+def _end(memory: Floats, chance: Floats, last: int) -> int:
     """The lag after which no sum of memory stands out from noise, ``last`` or a later one."""
     for end in range(last, len(memory) - 1):
         sums = np.cumsum(memory[end + 1 :])
-        if not np.any(sums > STANDS_OUT * np.sqrt(chance.upto(end + 1))):
+        if not np.any(sums > STANDS_OUT * np.sqrt(_variance_of_sums(chance, end + 1))):
             return end
     return len(memory) - 1
 
@@ -440,12 +373,6 @@ def _long_run(series: Floats, window: int) -> Floats:
     return np.asarray(np.maximum(variance, 0.0) / len(series))
 
 
-def _singular_values(factor: Factor) -> Floats:
-    """Of the standardised states, as deviations."""
-    values = np.linalg.svd(factor.R[:, factor.lags :], compute_uv=False)
-    return np.asarray(values / np.sqrt(factor.rows))
-
-
 def _profile(fit: Fit, found: Inference) -> list[float]:
     """Total against the noise floor: one decomposition serves all."""
     lags = slice(found.end + 1)
@@ -455,27 +382,23 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     scale = fit.inflation / fit.freedom
     # what independent rows would give is known for every floor; the rest shrinks with the noise
     rest = found.bias[lags] - fit.unexplained * scale * (1 - fit.raw[lags])
-    totals = []
-    for floor in PROFILE:
-        shares = sigma**2 / (sigma**2 + floor**2)
-        raw, unexplained = squares @ shares, float(residual @ shares)
-        left = unexplained / max(fit.unexplained, np.finfo(float).tiny)
-        totals.append(float((raw - unexplained * scale * (1 - raw) - left * rest).sum()))
-    return totals
+    shares = sigma[:, None] ** 2 / (sigma[:, None] ** 2 + np.square(PROFILE))
+    raw, unexplained = squares @ shares, residual @ shares
+    left = unexplained / max(fit.unexplained, np.finfo(float).tiny)
+    totals = raw - unexplained * scale * (1 - raw) - left * rest[:, None]
+    return [float(total) for total in totals.sum(axis=0)]
 
 
-def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> list[Note]:
+def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> Iterator[Note]:
     """What one should know before quoting the numbers."""
     rows, N, memory = factor.rows, factor.states, found.memory[: found.end + 1]
     total = float(memory.sum())
-    notes = [
-        Note(
-            "method",
-            f"estimated from {rows} rows; errors are half the {level:.0%} intervals. Of the "
-            f"{factor.lags} lags listed, the total is over 0 … {found.end}: no sum over later ones "
-            f"stands out from noise",
-        )
-    ]
+    text = (
+        f"estimated from {rows} rows; errors are half the {level:.0%} intervals. Of the "
+        f"{factor.lags} lags listed, the total is over 0 … {found.end}: no sum over later ones "
+        f"stands out from noise"
+    )
+    yield Note("method", text)
     # a rectangle has its mean lag at half of its total, an exponential decay at the total
     mean_lag = float(memory @ np.arange(len(memory))) / max(total, 1.0)
     if mean_lag > total and rows < ROWS_FOR_SLOW * N:
@@ -484,18 +407,16 @@ def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> list[Not
             f"about {ROWS_FOR_SLOW} rows a state, and there are {rows / N:.3g}; its interval is "
             f"too narrow"
         )
-        notes.append(Note("recording", text))
+        yield Note("recording", text)
     elif rows < ROWS_FOR_ANY * N:
         text = f"{rows / N:.3g} rows a state, below {ROWS_FOR_ANY}: intervals may be too narrow"
-        notes.append(Note("recording", text))
-    if found.last == factor.lags - 1 and found.memory[-1] > WORTH_MORE_LAGS:
-        text = "memory is significant up to the last lag: ask for more `lags`"
-        notes.append(Note("lags", text))
+        yield Note("recording", text)
+    if found.last == factor.lags - 1 and found.memory[-1] > 1e-6:
+        yield Note("lags", "memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
         text = (
             f"noise-limited at {N - fit.unexplained:.3g}: {fit.unexplained:.3g} of {N} dimensions "
             f"of the states are not explained by the last {fit.length} inputs, but by noise, "
             f"nonlinearity, or older inputs"
         )
-        notes.append(Note("recording", text))
-    return notes
+        yield Note("recording", text)

@@ -82,9 +82,14 @@ class Array:
         self.require_room()
         self.require_readable()
         with reading(self.file):
-            if self.load is not None:
-                return _checked(self.load())
-            return np.concatenate([np.empty((0, *self.shape[1:]), bool), *self.rows(0)])
+            if self.load is None:
+                return np.concatenate([np.empty((0, *self.shape[1:]), bool), *self.rows(0)])
+            array = self.load()
+            if hasattr(array, "check_format"):  # scipy would follow wrong indices out of range
+                array.check_format(full_check=True)
+                if (np.diff(array.indptr) < 0).any():  # not looked at where no entry is stored
+                    raise ValueError("the rows of the sparse array overlap")
+            return array
 
     def rows(self, start: int) -> Iterator[NDArray[Any]]:
         """Go through the rows from ``start`` on, in blocks of any length."""
@@ -93,21 +98,24 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Archive:
+class _Contents:
+    source: str | Path
+
+    def fault(self, problem: str) -> NetworkFileError:
+        """Return the error that says so of this file."""
+        return NetworkFileError(f"{self.source}: {problem}")
+
+
+@dataclass(frozen=True)
+class Archive(_Contents):
     """Arrays by name."""
 
-    source: str | Path
     arrays: dict[str, Array]
 
     @property
     def listing(self) -> str:
         """Names, shapes and types, for errors."""
-        told = [f"{name} {array}" for name, array in self.arrays.items()]
-        return _listed(told) or "nothing"
-
-    def fault(self, problem: str) -> NetworkFileError:
-        """Return the error that says so of this file."""
-        return NetworkFileError(f"{self.source}: {problem}")
+        return _listed([f"{name} {array}" for name, array in self.arrays.items()]) or "nothing"
 
     def first(self, names: Sequence[str]) -> str | None:
         """Return the first of these names that is there."""
@@ -115,10 +123,9 @@ class Archive:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(_Contents):
     """Columns of numbers; ``read(columns)`` reads those of the given places, in that order."""
 
-    source: Path
     names: list[str] | None
     length: int
     width: int
@@ -129,14 +136,10 @@ class Table:
         """Names of the columns, for errors."""
         return _listed(self.names or [])
 
-    def fault(self, problem: str) -> NetworkFileError:
-        """Return the error that says so of this file."""
-        return NetworkFileError(f"{self.source}: {problem}")
-
     def array(self, columns: Sequence[int]) -> Array:
         """Return these columns as one array."""
         shape, blocks = (self.length, len(columns)), self.read(columns)
-        return Array("the table", shape, np.dtype(float), None, blocks, self.source)
+        return Array("the table", shape, np.dtype(float), None, blocks, Path(self.source))
 
 
 Opened = Array | Archive | Table
@@ -204,16 +207,7 @@ def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
     return max(1, BLOCK // max(1, math.prod(shape[1:]) * dtype.itemsize))
 
 
-def _listed(names: Sequence[str], most: int = 40) -> str:
+def _listed(names: Sequence[str]) -> str:
     """Join names, of which only the first are told where they are many."""
-    more = [f"{len(names) - most} more"] if len(names) > most else []
-    return ", ".join([*names[:most], *more])
-
-
-def _checked(array: Any) -> Any:
-    """Check the indices of a sparse array, which scipy would follow out of range."""
-    if hasattr(array, "check_format"):
-        array.check_format(full_check=True)
-        if (np.diff(array.indptr) < 0).any():  # not looked at where no entry is stored
-            raise ValueError("the rows of the sparse array overlap")
-    return array
+    more = [f"{len(names) - 40} more"] if len(names) > 40 else []
+    return ", ".join([*names[:40], *more])

@@ -1,19 +1,32 @@
-"""HDF5 files (.h5, .hdf5), by h5py, block by block."""
+"""HDF5 files (.h5, .hdf5), by h5py, block by block, and MATLAB's (.mat).
+
+MATLAB's are HDF5 with rows as columns from version 7.3 on; 4 and 5 are read by scipy. MATLAB has no
+vectors but rows and columns, so that a row may be meant as one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import Archive, Array, block_rows
+from memcurve.limits import require_room_for_array
 from memcurve.optional import optional
 
 #: HDF5 keeps this many bytes of unpacked data at hand.
 _CACHE = 2**26
+_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_NUMBERS = {"double", "single", "logical", "sparse", *_INTEGERS}
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+Order = Literal["little", "big"]
 
 
 def open_hdf5(file: Path) -> Archive:
@@ -73,3 +86,127 @@ def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:
         end = min(length, (at // step + 1) * step)
         yield stored[(slice(None),) * axis + (slice(at, end),)]
         at = end
+
+
+def open_mat(file: Path) -> Archive:
+    """Open the matrices of a MATLAB file of any version; before 7.3 they are only read whole."""
+    with file.open("rb") as stream:
+        head = stream.read(520)
+    if head[512:] == _HDF5 or head.startswith((_HDF5[:4], b"MATLAB 7.3")):
+        with hdf5_file(file) as archive:
+            items = {key: archive[key] for key in archive if key[0] != "#"}
+            return Archive(file, {key: _matrix_73(file, key, item) for key, item in items.items()})
+    from scipy.io import loadmat, whosmat
+
+    def load(name: str) -> Any:
+        return loadmat(str(file), appendmat=False, variable_names=[name])[name]
+
+    if 0 not in head[:4]:  # a zero there marks version 4
+        _check_mat5(np.memmap(file, mode="r").data)
+    found = whosmat(str(file), appendmat=False)
+    arrays = {name: _array(file, name, shape, kind, load) for name, shape, kind in found}
+    return Archive(file, arrays)
+
+
+def _array(
+    file: Path, key: str, shape: tuple[int, ...], kind: str, load: Callable[[str], Any] | None
+) -> Array:
+    """An array that is only read whole, or never."""
+    whole = None if load is None else lambda: load(key)
+    refusal = (
+        f"{file}: {key} is a MATLAB {kind}, not a matrix of numbers; save these, e.g. A = s.A; "
+        f"save('numbers.mat', 'A', '-v7.3')."
+    )
+    refused = None if kind in _NUMBERS else refusal
+    array = Array(key, shape, None, whole, None, file, kind, kind == "sparse", refused)
+    return _with_column(array, replace(array, shape=shape[::-1], load=lambda: array.whole().T))
+
+
+def _with_column(array: Array, turned: Array) -> Array:
+    is_row = len(array.shape) == 2 and array.shape[0] == 1
+    return replace(array, column=turned) if is_row else array
+
+
+def _matrix_73(file: Path, key: str, item: Any) -> Array:
+    if item.attrs.get("MATLAB_sparse"):
+        return _sparse_73(file, key, item)
+    # Without the mark MATLAB did not write it, and whether it is transposed cannot be known.
+    kind = item.attrs.get("MATLAB_class", "array without MATLAB_class")
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    if item.attrs.get("MATLAB_empty"):
+        kind = "empty array"
+    if kind not in _NUMBERS:
+        return _array(file, key, (getattr(item, "shape", None) or ())[::-1], kind, None)
+    array = dataset(file, key, item, turned=True, kind=kind)
+    return _with_column(array, dataset(file, key, item, kind=kind))
+
+
+def _sparse_73(file: Path, key: str, item: Any) -> Array:
+    parts = {part: dataset(file, f"{key}/{part}", item[part]) for part in item}
+    shape = (int(item.attrs["MATLAB_sparse"]), parts["jc"].shape[0] - 1)
+
+    def load(key: str) -> Any:
+        from scipy.sparse import csc_array
+
+        data, rows, starts = (
+            parts[part].whole() if part in parts else np.zeros(0) for part in ("data", "ir", "jc")
+        )
+        return csc_array((data, rows.astype(np.int64), starts.astype(np.int64)), shape=shape)
+
+    return _array(file, key, shape, "sparse", load)
+
+
+def _check_mat5(contents: memoryview) -> None:
+    """Check the type code of each element: scipy.io.loadmat crashes Python on a wrong one."""
+    order: Order = "little" if bytes(contents[126:128]) == b"IM" else "big"
+    for code, body in _elements(contents[128:], order):
+        if code == 15:  # compressed
+            unpacked = _decompressed(body, order)
+            if unpacked is None:
+                continue
+            code, body = next(_elements(memoryview(unpacked), order))
+        elements = list(_elements(body, order)) if code == 14 else []
+        if len(elements) < 3:
+            raise ValueError(f"element of type {code} is no array")
+        flags = int.from_bytes(elements[0][1][:4], order)
+        kind, parts = flags & 0xFF, 1 + (flags >> 11 & 1)  # real, imaginary
+        codes = [code for code, _ in elements[3:]]
+        if kind == 5:  # sparse: rows and column starts come first
+            parts += 2
+        if 5 <= kind <= 15 and (len(codes) != parts or not {*codes} <= {*range(1, 8), 9, 12, 13}):
+            raise ValueError(f"array of class {kind} has parts of types {codes}")
+
+
+def _decompressed(body: memoryview, order: Order) -> bytes | None:
+    """Unpack an array as far as its own dimensions reach; more is a decompression bomb.
+
+    None for text, cells and structures, which are not looked into.
+    """
+    unpacking = zlib.decompressobj()
+    start = unpacking.decompress(body, 1024)
+    flags, entries = int.from_bytes(start[16:20], order), int.from_bytes(start[20:24], order)
+    if len(start) >= 24 and not 5 <= flags & 0xFF <= 15:
+        return None
+    count = int.from_bytes(start[28:32], order) // 4
+    lengths = [int.from_bytes(start[32 + 4 * k : 36 + 4 * k], order) for k in range(count)]
+    if flags & 0xFF != 5:
+        entries = math.prod(lengths)
+        require_room_for_array(lengths, "an array in the file", itemsize=16)
+    most = 16 * (entries + sum(lengths) + 64) + 4096
+    start += unpacking.decompress(unpacking.unconsumed_tail, most)
+    if unpacking.unconsumed_tail:
+        raise ValueError("an array is larger than its dimensions say")
+    return start
+
+
+def _elements(data: memoryview, order: Order) -> Iterator[tuple[int, memoryview]]:
+    at = 0
+    while at < len(data):
+        code = int.from_bytes(data[at : at + 4], order)
+        size, start = int.from_bytes(data[at + 4 : at + 8], order), at + 8
+        if code >> 16:  # up to four bytes are stored within the tag
+            code, size, start = code & 0xFFFF, code >> 16, at + 4
+        if start + size > len(data):
+            raise ValueError("the file ends within an array")
+        yield code, data[start : start + size]
+        at = start + size if code == 15 else -(-(start + size) // 8) * 8

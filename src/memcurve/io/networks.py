@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed
 from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, Opener, opened
-from memcurve.io.matlab import open_mat
+from memcurve.io.hdf5 import open_mat
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
+from memcurve.io.tables import open_market, open_matrix
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
-from memcurve.io.text import open_market, open_matrix
 from memcurve.limits import TooLargeError, require_room_for_states
 from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
@@ -187,12 +187,7 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
 
 
 def network_parts(
-    archive: Archive,
-    *,
-    matrix: str | None = None,
-    mask: str | None = None,
-    given: Any = None,
-    discretisation: str = "zoh",
+    archive: Archive, matrix: str | None, mask: str | None, given: Any, discretisation: str = "zoh"
 ) -> Parts:
     """Return A, C and notes from the arrays named, or else from the first kind of network found.
 
@@ -221,12 +216,15 @@ def network_parts(
         others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
         notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
         return _network_of(A, C, *notes)
-    leak = None if named else archive.first(_LEAKS)
-    if leak is None:
-        return _network_of(A, C, _weights_note(archive, found))
-    A, C = leaky_pair(A, C, _flat(archive, leak))
-    note = f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
-    return _network_of(A, C, note, _weights_note(archive, (*found, leak)))
+    text = "W and Win taken as a linear network: they tell no activation and no bias"
+    leak, notes = None if named else archive.first(_LEAKS), []
+    if leak is not None:
+        A, C = leaky_pair(A, C, _flat(archive, leak))
+        notes = [f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"]
+    others = [key for key in archive.arrays if key not in (*found, leak) and key[:2] != "A_"]
+    if others:
+        text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+    return _network_of(A, C, *notes, text)
 
 
 def _network_of(A: Any, C: Any, *notes: str) -> Parts:
@@ -277,26 +275,6 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
     return _network_of(A, _mask(archive, inward, given, A), note)
 
 
-def _stored_extras(archive: Archive, notes: Sequence[str]) -> Parts:
-    """What else :func:`save_network` writes."""
-    extras: Parts = {
-        part: _whole(archive.arrays[part]) for part in _EXTRAS if part in archive.arrays
-    }
-    stored = archive.arrays.get("notes")
-    if stored is not None and stored.dtype is not None and stored.dtype.kind == "U":
-        extras["notes"] = notes_of([*stored.whole().reshape(-1).tolist(), *notes], "network")
-    return extras
-
-
-def _weights_note(archive: Archive, used: Sequence[str]) -> str:
-    """What W and Win do not tell."""
-    text = "W and Win taken as a linear network: they tell no activation and no bias"
-    others = [name for name in archive.arrays if name not in used and name[:2] != "A_"]
-    if others:
-        text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
-    return text
-
-
 def _further_layers(archive: Archive, prefix: str) -> list[str]:
     """Weights of further layers, or of the other direction, of a torch recurrence."""
     own = f"{prefix}weight_hh_l"
@@ -340,9 +318,14 @@ def _parts(
     ending = file.suffix.lower()
     if isinstance(contents, Archive):
         with _naming(str(file)):
-            parts = network_parts(contents, matrix=matrix, mask=mask, given=given)
+            parts = network_parts(contents, matrix, mask, given)
         if ending == ".npz" and matrix is mask is None and given is not _NO_MASK:
-            parts |= _stored_extras(contents, parts["notes"])
+            arrays = contents.arrays  # what else save_network writes
+            parts |= {part: _whole(arrays[part]) for part in _EXTRAS if part in arrays}
+            stored = arrays.get("notes")
+            if stored is not None and stored.dtype is not None and stored.dtype.kind == "U":
+                notes = [*stored.whole().reshape(-1).tolist(), *parts["notes"]]
+                parts["notes"] = notes_of(notes, "network")
         return file, parts
     if matrix is not None or mask is not None:
         asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"

@@ -1,33 +1,24 @@
 """Recordings that need not fit into memory: states and input, handed out in chunks of any length.
 
-Which arrays or columns are the states and the input is told by their names.
+Which arrays or columns are the states and the input is told by their names. Views of a recording
+and lagged inputs are what estimators read.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import rectangular_array, require_limit, require_size
-from memcurve.io.arrays import (
-    Archive,
-    Array,
-    Opened,
-    Opener,
-    Table,
-    in_memory,
-    opened,
-)
-from memcurve.io.hdf5 import open_hdf5
-from memcurve.io.matlab import open_mat
+from memcurve.io.arrays import Archive, Array, Opened, Opener, Table, in_memory, opened
+from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
-from memcurve.io.parquet import open_parquet
-from memcurve.io.text import open_table
+from memcurve.io.tables import open_parquet, open_table
+from memcurve.result import Floats
 
 #: How to open each ending that recordings come with.
 FORMATS: dict[str, Opener] = {
@@ -47,8 +38,8 @@ _INPUTS = ("z", "u", "input", "inputs")
 #: Columns that count the rows; among the states they would be a ramp.
 _CLOCKS = ("", "t", "time", "Time", "index", "Unnamed: 0", "__index_level_0__")
 
-Floats = NDArray[np.float64]
 Names = str | Sequence[str] | None
+Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
 class Source:
@@ -154,7 +145,7 @@ def open_recording(
         raise found.fault("holds states alone; give their input too: `inputs` as array or path.")
     z: Array | None = None
     if not alone and isinstance(found, Table):  # one array, whose last column is the input
-        place = _input_column(found, input_name)
+        place = _column(found, input_name, _INPUTS, "input_name")
         X = found.array([*_state_columns(found, state_names, place), place])
     else:
         X = _states(found, state_names, alone)
@@ -184,9 +175,6 @@ def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
         raise array.fault(f"ends {left} rows before its {array.shape[0]} rows; {changed}")
 
 
-# ---- what is given
-
-
 def _contents(value: Any, argument: str) -> Opened:
     """Open a path, or take an array, something that is sliced like one, or nested lists."""
     if isinstance(value, str | os.PathLike):
@@ -207,50 +195,41 @@ def _contents(value: Any, argument: str) -> Opened:
     return in_memory(array, f"`{argument}`")
 
 
-# ---- which part is what
-
-
 def _states(contents: Opened, names: Names, alone: bool) -> Array:
     if isinstance(contents, Table):
         return contents.array(_state_columns(contents, names, None))
-    if isinstance(contents, Array):
-        return _unnamed(contents, names, "state_names")
-    if names is not None and not isinstance(names, str):
+    if isinstance(contents, Archive) and names is not None and not isinstance(names, str):
         if len(names) != 1:
             raise ValueError(
                 f"`state_names` must be the name of one array, that of all states, got {names!r}; "
                 f"lists are for the columns of tables."
             )
         names = names[0]
-    return _in_blocks(contents.arrays[_chosen(contents, names, _STATES, "state_names", alone)])
+    return _in_blocks(contents, names, _STATES, "state_names", alone)
 
 
 def _input(contents: Opened, name: str | None, alone: bool) -> Array:
     if isinstance(contents, Table):
         only = name is None and contents.width == 1
-        return contents.array([0 if only else _input_column(contents, name)])
+        return contents.array([0 if only else _column(contents, name, _INPUTS, "input_name")])
+    return _in_blocks(contents, name, _INPUTS, "input_name", alone)
+
+
+def _in_blocks(
+    contents: Array | Archive, name: Any, usual: Sequence[str], option: str, alone: bool
+) -> Array:
+    """The one array there is, or that of a name; held whole where its format has no blocks."""
     if isinstance(contents, Array):
-        return _unnamed(contents, name, "input_name")
-    array = contents.arrays[_chosen(contents, name, _INPUTS, "input_name", alone)]
-    return _in_blocks(array.column or array)
-
-
-def _unnamed(array: Array, names: Names, option: str) -> Array:
-    if names is not None:
-        raise array.fault(f"has no names to choose from, got {option}={names!r}; leave it out.")
-    return array
-
-
-def _in_blocks(array: Array) -> Array:
-    """The array itself, or held whole where its format has no blocks."""
+        if name is None:
+            return contents
+        raise contents.fault(f"has no names to choose from, got {option}={name!r}; leave it out.")
+    array = contents.arrays[_chosen(contents, name, usual, option, alone)]
+    if usual is _INPUTS:
+        array = array.column or array
     if array.is_sparse:
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
     return array if array.blocks else in_memory(array.whole(), array.name, array.file)
-
-
-def _input_column(table: Table, name: str | None) -> int:
-    return _column(table, _chosen(table, name, _INPUTS, "input_name"))
 
 
 def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
@@ -266,7 +245,7 @@ def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
                 )
         return columns
     wanted = [names] if isinstance(names, str) else names
-    columns = [_column(table, _chosen(table, n, (), "state_names")) for n in wanted]
+    columns = [_column(table, name, (), "state_names") for name in wanted]
     if len({*columns}) < len(columns):
         raise ValueError(f"`state_names` must name each column once, got {names!r}.")
     if place in columns:
@@ -277,19 +256,15 @@ def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
     return columns
 
 
-def _column(table: Table, name: str) -> int:
-    names = table.names or []
-    if names.count(name) > 1:
-        raise table.fault(f"has several columns {name!r}; rename them.")
-    return names.index(name)
+def _column(table: Table, name: str | None, usual: Sequence[str], option: str) -> int:
+    chosen, names = _chosen(table, name, usual, option), table.names or []
+    if names.count(chosen) > 1:
+        raise table.fault(f"has several columns {chosen!r}; rename them.")
+    return names.index(chosen)
 
 
 def _chosen(
-    contents: Archive | Table,
-    name: str | None,
-    usual: Sequence[str],
-    option: str,
-    alone: bool = False,
+    contents: Archive | Table, name: Any, usual: Sequence[str], option: str, alone: bool = False
 ) -> str:
     """Return the name asked for, the usual one, or (``alone``) the only one there is."""
     names = contents.names if isinstance(contents, Table) else list(contents.arrays)
@@ -303,7 +278,7 @@ def _chosen(
         raise contents.fault("holds no arrays.")
     if name is not None:
         if name in names or (name := str(name).removeprefix("/")) in names:
-            return name
+            return str(name)
         is_table = isinstance(contents, Table)
         thing, holds = (f"column {name!r}", "has") if is_table else (name, "holds")
         raise contents.fault(f"has no {thing}; it {holds} {contents.listing}. Correct `{option}`.")
@@ -316,9 +291,6 @@ def _chosen(
             f"{option}='...'."
         )
     return found[0] if found else names[0]
-
-
-# ---- whether they fit together
 
 
 def _check(states: Array, inputs: Array | None) -> None:
@@ -362,3 +334,70 @@ def _require_real(array: Array, remedy: str) -> None:
     if kind not in tuple("biuf"):
         remedy = f"give {remedy}" if kind == "c" else "store it as float64"
         raise array.fault(f"must hold real numbers, got {array.dtype}; {remedy}.")
+
+
+class View(Source):
+    """Another recording's rows, of which ``change(X, z, start)`` makes others, chunk by chunk."""
+
+    def __init__(self, source: Source, change: Change, columns: int | None = None) -> None:
+        self.length, self.name = source.length, source.name
+        self.columns = source.columns if columns is None else columns
+        self._source, self._change = source, change
+
+    def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
+        """Go through the recording, any number of times."""
+        for X, z in self._source.chunks(rows, start):
+            yield self._change(X, z, start)
+            start += len(X)
+
+
+def within_range(source: Source) -> Source:
+    """The recording itself, or rescaled where squares of its numbers would leave float64."""
+    X, z = first_rows(source, 10_000)
+    with np.errstate(invalid="ignore"):
+        exponents = np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1]
+        input_exponent = int(np.frexp(np.nanmax(np.abs(z), initial=0.0))[1])
+    if max(np.abs(exponents).max(initial=0), abs(input_exponent)) <= 300:
+        return source
+    # division by powers of two is exact
+    return View(source, lambda X, z, _: (np.ldexp(X, -exponents), np.ldexp(z, -input_exponent)))
+
+
+def first_rows(source: Source, most: int) -> tuple[Floats, Floats]:
+    """States and inputs of the first rows, ``most`` of them or all there are."""
+    return next(iter(source.chunks(min(source.length, most))))
+
+
+def lagged_chunks(
+    source: Source, lags: int, start: int, rows: int
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}), from row ``start`` on.
+
+    ``start`` is at least ``lags`` − 1: rows before it serve as lagged inputs only.
+    """
+    history = np.zeros(0)
+    done = start - lags + 1
+    for X, z in source.chunks(rows, done):
+        joined = np.concatenate([history, z])
+        first = max(start - done, 0)
+        if first < len(z):
+            windows = np.lib.stride_tricks.sliding_window_view(joined, lags)[:, ::-1]
+            # the last window ends with the last row
+            yield windows[len(windows) - (len(z) - first) :], X[first:]
+        done += len(z)
+        history = joined[max(len(joined) - lags + 1, 0) :]
+
+
+def lagged(source: Source, lags: int, start: int, stop: int) -> tuple[Floats, Floats]:
+    """(Z, X) of the rows ``start`` … ``stop`` − 1 in one piece."""
+    Z, X = next(lagged_chunks(source, lags, start, stop - start + lags - 1))
+    return np.ascontiguousarray(Z), X
+
+
+def require_rows(rows: int, columns: int) -> None:
+    """Refuse what least squares would fit perfectly."""
+    if rows <= columns + 2:
+        raise ValueError(
+            f"`states` must have more rows than columns by at least 3 after washout and lags, got "
+            f"{rows} rows for {columns} states; record longer or ask for fewer `lags`."
+        )

@@ -7,6 +7,7 @@ network's own states depend on the network alone, and serve every question about
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -138,6 +139,11 @@ class Analysis:
                 f"{self.inputs}; pass one column of C at a time."
             )
 
+    @property
+    def knows_rank(self) -> bool:
+        """Whether the rank was found already."""
+        return self._spectrum is not None or "rank" in vars(self)
+
     @cached_property
     def rank(self) -> int:
         """Exact rank of [C, AC, A²C, …] for the stored numbers."""
@@ -217,6 +223,10 @@ class Analysis:
 
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""
+        white = all(process.is_white for process in processes)
+        if white and not isinstance(self.reached.stored, np.ndarray):
+            with contextlib.suppress(UncertainResultError):
+                return np.sqrt(self.reached.white_variances)
         sizes = self.deviations(self.reached, processes)
         return np.ldexp(sizes, self.reached.exponents)
 

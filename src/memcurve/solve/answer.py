@@ -100,6 +100,8 @@ class Answer:
         Further figures.
     bands : (lags, 2) array or None
         Quantiles, for methods that average.
+    bounded : bool
+        Whether the errors hold; if not, the notes of the method say all there is to say.
     """
 
     outcome: Outcome
@@ -108,3 +110,4 @@ class Answer:
     options: dict[str, Any] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)
     bands: Floats | None = None
+    bounded: bool = True

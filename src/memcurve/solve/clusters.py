@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.network.graph import in_units, separate_parts
-from memcurve.solve.modes import DISC, blur_of, unit_norm
+from memcurve.solve.modes import CLEAR, DISC, blur_of, unit_norm
 from memcurve.solve.sensitivity import EPS
 
 Floats = NDArray[np.float64]
@@ -34,12 +34,16 @@ class RobustModes(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """Eigenvalues that rounding cannot tell apart, and how many of them the mask excites."""
+    """Eigenvalues that rounding cannot tell apart, and how many of them the mask excites.
+
+    ``clear``: none is excited, as far as rounding allows to tell, or it is far beyond rounding.
+    """
 
     values: Complexes
     rank: int
     excitation: float
     uncertainty: float
+    clear: bool = True
 
     @property
     def size(self) -> int:
@@ -94,13 +98,15 @@ def _judged_in_units(A: Floats, C: Floats) -> list[Cluster] | None:
     found = []
     for cluster in _clusters(values, radius):
         if len(cluster) == 1:
-            excited = float(excitation[cluster[0]])
-            rank = int(excited > tolerance[cluster[0]])
+            excited, least = float(excitation[cluster[0]]), float(tolerance[cluster[0]])
+            rank = int(excited > least)
         else:
-            rank, excited = _small_staircase(*_invariant_pair(S, Z, cluster, C, norm))
+            pair = _invariant_pair(S, Z, cluster, C, norm)
+            (rank, excited), least = _small_staircase(*pair), pair[2]
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
         uncertainty = spread + float(radius[cluster].max())
-        found.append(Cluster(values[cluster], rank, excited, uncertainty))
+        clear = rank == 0 or excited > CLEAR * least
+        found.append(Cluster(values[cluster], rank, excited, uncertainty, clear))
     return found
 
 

@@ -40,6 +40,7 @@ def estimate(
         options=dict(options or {}),
         diagnostics=dict(diagnostics or {}),
         bands=bands,
+        bounded=False,
     )
 
 
@@ -66,10 +67,10 @@ def _curve(
     loss = values.shape[1] - summed
     if outcome.loss is not None:
         loss = outcome.loss[k].sum(axis=1)
-    elif found.rank is not None:
+    elif found.bounded:
         loss = np.maximum(loss, 0.0)
     notes, diagnostics = list(found.notes), dict(found.diagnostics)
-    if kind != "Fisher" and found.rank is not None:
+    if kind != "Fisher" and found.bounded:
         if question.noise is not None:
             diagnostics["noise"] = {"kind": question.noise.label, "level": level}
         notes += _question_notes(question, level, found.rank)
@@ -101,16 +102,14 @@ def _curve(
     )
 
 
-def _question_notes(question: Question, level: float, rank: int) -> list[Note]:
+def _question_notes(question: Question, level: float, rank: int | None) -> list[Note]:
     notes, noise = [], question.noise
     if question.kind == "forecasting" and question.is_white:
         notes.append(Note("question", "white input cannot be forecast: every capacity is zero"))
     if noise is not None:
         size = f" of standard deviation {level:g}" if noise.is_scaled else ""
-        text = (
-            f"usable memory under {noise.label}{size}, relative to input of unit variance; without "
-            f"noise the total for white input is {rank}"
-        )
+        known = "" if rank is None else f"; without noise the total for white input is {rank}"
+        text = f"usable memory under {noise.label}{size}, relative to input of unit variance{known}"
         notes.append(Note("question", text))
     if not question.is_white:
         text = (

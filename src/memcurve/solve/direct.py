@@ -31,7 +31,7 @@ from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS
+from memcurve.solve.sensitivity import EPS, power_sizes
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -49,11 +49,11 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 #: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
 #: number.
 PROMISING, LOOK_AGAIN = 10.0, 1.05
+#: Up to so many states the basis may span all of them; beyond, half of them, and never more than
+#: the latter: other ways are quicker then.
+FEW_STATES, MOST_DIRECTIONS = 300, 4000
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
-#: How far ‖A^m‖ may exceed what A^m does to so many random vectors, ‖A^m‖_F in the mean square: for
-#: powers of rank one, the worst case, that is too little once in 270 draws.
-POWER_MARGIN, PROBES = 1.5, 8
 _SEED = 20230501
 TINY = float(np.finfo(float).tiny)
 
@@ -103,13 +103,16 @@ class Reduction:
 
 def solve_direct(task: Task) -> Outcome:
     """Usable memory of white inputs under errors of reading."""
-    deviations = task.observation[task.rows]
+    deviations = _deviations(task)[task.rows]
     unit = float(deviations.max())
     if not deviations.min() > 0:
         raise UncertainResultError("some of the states are read without noise.")
     levels = task.question.levels * unit
-    reduction = _reduction(task, deviations / unit, float(levels.min()))
-    return _evaluated(reduction, levels, task.question.lags)
+    rows = None if task.reads_all else task.rows
+    reduction, measure = _kept(
+        task.analysis, task.states, deviations / unit, float(levels.min()), rows
+    )
+    return _evaluated(reduction, levels / measure, task.question.lags)
 
 
 def is_direct(task: Task) -> bool:
@@ -120,14 +123,17 @@ def is_direct(task: Task) -> bool:
         and question.is_white
         and question.noise is not None
         and bool(np.all(question.levels > 0))
-        and not task.state.any()
+        and not question.noise.state(np.ones(1)).any()
     )
 
 
-def _reduction(task: Task, shape: Floats, level: float) -> Reduction:
-    """The reduction for noise of this shape, kept for further levels."""
-    rows = None if task.reads_all else task.rows
-    return _kept(task.analysis, task.states, shape, level, rows)
+def _deviations(task: Task) -> Floats:
+    """Standard deviations of the errors of reading at level one, in units of the states."""
+    noise = task.question.noise
+    assert noise is not None
+    if noise.is_relative:
+        return noise.observation(task.analysis.state_deviations(task.question.processes))
+    return noise.observation(np.ones(len(task.states)))
 
 
 def krylov_reduction(analysis: Analysis, level: float) -> tuple[Reduction, float]:
@@ -136,10 +142,10 @@ def krylov_reduction(analysis: Analysis, level: float) -> tuple[Reduction, float
     And the length of the mask in its units.
     """
     states = analysis.reached
-    shape = np.ldexp(1.0, -states.exponents)
-    unit = float(shape.max())
-    length = float(np.sqrt(((states.C / (shape / unit)[:, None]) ** 2).sum()))
-    return _kept(analysis, states, shape / unit, level * length, None), length
+    largest = float(np.abs(states.mask).max())
+    length = largest * float(np.sqrt(((states.mask / largest) ** 2).sum()))
+    found, measure = _kept(analysis, states, np.ones(len(states)), level * length, None)
+    return found, length / measure
 
 
 def _kept(
@@ -148,31 +154,40 @@ def _kept(
     shape: Floats,
     level: float,
     rows: NDArray[np.intp] | None,
-) -> Reduction:
+) -> tuple[Reduction, float]:
+    """The reduction for noise of this shape, kept for further levels, and the unit of its mask."""
+    scale = shape
+    if rows is not None:
+        scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
+        scale[rows] = shape
+    C = states.mask / scale[:, None]
+    # a power of two: squares of what is about one neither overflow nor vanish
+    measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
     key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes())
     found: Reduction | None = analysis.reductions.get(key)
-    if found is None or level < found.level:
-        scale = shape
-        if rows is not None:
-            scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
-            scale[rows] = shape
-        found = reduced(
-            states.A * (scale / scale[:, None]), states.C / scale[:, None], level, rows=rows
-        )
+    if found is None or level / measure < found.level:
+        A = states.stored
+        if isinstance(A, np.ndarray):
+            A = A * (scale / scale[:, None])
+        else:
+            from scipy.sparse import diags_array
+
+            A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
+        found = reduced(A, C / measure, level / measure, rows=rows)
         analysis.reductions[key] = found
-    return found
+    return found, measure
 
 
 def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = None) -> Reduction:
     """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method."""
     size = len(C)
-    most = size if size <= 300 else max(300, size // 2)
+    most = size if size <= FEW_STATES else min(max(FEW_STATES, size // 2), MOST_DIRECTIONS)
     basis = _Basis(size, most + C.shape[1])
     c = np.zeros((basis.capacity, C.shape[1]))
     for j, column in enumerate(C.T):
         c[:, j] = basis.add(np.array(column))
     H = np.zeros((basis.capacity, basis.capacity))
-    powers = _power_norms(A, size)
+    powers = power_sizes(A)
     # the lengths of the steps multiply to what the next power has outside of the space: as long
     # as that is not small, a closer look is not worth its time
     look, k = 0, 0
@@ -255,20 +270,6 @@ class _Basis:
             coordinates[self.count] = rest
             self.count += 1
         return coordinates
-
-
-def _power_norms(A: Any, size: int, most: int = 4096) -> Floats:
-    """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½."""
-    probes = np.random.default_rng(_SEED).standard_normal((size, PROBES))
-    norms = [1.0]
-    while len(norms) < most:
-        probes = A @ probes
-        norms.append(POWER_MARGIN * float(np.sqrt((probes**2).sum(axis=0).max())))
-        if norms[-1] <= 0.5:
-            return np.array(norms)
-        if not np.isfinite(norms[-1]):
-            break
-    raise UncertainResultError("the powers of A decay too slowly, or not at all.")
 
 
 def _left_out(H: Floats, c: Floats, powers: Floats, small: float) -> float:

@@ -70,6 +70,16 @@ class Ring(NamedTuple):
     complement: float
 
 
+class Response(NamedTuple):
+    """Poles of which ``shift`` zeros do not count, without saying which of them are the zeros.
+
+    A pole at zero delays the all-pass filter by one step: B = z^m B_counting.
+    """
+
+    poles: Complexes
+    shift: int
+
+
 @dataclass(frozen=True, eq=False)
 class Spectrum:
     """The controllable spectrum of a single-input network.
@@ -101,6 +111,9 @@ class Spectrum:
         Where all poles count and are zero or the roots of one number, that number.
     assumed : bool
         Whether all modes were taken to count without being asked.
+    response : Response or None
+        Where the poles cannot be told but the curve can: more poles than count, and the lags by
+        which those that do not, all of them zero, delay their filter.
     """
 
     poles: Complexes | None
@@ -113,6 +126,7 @@ class Spectrum:
     basis: EigenBasis | None = None
     ring: Ring | None = None
     assumed: bool = False
+    response: Response | None = None
 
 
 class Screening(NamedTuple):

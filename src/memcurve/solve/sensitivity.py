@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.errors import UncertainResultError
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,9 @@ PROBES = 32
 SMALL_REST = 0.5
 #: Σ‖Aᵏ‖² up to this times N is found in single precision.
 SMALL_GROWTH = 1e3
+#: How far ‖A^m‖ may exceed what A^m does to so many random vectors, ‖A^m‖_F in the mean square: for
+#: powers of rank one, the worst case, that is too little once in 270 draws.
+POWER_MARGIN, FEW_PROBES = 1.5, 8
 _SEED = 20230501
 
 
@@ -132,6 +136,24 @@ def power_norms(A: Floats) -> PowerNorms:
     with np.errstate(over="ignore", invalid="ignore"):
         norms = _probed_norms(A) if len(A) >= PROBES_FROM_SIZE else None
         return _doubled_norms(A) if norms is None else norms
+
+
+def power_sizes(A: Any, most: int = 4096) -> Floats:
+    """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½.
+
+    A is anything that can be multiplied by a matrix. Raises UncertainResultError where the powers
+    do not get there.
+    """
+    probes = np.random.default_rng(_SEED).standard_normal((A.shape[0], FEW_PROBES))
+    norms = [1.0]
+    while len(norms) < most:
+        probes = A @ probes
+        norms.append(POWER_MARGIN * float(np.sqrt((probes**2).sum(axis=0).max())))
+        if norms[-1] <= 0.5:
+            return np.array(norms)
+        if not np.isfinite(norms[-1]):
+            break
+    raise UncertainResultError("the powers of A decay too slowly, or not at all.")
 
 
 def _normal_power_norms(moduli: Floats) -> PowerNorms:

@@ -43,6 +43,8 @@ Floats = NDArray[np.float64]
 LARGEST_ERROR = 1e-6
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
 ONE_THREAD = 700
+#: Up to this many states the rank is told along with usable memory, which does not need it.
+RANK_UNDER_NOISE = 500
 
 
 class Solver(NamedTuple):
@@ -67,22 +69,24 @@ def solve_lattice(task: Task) -> Outcome:
 
 def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     """The same for a spectrum, decided or assumed."""
-    if spectrum.poles is None:
+    if spectrum.ring is not None:
+        memory, loss, error = memory_of_ring(*spectrum.ring, lags)
+        return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
+    poles, shift = (spectrum.poles, 0) if spectrum.response is None else spectrum.response
+    if poles is None:
         raise UncertainResultError(
             "the eigenvalues that count cannot be told from those that do not."
         )
-    if spectrum.ring is not None:
-        memory, loss, error = memory_of_ring(*spectrum.ring, lags)
-    else:
-        radius = float(np.abs(spectrum.poles).max(initial=0.0))
-        if radius >= 1:
-            raise UncertainResultError(
-                f"the spectral radius comes out as {radius:.6g}, not below 1."
-            )
-        if not np.isfinite(spectrum.sensitivity):
-            raise UncertainResultError("the powers of A grow too far for an error estimate.")
-        memory, loss = memory_of_poles(spectrum.poles, lags)
-        error = curve_error(memory, loss, spectrum.sensitivity, spectrum.rank)
+    radius = float(np.abs(poles).max(initial=0.0))
+    if radius >= 1:
+        raise UncertainResultError(f"the spectral radius comes out as {radius:.6g}, not below 1.")
+    if not np.isfinite(spectrum.sensitivity):
+        raise UncertainResultError("the powers of A grow too far for an error estimate.")
+    memory, loss = memory_of_poles(poles, None if lags is None else lags + shift)
+    error = curve_error(memory, loss, spectrum.sensitivity, len(poles))
+    if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
+        raise UncertainResultError("the zeros that do not count cannot be told well enough.")
+    memory, loss, error = memory[shift:], loss[shift:], error[shift:]
     return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
 
 
@@ -106,7 +110,7 @@ def answered(task: Task, certify_up_to: int) -> Answer:
         # overflow ends in errors that are not finite, and is dealt with as such
         outcome, reason = _in_floating_point(task)
     arithmetic, notes = "float64", reach_notes(task)
-    rank = task.rank if task.question.kind != "Fisher" else None
+    rank = task.rank if _wants_rank(task, reason) else None
     if reason:
         with few_threads(len(task.states)):
             outcome = _in_balls(task, outcome, certify_up_to, reason)
@@ -122,6 +126,14 @@ def answered(task: Task, certify_up_to: int) -> Answer:
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
     return Answer(outcome, rank, notes, diagnostics=diagnostics | {"arithmetic": arithmetic})
+
+
+def _wants_rank(task: Task, reason: str) -> bool:
+    """Whether the rank is told: usable memory does not need it, and large networks make it dear."""
+    if task.question.kind == "Fisher":
+        return False
+    cheap = len(task.states) <= RANK_UNDER_NOISE or task.analysis.knows_rank
+    return bool(cheap or reason or not is_direct(task))
 
 
 def certified(task: Task) -> Answer:

@@ -14,7 +14,9 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zero ones
    are deflated and zero gets its exact multiplicity.
 5. If not, the modes that count may stand apart so clearly that they can be singled out.
-6. Otherwise ``poles`` is None, and only the minimal polynomial itself can tell.
+6. If not even that, the curve may be known where the poles are not: zeros that do not count are a
+   delay, and the other modes that are lost are silent beyond doubt (``response``).
+7. Otherwise only the minimal polynomial itself can tell.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from memcurve.network.graph import (
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
 from memcurve.solve.clusters import RobustModes, robust_modes
-from memcurve.solve.modes import Spectrum, screen
+from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import krylov_rank
 from memcurve.solve.sensitivity import (
     EPS,
@@ -137,7 +139,50 @@ def _closer_look(states: States) -> Spectrum:
         poles, sensitivity = _all_nonzero(states)
     else:
         poles, sensitivity = _selected(states, robust)
-    return Spectrum(poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity)
+    response = None
+    if poles is None or not np.isfinite(sensitivity.curve):
+        response, sensitivity = _shifted(states)
+    return Spectrum(
+        poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity, response=response
+    )
+
+
+def _shifted(states: States) -> tuple[Response | None, Sensitivity]:
+    """All eigenvalues but the non-zero ones that are lost, and the number of zeros that are.
+
+    With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ.
+    LAPACK may scatter a multiple zero widely, but the product over all eigenvalues is backward
+    stable: the zeros that do not count are taken away as a delay of m steps, and none of them need
+    be told from the eigenvalues around. The roots of q must be told: they are silent, all other
+    modes that are not zero are excited far beyond rounding, and the exact counts agree.
+    """
+    exact, poles = states.degree, states.eigenvalues
+    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
+    response = Response(poles, len(states) - exact.degree - lost)
+    if lost == 0 or states.clusters is None or lost < 0:
+        return (response, states.sensitivity) if lost == 0 else (None, UNKNOWN)
+    others = [c for c in states.clusters if abs(c.centre) > c.uncertainty]
+    silent = [(c, c.values[k]) for c in others for k in range(c.rank, c.size)]
+    known = sum(c.size for c in others) == states.nonzero_eigenvalues
+    if not known or len(silent) != lost or not all(c.clear for c in others):
+        return None, UNKNOWN
+    for cluster, value in silent:
+        nearest = int(np.argmin(np.abs(poles - value)))
+        if abs(poles[nearest] - value) > 2 * cluster.uncertainty:
+            return None, UNKNOWN
+        poles = np.delete(poles, nearest)
+    values, uncertainty = (
+        np.array([value for _, value in silent]),
+        np.array([2 * cluster.uncertainty for cluster, _ in silent]),
+    )
+    removed = uncertain_poles_sensitivity(values, uncertainty)
+    sensitivity = Sensitivity(
+        states.sensitivity.curve + removed.curve, states.sensitivity.gap + removed.gap
+    )
+    upper = np.count_nonzero(poles.imag > 0)
+    if upper != np.count_nonzero(poles.imag < 0) or sensitivity.curve > WELL_KNOWN:
+        return None, UNKNOWN
+    return response._replace(poles=poles), sensitivity
 
 
 def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
@@ -154,7 +199,8 @@ def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
 def _selected(states: States, robust: RobustModes | None) -> tuple[Complexes | None, Sensitivity]:
     """Poles where the modes that count stand apart; None unless they are known very well."""
     exact = states.degree
-    if robust is None or len(robust.values) != exact.degree:
+    clear = states.clusters is not None and all(cluster.clear for cluster in states.clusters)
+    if robust is None or len(robust.values) != exact.degree or not clear:
         return None, UNKNOWN
     order = np.argsort(-np.abs(robust.values), kind="stable")[: exact.degree - exact.zeros]
     values, uncertainty = robust.values[order], robust.uncertainty[order]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.errors import UncertainResultError
 from memcurve.network.graph import Indices, balanced, eigenvalues, strong_components, submatrix
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
@@ -16,9 +17,19 @@ from memcurve.solve.modular import (
     minimal_degree,
     nonzero_eigenvalue_count,
 )
-from memcurve.solve.sensitivity import PowerNorms, Sensitivity, pole_sensitivity, power_norms
+from memcurve.solve.sensitivity import (
+    EPS,
+    PowerNorms,
+    Sensitivity,
+    pole_sensitivity,
+    power_norms,
+    power_sizes,
+)
 
 Floats = NDArray[np.float64]
+
+#: Products with A before a sum over its powers is left to other ways.
+MOST_PRODUCTS = 10_000
 
 
 class States:
@@ -97,6 +108,24 @@ class States:
     def power_norms(self) -> PowerNorms:
         """Σ‖A^k‖² and Σ‖A^k‖ in this measure."""
         return power_norms(np.asfortranarray(self.A))
+
+    @cached_property
+    def white_variances(self) -> Floats:
+        """Variances of the states, as they are stored, for white input: Σ_k (A^k C)², by products.
+
+        What comes later is at most ‖A^k C‖² Σ_m ‖A^m‖², and left out where it is below rounding of
+        the largest. Raises UncertainResultError where that takes long.
+        """
+        A, x = self.stored, self.mask / np.abs(self.mask).max()
+        sizes = power_sizes(A)
+        later = float((sizes[:-1] ** 2).sum() / (1 - sizes[-1] ** 2))
+        total = np.zeros(len(x))
+        for _ in range(MOST_PRODUCTS):
+            total += (x**2).sum(axis=1)
+            x = A @ x
+            if float((x**2).sum()) * later <= EPS**2 * float(total.max()):
+                return np.asarray(total * np.abs(self.mask).max() ** 2)
+        raise UncertainResultError("the states take too long to settle.")
 
     @cached_property
     def sensitivity(self) -> Sensitivity:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.limits import require_room_for_states
 from memcurve.network.graph import eigenvalues
 from memcurve.solve.analysis import Task, realized
 from memcurve.solve.answer import Outcome
@@ -53,6 +54,7 @@ def solve_white(task: Task) -> Outcome:
 
     Raises UncertainResultError where floating point has no answer.
     """
+    require_room_for_states(len(task.states), "noise")
     single = task.analysis.inputs == 1
     maps = task.question.noise is not None or not task.reads_all
     _require_sure(task, keep_basis=maps)

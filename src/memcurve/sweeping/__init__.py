@@ -11,8 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memcurve.sweeping.cases import Case
-    from memcurve.sweeping.evaluation import evaluate
+    from memcurve.sweeping.cases import Case, evaluate
     from memcurve.sweeping.result import Sweep
     from memcurve.sweeping.run import sweep
     from memcurve.sweeping.studies import Study, shipped
@@ -24,7 +23,7 @@ _HOMES = {
     "Case": "cases",
     "Study": "studies",
     "Sweep": "result",
-    "evaluate": "evaluation",
+    "evaluate": "cases",
     "shipped": "studies",
     "sweep": "run",
 }

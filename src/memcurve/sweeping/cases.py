@@ -1,4 +1,8 @@
-"""Cases: one network and one question about it, the unit of a sweep."""
+"""Cases: one network and one question about it, the unit of a sweep, and what becomes of it.
+
+Everything is computed with one BLAS thread, whoever calls: sums over several threads are rounded
+differently, and the naive methods are made of rounding.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,15 @@ import functools
 import hashlib
 import inspect
 import json
-from collections.abc import Mapping
+import math
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
+from memcurve import ensembles, masks
 from memcurve.arguments import (
     require_density,
     require_number,
@@ -20,11 +27,18 @@ from memcurve.arguments import (
     require_size,
     table_entry,
 )
+from memcurve.curve import MemoryCurve
 from memcurve.ensembles import ENSEMBLES
-from memcurve.inputs import White, parse
+from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.inputs import White, parse, processes_for
+from memcurve.limits import require_room_for_array
 from memcurve.masks import MASKS, is_random
+from memcurve.memory import memory_curve, noise_profile
 from memcurve.methods import METHODS
-from memcurve.noise import StateNoise, noise_of, parse_noise
+from memcurve.network import LinearNetwork
+from memcurve.noise import StateNoise, noise_of, number_formats, parse_noise
+from memcurve.solve.analysis import Analysis
+from memcurve.sweeping.executors import blas_libraries
 
 
 @dataclass(frozen=True)
@@ -52,54 +66,48 @@ class Quantity:
 
 def _usable(number_format: str, states: str, label: str) -> Quantity:
     # the rounding taken as noise of the same size in all states, as in `noise_profile`
-    meaning = f"total with states {states}"
-    return Quantity(meaning, f"usable {label}", bounded=True, number_format=number_format)
+    return Quantity(
+        f"total with states {states}", f"usable {label}", bounded=True, number_format=number_format
+    )
 
 
 #: What a case can keep.
 QUANTITIES = {
     "total": Quantity(
         "memory over all lags (or those the method covers), under the case's noise, if any",
-        "total memory", bounded=True, counts_states=True,
-    ),
+        "total memory", bounded=True, counts_states=True),
     "total_error": Quantity(
-        "the method's own bound on the error of the total", "error bound of the total"
-    ),
+        "the method's own bound on the error of the total", "error bound of the total"),
     "rank": Quantity(
         "rank of the Krylov matrix: the total without noise, for white input",
-        bounded=True, counts_states=True,
-    ),
+        bounded=True, counts_states=True),
     "rank_robust": Quantity(
         "the rank that a change of the network in its last digits leaves", "robust rank",
-        bounded=True, counts_states=True,
-    ),
+        bounded=True, counts_states=True),
     "usable_float64": _usable("float64", "in double precision", "in float64"),
     "usable_float32": _usable("float32", "in single precision", "in float32"),
     "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
     "usable_12bit": _usable("12 bit", "recorded with 12 bits", "with 12 bits"),
     "horizon_half": Quantity(
         "first lag at which less than half of the input is left", "lag where half is left",
-        share_left=0.5,
-    ),
+        share_left=0.5),
     "horizon_tenth": Quantity(
         "first lag at which less than a tenth of the input is left", "lag where a tenth is left",
-        share_left=0.1,
-    ),
+        share_left=0.1),
     "largest_error": Quantity(
-        "the method's own bound on the error of the curve, at its worst lag", "error bound"
-    ),
+        "the method's own bound on the error of the curve, at its worst lag", "error bound"),
     "error_against_exact": Quantity(
-        "largest distance from the exact curve at any lag", "error against the exact curve"
-    ),
+        "largest distance from the exact curve at any lag", "error against the exact curve"),
     "total_error_against_exact": Quantity(
-        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"
-    ),
+        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"),
 }  # fmt: skip
 #: The largest whole number that the store and all formats of tables hold.
 LARGEST = 2**63 - 1
 #: What a case keeps unless told otherwise.
 USUAL = ("total", "rank")
 FORMAT = "memcurve.Case/1"
+#: Options of ensembles that are fields of their own.
+LIFTED = ("spectral_radius", "density", "mask")
 #: The names that some fields take.
 TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
 
@@ -119,25 +127,19 @@ def require_ensemble_options(ensemble: str, names: tuple[str, ...]) -> None:
 @functools.cache
 def draws(ensemble: str, mask: str | None, method: str) -> bool:
     """Whether something is drawn at random, so that a seed is needed."""
-    parameters = inspect.signature(ENSEMBLES[ensemble]).parameters
-    if parameters["seed"].default is inspect.Parameter.empty:
-        return True
+    seed = inspect.signature(ENSEMBLES[ensemble]).parameters["seed"]
     # the own mask of rings of any lengths is drawn, although their weights are not
     by_mask = ensemble == "permutation" if mask is None else is_random(mask)
-    return by_mask or METHODS[method].draws
+    return seed.default is inspect.Parameter.empty or by_mask or METHODS[method].draws
 
 
 def _tidy_noise(noise: Any) -> float | str | None:
     """One form for each noise: a number, a word, or None where there is none."""
-    if noise is None:
-        return None
     if isinstance(noise, str):
-        # a word may stand for no noise, or for a number
-        read = parse_noise([noise])
+        read = parse_noise([noise])  # a word may stand for no noise, or for a number
         if not isinstance(read, float):
-            if isinstance(read, StateNoise) and read.deviation == 0:
-                return None
-            return noise.strip().lower()
+            silent = isinstance(read, StateNoise) and read.deviation == 0
+            return None if silent else noise.strip().lower()
         noise = read
     level = noise_of(require_number(noise, "noise", "at least 0", lambda s: s >= 0))
     return None if level is None else float(noise)
@@ -146,20 +148,15 @@ def _tidy_noise(noise: Any) -> float | str | None:
 @functools.lru_cache(maxsize=1000)
 def _tidy_input(text: Any) -> str | None:
     """The input process as words without blanks, None for white."""
-    if text is None:
-        return None
     if isinstance(text, str) and text.strip().lower().startswith("series:"):
         raise ValueError(
             f"`input` must say all there is to know, and a file may change between runs; got "
             f"{text!r}. Give its autocovariance as acov:1,0.5,…, or a process fitted to it."
         )
-    process = parse(text)
-    return None if isinstance(process, White) else "".join(text.lower().split())
+    return None if isinstance(parse(text), White) else "".join(text.lower().split())
 
 
-def _tidy_seed(seed: Any) -> int | None:
-    if seed is None:
-        return None
+def _tidy_seed(seed: Any) -> int:
     whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if not whole or not 0 <= seed <= LARGEST:
         limit = f" and at most {LARGEST} (2^63 - 1)" if whole and seed > 0 else ""
@@ -167,10 +164,6 @@ def _tidy_seed(seed: Any) -> int | None:
             f"`seed` must be a whole number from 0 on{limit}, got {seed!r}; take e.g. 1."
         )
     return int(seed)
-
-
-def _tidy_radius(radius: Any) -> float:
-    return require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
 
 
 def tidy_keep(keep: Any) -> tuple[str, ...]:
@@ -181,12 +174,9 @@ def tidy_keep(keep: Any) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
-def _tidy_name(field: str) -> Any:
-    def tidy(name: Any) -> str:
-        table_entry(TABLES[field], name, field)
-        return str(name)
-
-    return tidy
+def _tidy_name(name: Any, field: str) -> str:
+    table_entry(TABLES[field], name, field)
+    return str(name)
 
 
 def number_of_states(case: Mapping[str, Any]) -> int:
@@ -205,8 +195,7 @@ def _tidy_options(options: Any) -> dict[str, Any]:
         raise TypeError(f"`options` must be a table of names and values, got {options!r}.")
     try:
         # as JSON has them; what JSON lacks is refused
-        plain = json.loads(json.dumps(dict(options), allow_nan=False))
-        return dict(sorted(plain.items()))
+        return dict(sorted(json.loads(json.dumps(dict(options), allow_nan=False)).items()))
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"`options` must hold numbers, words and lists of them, so that they can be stored; "
@@ -214,25 +203,27 @@ def _tidy_options(options: Any) -> dict[str, Any]:
         ) from None
 
 
-def _or_none(tidy: Any) -> Any:
-    return lambda value: None if value is None else tidy(value)
+def _or_none(tidy: Callable[..., Any], **fixed: Any) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else tidy(value, **fixed)
 
 
 #: How each field gets its one form.
-TIDY: dict[str, Any] = {
-    "ensemble": _tidy_name("ensemble"),
+TIDY: dict[str, Callable[[Any], Any]] = {
+    "ensemble": functools.partial(_tidy_name, field="ensemble"),
     "size": require_size,
-    "spectral_radius": _or_none(_tidy_radius),
+    "spectral_radius": _or_none(
+        require_number, argument="spectral_radius", rule="at least 0", holds=lambda r: r >= 0
+    ),
     "density": _or_none(require_density),
-    "mask": _or_none(_tidy_name("mask")),
+    "mask": _or_none(_tidy_name, field="mask"),
     "ensemble_options": _tidy_options,
     "inputs": functools.partial(require_size, argument="inputs"),
-    "input": _tidy_input,
-    "noise": _tidy_noise,
-    "method": _tidy_name("method"),
+    "input": _or_none(_tidy_input),
+    "noise": _or_none(_tidy_noise),
+    "method": functools.partial(_tidy_name, field="method"),
     "options": _tidy_options,
-    "lags": _or_none(functools.partial(require_size, argument="lags")),
-    "seed": _tidy_seed,
+    "lags": _or_none(require_size, argument="lags"),
+    "seed": _or_none(_tidy_seed),
     "keep": tidy_keep,
     "curve": bool,
 }
@@ -312,30 +303,27 @@ class Case:
     @property
     def ensemble_arguments(self) -> dict[str, Any]:
         """What :func:`memcurve.ensembles.make` gets besides the size and the seed."""
-        named = {name: getattr(self, name) for name in LIFTED}
-        given = {name: value for name, value in named.items() if value is not None}
-        return dict(self.ensemble_options) | given
+        named = {name: getattr(self, name) for name in LIFTED if getattr(self, name) is not None}
+        return {**self.ensemble_options, **named}
 
     def to_dict(self) -> dict[str, Any]:
         """What is set, as plain JSON types; what is at its default is left out."""
-        content: dict[str, Any] = {}
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            if item.name in _ALWAYS or value != _DEFAULTS[item.name]:
-                content[item.name] = list(value) if isinstance(value, tuple) else value
-        return content
+        return {
+            item.name: list(value) if isinstance(value, tuple) else value
+            for item in dataclasses.fields(self)
+            if (value := getattr(self, item.name)) not in (item.default, {})
+            or item.name in ("method", "keep")
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Read back what :meth:`to_dict` gave."""
         if not isinstance(content, Mapping):
             raise TypeError(f"a case must be a mapping of its fields, got {content!r}.")
-        known = [item.name for item in dataclasses.fields(cls)]
+        known = ", ".join(TIDY)
         for name in content:
-            if name not in known:
-                raise ValueError(
-                    f"a case has no field {name!r}; its fields are {', '.join(known)}."
-                )
+            if name not in TIDY:
+                raise ValueError(f"a case has no field {name!r}; its fields are {known}.")
         for name in ("ensemble", "size"):
             if name not in content:
                 raise ValueError(f"a case needs `{name}`, got {dict(content)!r}.")
@@ -344,34 +332,135 @@ class Case:
     @functools.cached_property
     def key(self) -> str:
         """SHA-256 of the case: the same case has the same key in every study."""
-        text = json.dumps(
-            [FORMAT, self.to_dict()], sort_keys=True, separators=(",", ":"), allow_nan=False
-        )
+        content = [FORMAT, self.to_dict()]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __hash__(self) -> int:
         return hash(self.key)
 
 
-#: Options of ensembles that are fields of their own.
-LIFTED = ("spectral_radius", "density", "mask")
-_ALWAYS = ("ensemble", "size", "method", "keep")
-_DEFAULTS: dict[str, Any] = {
-    item.name: {} if item.default_factory is not dataclasses.MISSING else item.default
-    for item in dataclasses.fields(Case)
-}
-
-
 def _lift_options(case: Case) -> None:
     """Move options of the ensemble to the fields of that name."""
-    options = case.ensemble_options
-    for name in LIFTED:
-        if isinstance(options, Mapping) and name in options:
-            if getattr(case, name) is not None:
-                raise ValueError(
-                    f"`{name}` must be given once, got {getattr(case, name)!r} and, among the "
-                    f"options of ensemble {case.ensemble!r}, {options[name]!r}."
-                )
-            object.__setattr__(case, name, options[name])
-            options = {key: value for key, value in options.items() if key != name}
-    object.__setattr__(case, "ensemble_options", options)
+    options: Any = case.ensemble_options
+    if not isinstance(options, Mapping):
+        return
+    for name in (name for name in LIFTED if name in options):
+        if getattr(case, name) is not None:
+            raise ValueError(
+                f"`{name}` must be given once, got {getattr(case, name)!r} and, among the "
+                f"options of ensemble {case.ensemble!r}, {options[name]!r}."
+            )
+        object.__setattr__(case, name, options[name])
+    rest = {name: value for name, value in options.items() if name not in LIFTED}
+    object.__setattr__(case, "ensemble_options", rest)
+
+
+def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute a case, given as :meth:`Case.to_dict` writes it.
+
+    Returns
+    -------
+    dict
+        ``values``, one number a quantity, None where it is not known (an error bound of a method
+        that has none, a horizon beyond the lags); and ``curve``, None unless asked for, with the
+        lags, the memory, its error and the notes. The same case gives the same bits.
+
+    Examples
+    --------
+    >>> from memcurve.sweeping import evaluate
+    >>> evaluate({"ensemble": "orthogonal", "size": 10, "seed": 1, "keep": ["total", "rank"]})
+    {'values': {'rank': 10, 'total': 10.0}, 'curve': None}
+    """
+    asked = Case.from_dict(case)
+    with blas_libraries().limit(limits=1, user_api="blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)  # `rank_robust` and the notes have it
+        network = network_of(asked)
+        curve = _curve(asked, network)
+        if not math.isfinite(curve.total):
+            raise UncertainResultError(
+                f"method {asked.method!r} gives a total of {curve.total} for this network; "
+                f"method='exact' gives its memory."
+            )
+        values = _Quantities(asked, network, curve)
+        kept = {name: _known(values[name]) for name in asked.keep}
+    if not asked.curve:
+        return {"values": kept, "curve": None}
+    whole = {"lags": curve.lags.tolist(), "values": curve.values.tolist()}
+    error = [_known(error) for error in curve.error.tolist()]
+    return {"values": kept, "curve": whole | {"error": error, "notes": list(curve.notes)}}
+
+
+def network_of(case: Case) -> LinearNetwork:
+    """The network of a case, the same as that of the command with the same options."""
+    require_room_for_array((case.size, case.size), f"a network of size {case.size}")
+    network = ensembles.make(case.ensemble, case.size, seed=case.seed, **case.ensemble_arguments)
+    if case.inputs == 1:
+        return network
+    # the first two streams of a seed are the network's own connectivity and mask
+    streams = np.random.SeedSequence(case.seed).spawn(case.inputs + 1)[2:]
+    columns = [masks.make(case.mask or "normal", network.size, seed=s) for s in streams]
+    return network.replace(C=np.column_stack([network.C, *columns]))
+
+
+class _Quantities:
+    """The quantities of one curve by name; what several need is computed at most once."""
+
+    def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
+        self.case, self.network, self.curve = case, network, curve
+
+    def __getitem__(self, name: str) -> float | int | None:
+        quantity, curve = QUANTITIES[name], self.curve
+        if quantity.number_format is not None:
+            return self._usable[quantity.number_format]
+        if quantity.share_left is not None:
+            return curve.horizon(quantity.share_left)
+        if name == "error_against_exact":
+            return float(np.abs(curve.channels - self._exact.channels).max(initial=0.0))
+        if name == "total_error_against_exact":
+            return math.fsum(curve.values) - math.fsum(self._exact.values)
+        if name == "largest_error":
+            return float(curve.error.max(initial=0.0))
+        if name in ("rank", "rank_robust"):
+            # a rank is the network's, whatever the method makes of it
+            known = curve if curve.rank is not None else self._plain
+            return known.rank if name == "rank" else known.diagnostics.get(name, known.rank)
+        return float(getattr(curve, name))
+
+    @functools.cached_property
+    def _plain(self) -> MemoryCurve:
+        """The exact curve of the network for white input, without noise."""
+        return memory_curve(self.network, 1)
+
+    @functools.cached_property
+    def _exact(self) -> MemoryCurve:
+        """The exact answer to the same question, at the same lags."""
+        if self.case.method == "exact":
+            return self.curve
+        return _curve(self.case, self.network, exact_at=len(self.curve))
+
+    @functools.cached_property
+    def _usable(self) -> dict[str, float]:
+        """Exact totals at the noise that number formats amount to, for this network's states."""
+        processes = processes_for(self.case.input, self.network.inputs)
+        levels = number_formats(Analysis.of(self.network).state_deviations(processes))
+        names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
+        wanted = [levels[name] for name in names]
+        family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
+        return dict(zip(names, family.totals.tolist(), strict=True))
+
+
+def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
+    """The curve that is asked for, or the exact one at so many lags."""
+    noise: Any = parse_noise([case.noise]) if isinstance(case.noise, str) else case.noise
+    question = {"input": case.input, "noise": noise, "seed": case.seed}
+    how: dict[str, Any] = {"method": case.method, **case.options} if exact_at is None else {}
+    curve: MemoryCurve = memory_curve(network, exact_at or case.lags, **question, **how)
+    return curve
+
+
+def _known(value: Any) -> float | int | None:
+    """A number as JSON has it; NaN means that it is not known."""
+    if value is None or math.isnan(value):
+        return None
+    return int(value) if isinstance(value, int | np.integer) else float(value)

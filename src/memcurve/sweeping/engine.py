@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import queue
 import signal
 import threading
@@ -11,35 +12,32 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
-from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from memcurve.sweeping.executors import Pool
+from memcurve.sweeping.executors import Job, Pool, UnusableWorkerError, run_chunk, versions
 from memcurve.sweeping.store import Outcome, Store, one_line
-from memcurve.sweeping.workers import Job, UnusableWorkerError, run_chunk, versions
 
 #: Key and content, as JSON, of a case without a result.
 Pending = tuple[str, str]
 
 _TASKS_PER_WORKER = 4
 #: Seconds of work in a task: enough to make the way there and back cheap, little to lose.
-TASK_SECONDS = 0.2
+_TASK_SECONDS = 0.2
 _MOST_AT_ONCE = 256
 #: After so many crashes with a case under way, the case is tried alone.
 _CRASHES_ALLOWED = 3
 #: A worker returns what it has when a task took this much longer than planned.
-_BUDGET = 2 * TASK_SECONDS
+_BUDGET = 2 * _TASK_SECONDS
 _BETWEEN_REPORTS = 0.1
 _BETWEEN_CHECKS = 1.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Seconds within which another signal means the same as the one before.
 _IMPATIENCE = 2.0
 _DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """How many cases of a study are done, failed and pending."""
 
     done: int
@@ -64,7 +62,12 @@ Listener = Callable[[Counts, float], object]
 class Interrupted(KeyboardInterrupt):
     """The sweep was stopped, by ``signal`` or as asked; the message says how to go on."""
 
-    signal: int | None = None
+    def __init__(self, counts: Counts, store: Path, by: signal.Signals | None) -> None:
+        super().__init__(
+            f"stopped{f' by {by.name}' if by else ''}: {counts.finished} of {counts.total} cases "
+            f"are finished and kept in {store}; run the same command again to go on."
+        )
+        self.signal = by
 
 
 def run_cases(
@@ -91,7 +94,7 @@ def run_cases(
         except KeyboardInterrupt:
             loop.keep_what_has_arrived()
             pool.stop()
-            raise loop.interruption() from None
+            raise Interrupted(loop.counts, store.path, loop.signals.received) from None
         except BaseException:
             pool.stop()
             raise
@@ -107,13 +110,13 @@ class _Loop:
     def __init__(self, store: Store, study: int, job: Job, pool: Pool, tell: Listener) -> None:
         self._store, self._pool, self._tell = store, pool, tell
         self.counts = Counts(**store.counts(study))
+        self.signals = StopSignals()
         self._schedule = Schedule(store.pending(study))
         self._run_chunk = functools.partial(run_chunk, job, versions())
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._start = time.monotonic()
         self._reported = self._checked = 0.0
-        self.signals = StopSignals()
 
     def run(self) -> None:
         """Until every case has a result."""
@@ -121,60 +124,40 @@ class _Loop:
         with self.signals.interruptible():
             self._pool.start()
         self._require_workers()
-        while True:
-            broken = self._send_out()
-            if not broken and not self._schedule.tasks:
-                break
-            broken |= self._bring_in()
-            if broken:
+        while (broken := self._send_out()) or self._schedule.tasks:
+            if self._bring_in() or broken:
                 self._recover()
             self._report()
         self._report(last=True)
 
-    def interruption(self) -> Interrupted:
-        """What was reached, and how to go on."""
-        received = self.signals.received
-        stopped = Interrupted(
-            f"stopped{f' by {received.name}' if received else ''}: {self.counts.finished} of "
-            f"{self.counts.total} cases are finished and kept in {self._store.path}; run the same "
-            f"command again to go on."
-        )
-        stopped.signal = received
-        return stopped
-
     def keep_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
-        finished: list[Outcome] = []
-        for future in self._arrivals(timeout=0):
-            if _error_of(future) is None:
-                finished += future.result()
-        self._keep(finished)
+        arrived = [future for future in self._arrivals(timeout=0) if _error_of(future) is None]
+        self._keep([outcome for future in arrived for outcome in future.result()])
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
+        pool, schedule = self._pool, self._schedule
         while self.signals.received is None:
-            workers = self._pool.workers
-            window = 1 if self._pool.inline else _TASKS_PER_WORKER * workers
-            task = self._schedule.next_task(workers, window)
+            window = 1 if pool.inline else _TASKS_PER_WORKER * pool.workers
+            task = schedule.next_task(pool.workers, window)
             if task is None:
                 return False
-            inline = self.signals.interruptible() if self._pool.inline else contextlib.nullcontext()
             try:
-                with inline:
-                    future = self._pool.submit(self._run_chunk, task.cases, _BUDGET)
+                with self.signals.interruptible() if pool.inline else contextlib.nullcontext():
+                    future = pool.submit(self._run_chunk, task.cases, _BUDGET)
             except BrokenExecutor:  # a worker died while nothing was under way
-                self._schedule.put_back(task)
+                schedule.put_back(task)
                 return True
-            self._schedule.tasks[future] = task
+            schedule.tasks[future] = task
             future.add_done_callback(self._arrived.put)
         raise KeyboardInterrupt
 
     def _bring_in(self) -> bool:
         """Wait for results and keep all that have arrived; returns whether the pool is broken."""
-        futures = list(self._arrivals(timeout=_BETWEEN_REPORTS))
         finished: list[Outcome] = []
         broken = False
-        for future in futures:
+        for future in list(self._arrivals(timeout=_BETWEEN_REPORTS)):
             error = _error_of(future)
             if isinstance(error, BrokenExecutor):
                 broken = True  # the task stays under way until all of them have been looked at
@@ -203,11 +186,12 @@ class _Loop:
 
     def _recover(self) -> None:
         """Replace the broken pool; what was under way goes again, unless it is to blame."""
+        tasks = self._schedule.tasks
         with self.signals.interruptible():  # every task of a broken pool is soon given back
-            wait(self._schedule.tasks, timeout=5)
+            wait(tasks, timeout=5)
         finished: list[Outcome] = []
-        for future, task in list(self._schedule.tasks.items()):
-            del self._schedule.tasks[future]
+        for future in list(tasks):
+            task = tasks.pop(future)
             if future.done() and _error_of(future) is None:
                 finished += self._schedule.finished(task, future.result())
             else:
@@ -223,6 +207,7 @@ class _Loop:
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails, it is not for any of the cases."""
+        problem: BaseException | None
         try:
             with self.signals.interruptible():
                 future = self._pool.submit(self._run_chunk, [], 0.0)
@@ -243,13 +228,12 @@ class _Loop:
             raise _unusable(problem) from problem
 
     def _keep(self, finished: list[Outcome]) -> None:
-        if not finished:
-            return
-        self._store.put(finished)
-        failed = sum(outcome.error is not None for outcome in finished)
-        done, pending = len(finished) - failed, -len(finished)
-        before = self.counts
-        self.counts = Counts(before.done + done, before.failed + failed, before.pending + pending)
+        if finished:
+            self._store.put(finished)
+            failed = sum(outcome.error is not None for outcome in finished)
+            now = self.counts
+            done, pending = now.done + len(finished) - failed, now.pending - len(finished)
+            self.counts = Counts(done, now.failed + failed, pending)
 
     def _report(self, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -258,8 +242,7 @@ class _Loop:
             self._tell(self.counts, now - self._start)
 
 
-@dataclass
-class Task:
+class Task(NamedTuple):
     """Cases under way through one call of a worker."""
 
     cases: list[Pending]
@@ -276,12 +259,11 @@ class Schedule:
 
     def __init__(self, fresh: Iterator[Pending]) -> None:
         self.tasks: dict[Future[Any], Task] = {}
-        self._fresh = fresh
+        self._fresh, self._at_once = fresh, 1
         self._left_over: deque[Pending] = deque()
         self._suspects: deque[Pending] = deque()
         self._alone: deque[Pending] = deque()
         self._crashes: dict[str, int] = {}
-        self._at_once = 1
         self._case_seconds: float | None = None
 
     def next_task(self, workers: int, window: int) -> Task | None:
@@ -295,9 +277,9 @@ class Schedule:
             return Task([self._alone.popleft()], alone=True)
         if under_way >= window:
             return None
-        cases: list[Pending] = []
-        while len(cases) < self._at_once and (case := self._waiting()) is not None:
-            cases.append(case)
+        count = min(self._at_once, len(self._left_over))
+        cases = [self._left_over.popleft() for _ in range(count)]
+        cases += itertools.islice(self._fresh, self._at_once - count)
         return Task(cases) if cases else None
 
     def finished(self, task: Task, finished: list[Outcome]) -> list[Outcome]:
@@ -309,18 +291,15 @@ class Schedule:
             seconds = sum(outcome.seconds for outcome in finished) / len(finished)
             known = seconds if self._case_seconds is None else self._case_seconds
             self._case_seconds = max(1e-9, 0.8 * known + 0.2 * seconds)
-            fitting = round(TASK_SECONDS / max(self._case_seconds, seconds))
+            fitting = round(_TASK_SECONDS / max(self._case_seconds, seconds))
             self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
         return finished
 
     def put_back(self, task: Task) -> None:
         """Take back a task that no worker has seen."""
-        if task.alone:
-            self._alone.extendleft(task.cases)
-        elif task.cases[0][0] in self._crashes:
-            self._suspects.extendleft(task.cases)
-        else:
-            self._left_over.extend(task.cases)
+        suspect = task.cases[0][0] in self._crashes
+        home = self._alone if task.alone else self._suspects if suspect else self._left_over
+        home.extendleft(reversed(task.cases))
 
     def crashed(self, task: Task, crashes: int = 1) -> list[Pending]:
         """Take note of a worker's death; returns the cases that are to blame for it."""
@@ -332,9 +311,6 @@ class Schedule:
             self._crashes[case[0]] = count
             (self._alone if count >= _CRASHES_ALLOWED else self._suspects).append(case)
         return []
-
-    def _waiting(self) -> Pending | None:
-        return self._left_over.popleft() if self._left_over else next(self._fresh, None)
 
 
 class StopSignals:
@@ -348,15 +324,14 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
-        self._interruptible = False
-        self._left = False
+        self._interruptible = self._left = False
         self._last = 0.0
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
         # elsewhere Python allows no handlers, and it is the main thread that is interrupted
         if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
+            for number in (signal.SIGINT, signal.SIGTERM):
                 # ignored, as in the background of a shell, it stays so
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._receive)

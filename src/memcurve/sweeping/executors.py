@@ -1,13 +1,17 @@
 """Where the cases are computed: here, in processes, on a Dask cluster or under MPI.
 
 Each kind is a :class:`Pool` around a ``concurrent.futures.Executor``; what differs between them is
-how they start, how they end, and what the loss of a worker looks like.
+how they start, how they end, and what the loss of a worker looks like. The workers run
+:func:`run_chunk`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import importlib
+import json
 import logging
 import multiprocessing
 import os
@@ -15,39 +19,130 @@ import signal
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
-from multiprocessing import resource_tracker
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from multiprocessing import connection, parent_process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.optional import optional
-from memcurve.sweeping.workers import ONE_THREAD, UnusableWorkerError, prepare_process, versions
+from memcurve.result import installed_versions
+from memcurve.sweeping.store import Outcome
+
+Job = Callable[[dict[str, Any]], dict[str, Any]]
+
+#: Libraries read these once, when they are loaded.
+_ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "BLIS")}
+
+#: One chunk at a time in a process: neither the number of BLAS threads nor what a job does with
+#: warnings is a matter of one thread alone. It is a matter of Dask workers with several threads.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+class UnusableWorkerError(ChildProcessError):
+    """A worker cannot run the job at all, or would not give the results of the driver."""
+
+
+def versions() -> dict[str, str]:
+    """The versions on which the digits of a result depend."""
+    found = installed_versions()
+    return {package: found[package] for package in ("memcurve", "numpy", "scipy")}
+
+
+def run_chunk(
+    job: Job, expected: dict[str, str], cases: list[tuple[str, str]], budget: float
+) -> list[Outcome]:
+    """Run a job on some cases, given by key and JSON, and return what became of them.
+
+    Once ``budget`` seconds have passed the rest is left to later: cases may turn out to take longer
+    than those before them, and what is finished should reach the store. The versions of the
+    packages have to be ``expected``, those of the driver.
+    """
+    differing = [f"{n} {v}, not {expected[n]}" for n, v in versions().items() if v != expected[n]]
+    if differing:
+        raise UnusableWorkerError(
+            f"a worker has {' and '.join(differing)}, so that results could differ; install the "
+            f"versions of the driver there."
+        )
+    finished: list[Outcome] = []
+    end = time.perf_counter() + budget
+    # one BLAS thread: more are slower here, and another number of them gives other digits
+    with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
+        for key, content in cases:
+            finished.append(_outcome(job, key, content))
+            if time.perf_counter() > end:
+                break
+    return finished
+
+
+def _outcome(job: Job, key: str, content: str) -> Outcome:
+    start = time.perf_counter()
+    try:
+        result = job(json.loads(content))
+        if not isinstance(result, dict) or result.keys() != {"values", "curve"}:
+            raise TypeError(f"a job must return a dict of values and curve, got {result!r:.200}")
+        seconds = time.perf_counter() - start
+        return Outcome.of(key, result["values"], result["curve"], None, seconds)
+    except (Exception, SystemExit) as problem:
+        error = f"{type(problem).__name__}: {problem}"
+        return Outcome.of(key, None, None, error, time.perf_counter() - start)
+
+
+@functools.cache
+def blas_libraries() -> Any:
+    """The libraries that may use several threads."""
+    # loaded before the libraries are looked up, which takes too long to be done for each chunk
+    import scipy.linalg  # noqa: F401, and with it numpy
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def prepare_process() -> None:
+    """Make the process one of a pool on this machine: it ends with its parent, never before."""
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
+    if sys.platform == "linux":
+        import ctypes
+
+        # the kernel ends it also where a call into a C library never lets the thread below run
+        parent_death_signal = 1  # PR_SET_PDEATHSIG
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
+    if (parent := parent_process()) is not None:
+        watch = functools.partial(_end_with, parent.sentinel)
+        threading.Thread(target=watch, name="parent watch", daemon=True).start()
+
+
+def _end_with(sentinel: Any) -> None:
+    connection.wait([sentinel])
+    os._exit(1)
+
 
 _KEPT = "What is finished is kept: run the same command again to go on."
 
 
-class Pool(ABC):
+class Pool:
     """Workers behind a ``concurrent.futures.Executor``, and what to do when they are lost."""
 
     #: Whether ``submit`` computes at once, in the calling process.
     inline = False
     #: How many crashes the loss of one task stands for.
     crashes_per_loss = 1
-
     #: How many tasks run at the same time.
     workers = 1
+    _executor: Any = None
 
-    def start(self) -> None:  # noqa: B027, most are ready
+    def start(self) -> None:
         """Make the pool ready; a pool that is ready stays as it is."""
 
-    @abstractmethod
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run ``function`` in a worker; a BrokenExecutor says that the pool has to be renewed."""
+        future: Future[Any] = self._executor.submit(function, *arguments)
+        return future
 
-    def check(self) -> None:  # noqa: B027, for most there is nothing to check
+    def check(self) -> None:
         """Raise if no result can be expected any more; called about once a second."""
 
     def lost(self, error: BaseException) -> bool:
@@ -58,7 +153,7 @@ class Pool(ABC):
         """Replace an executor that is broken."""
         raise UnusableWorkerError(f"the workers have gone. {_KEPT}")
 
-    def stop(self) -> None:  # noqa: B027
+    def stop(self) -> None:
         """End the workers now, whatever they do; may be called again."""
 
     def finish(self) -> None:
@@ -87,30 +182,26 @@ class _Worker(SpawnProcess):
     def start(self) -> None:
         # libraries read the environment when they are loaded, long before any code of ours runs;
         # and a blocked signal is inherited, whereas one to the driver waits until it is unblocked
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(ONE_THREAD)
+        before = {name: os.environ[name] for name in _ONE_THREAD if name in os.environ}
+        os.environ.update(_ONE_THREAD)
         try:
             with blocked_interrupts():
                 super().start()
         finally:
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
+            for name in _ONE_THREAD:
+                del os.environ[name]
+            os.environ.update(before)
 
 
 class _Context(SpawnContext):
     """Spawned processes, all of which are known, so that they can be ended."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.started: list[_Worker] = []
+    started: tuple[_Worker, ...] = ()
 
     def Process(self, *arguments: Any, **options: Any) -> _Worker:  # type: ignore[override]
         """Make a process, as the pool asks for it."""
         process = _Worker(*arguments, **options)
-        self.started = [p for p in self.started if p.exitcode is None] + [process]
+        self.started = (*(p for p in self.started if p.exitcode is None), process)
         return process
 
 
@@ -133,9 +224,7 @@ class ProcessPool(Pool):
     """Processes on this machine, one BLAS thread each."""
 
     def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._context = _Context()
-        self._executor: Executor | None = None
+        self.workers, self._context = workers, _Context()
 
     def start(self) -> None:
         """The processes themselves start when there is something to do."""
@@ -144,30 +233,26 @@ class ProcessPool(Pool):
                 self.workers, mp_context=self._context, initializer=prepare_process
             )
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        assert self._executor is not None
-        return self._executor.submit(function, *arguments)
-
     def renew(self) -> None:
         self.stop()
         self.start()
 
     def stop(self) -> None:
         """Kill them: they have nothing that the store does not have or that cannot be redone."""
-        executor, self._executor = self._executor, None
-        if executor is None:
+        if self._executor is None:
             return
-        executor.shutdown(wait=False, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._executor = None
         for process in self._context.started:
             with contextlib.suppress(ValueError):  # it has been closed
                 process.kill()
                 process.join(1)
-        self._context.started.clear()
+        self._context.started = ()
 
     def finish(self) -> None:
-        executor, self._executor = self._executor, None
-        if executor is not None:
-            executor.shutdown(wait=True)
+        if self._executor is not None:
+            self._executor.shutdown(wait=True)
+            self._executor = None
 
 
 class MpiPool(Pool):
@@ -193,10 +278,6 @@ class MpiPool(Pool):
         self.workers = int(self._world.Get_size()) - 1
         self._stopped = False
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(function, *arguments)
-        return future
-
     def stop(self) -> None:
         """Drop what is queued and wait a second for what runs; then end the whole job.
 
@@ -204,16 +285,12 @@ class MpiPool(Pool):
         """
         if self._stopped:
             return
-        self._stopped = True
         self._executor.shutdown(wait=False, cancel_futures=True)
-        waiting = threading.Thread(
-            target=self._communicator.__exit__, args=(None,) * 3, daemon=True
-        )
+        waiting = threading.Thread(target=self.finish, daemon=True)
         waiting.start()
         waiting.join(1)
         if waiting.is_alive():
-            problem = sys.exception()
-            print(f"memcurve: {problem or 'stopped'}", file=sys.stderr, flush=True)
+            print(f"memcurve: {sys.exception() or 'stopped'}", file=sys.stderr, flush=True)
             self._world.Abort(130)
 
     def finish(self) -> None:
@@ -247,10 +324,9 @@ class DaskPool(Pool):
         self._log_levels = _silenced()
         if self._address is None:
             self._start_cluster()
-        where = self._address or self._cluster
         try:
             self._client = self._distributed.Client(
-                where, timeout=self._timeout, set_as_default=False
+                self._address or self._cluster, timeout=self._timeout, set_as_default=False
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise ConnectionError(
@@ -325,11 +401,9 @@ class DaskPool(Pool):
                 few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
                 with blocked_interrupts(), few:
                     self._cluster = self._distributed.LocalCluster(
-                        n_workers=self._asked_for,
-                        threads_per_worker=1,
-                        dashboard_address=None,
+                        n_workers=self._asked_for, threads_per_worker=1, dashboard_address=None,
                         silence_logs=logging.CRITICAL,
-                    )
+                    )  # fmt: skip
             except BaseException as error:
                 problems.append(error)
 
@@ -353,8 +427,6 @@ class DaskPool(Pool):
 
     def _require_equal_workers(self) -> None:
         def found() -> dict[str, str | None]:  # pickle sends local functions with their code
-            import importlib
-
             # not what the distribution says, but what a job would import
             homes = {"memcurve": "memcurve.version", "numpy": "numpy", "scipy": "scipy"}
             there: dict[str, str | None] = dict.fromkeys(homes)
@@ -400,13 +472,11 @@ async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
     dies in between the result is lost there, and if the fetching fails its future never ends.
     """
     try:
-        result = await client.gather(remote, asynchronous=True)
+        future.set_result(await client.gather(remote, asynchronous=True))
     except asyncio.CancelledError:
         future.set_exception(CancelledError())
     except BaseException as error:
         future.set_exception(error)
-    else:
-        future.set_result(result)
 
 
 def _silenced() -> dict[logging.Logger, int]:
@@ -427,11 +497,7 @@ def _close(client: Any, cluster: Any) -> None:
 
 @contextlib.contextmanager
 def open_executor(
-    kind: str,
-    *,
-    workers: int | None = None,
-    address: str | None = None,
-    dask_timeout: float = 60.0,
+    kind: str, *, workers: int | None = None, address: str | None = None, dask_timeout: float = 60.0
 ) -> Iterator[Pool]:
     """Open a pool of workers, and end them when it is left.
 
@@ -439,11 +505,10 @@ def open_executor(
     further. They leave by ``SystemExit(0)`` when it has finished.
 
     ``workers`` is the number of processes, one for each core by default, of "processes" and of a
-    Dask cluster that is started here; under MPI it is ``mpiexec -n`` that says so. ``address`` is
-    that of a Dask scheduler, whose workers need memcurve, numpy and scipy in the versions of the
-    driver, and one process each (``dask worker --nworkers 8 --nthreads 1``): threads of one process
-    take turns. ``dask_timeout`` is in seconds: how long to wait for a worker, at the start and when
-    all have died.
+    Dask cluster that is started here. ``address`` is that of a Dask scheduler, whose workers need
+    memcurve, numpy and scipy in the versions of the driver, and one process each (``dask worker
+    --nworkers 8 --nthreads 1``): threads of one process take turns. ``dask_timeout`` is in seconds:
+    how long to wait for a worker, at the start and when all have died.
     """
     if workers is not None:
         require_size(workers, "workers")

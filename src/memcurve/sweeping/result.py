@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
@@ -11,11 +12,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from memcurve.display import grid
 from memcurve.optional import optional
 from memcurve.result import Result, replacing
 from memcurve.sweeping.cases import QUANTITIES
@@ -85,8 +88,9 @@ class Sweep(Table, Result):  # type: ignore[override]
             Which of its studies, or the number of one; the latest by default.
         """
         with Store.open(store, read_only=True) as opened:
-            number = _study_number(opened, study)
-            return read_sweep(opened, number, study if isinstance(study, Study) else None)
+            if isinstance(study, Study):
+                return read_sweep(opened, _study_number(opened, study), study)
+            return read_sweep(opened, opened.number(study))
 
     @cached_property
     def study(self) -> Study | None:  # type: ignore[override]
@@ -114,17 +118,13 @@ class Sweep(Table, Result):  # type: ignore[override]
         That of the study's ``conclusion`` where it has one. Failed and pending cases do not take
         part, and the sentence says so.
         """
-        done = self.counts["done"]
-        if done == 0:
+        missing = len(self) - self.counts["done"]
+        if missing == len(self):
             return "No case is finished, so that there is nothing to conclude."
         name = self.study.conclusion if self.study else None
         sentence = (general if name is None else SHIPPED[name].sentence)(Finished(self))
-        missing = len(self) - done
-        if missing:
-            sentence += (
-                f" (Without {missing:,} of {len(self):,} cases, which failed or are pending.)"
-            )
-        return sentence
+        without = f" (Without {missing:,} of {len(self):,} cases, which failed or are pending.)"
+        return sentence + (without if missing else "")
 
     def plot(self, ax: Axes | None = None, *, picture: Picture | None = None) -> Axes:
         """Draw the study's picture.
@@ -163,23 +163,25 @@ class Sweep(Table, Result):  # type: ignore[override]
         table = self.columns()
         variables: dict[str, Any] = {}
         for name in (*self.quantities, "seconds"):
-            numbers = np.array([math.nan if v is None else v for v in table[name]], dtype=float)
             known = QUANTITIES.get(name)
             meaning = known.meaning if known else "time of the computation in seconds"
+            numbers = np.array(table[name], dtype=float)  # None is NaN
             variables[name] = (names, numbers.reshape(sizes), {"description": meaning})
         for name in ("status", "error", "memcurve_version"):
             words = np.array([word or "" for word in table[name]], dtype=object)
             variables[name] = (names, words.reshape(sizes))
-        curves = self._curves()
-        if count := curves.shape[1]:
+        curves = [row.curve or {"lags": [], "values": []} for row in self.rows]
+        if count := max((max(curve["lags"], default=-1) + 1 for curve in curves), default=0):
+            memory = np.full((len(curves), count), math.nan)
+            for values, curve in zip(memory, curves, strict=True):
+                values[curve["lags"]] = curve["values"]
             coordinates["lag"] = ("lag", np.arange(count))
             about = {"description": "memory at each lag"}
-            variables["memory"] = ((*names, "lag"), curves.reshape(*sizes, count), about)
+            variables["memory"] = ((*names, "lag"), memory.reshape(*sizes, count), about)
         attributes = {"title": self.study.title if self.study else ""}
-        attributes |= {
-            key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            for key, value in self.provenance.items()
-        }
+        for key, value in self.provenance.items():
+            text = isinstance(value, str)
+            attributes[key] = value if text else json.dumps(value, ensure_ascii=False)
         return xr.Dataset(variables, coordinates, attributes)
 
     def save(self, path: FilePath) -> None:
@@ -193,18 +195,37 @@ class Sweep(Table, Result):  # type: ignore[override]
         ending = require_ending(path)
         if ending == ".json":
             super().save(path)
-        elif ending == ".csv":
-            self._save_csv(path)
-        elif ending == ".parquet":
-            self._save_parquet(path)
-        else:
-            self._save_netcdf(path)
+            return
+        table = dict(self.columns())
+        if any(row.curve for row in self.rows):
+            table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
+        with replacing(path) as stream:
+            if ending == ".csv":
+                stream.write(self._as_csv(table).encode())
+            elif ending == ".parquet":
+                pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
+                content = pa.table(table)
+                about = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
+                metadata = {**(content.schema.metadata or {}), **about}
+                parquet.write_table(content.replace_schema_metadata(metadata), stream)
+            else:
+                with tempfile.TemporaryDirectory() as folder:
+                    draft = Path(folder) / "sweep.nc"
+                    self.to_xarray().to_netcdf(draft, engine="h5netcdf")
+                    with draft.open("rb") as written:
+                        shutil.copyfileobj(written, stream)
+
+    def _as_csv(self, table: Mapping[str, list[Any]]) -> str:
+        about = self.provenance.items()
+        lines = [f"# {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about]
+        lines.append(",".join(table))
+        lines += [",".join(map(_cell, cells)) for cells in zip(*table.values(), strict=True)]
+        return "\n".join(lines) + "\n"
 
     def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
         """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
-        study = self.study
+        study, table = self.study, self.columns()
         if study is None or study.design != "grid" or study.count != len(self):
-            table = self.columns()
             found = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
             return ("case",), (len(self),), found
         found = {}
@@ -215,60 +236,14 @@ class Sweep(Table, Result):  # type: ignore[override]
                 found[axis] = (axis, _coordinate(filled))
         return tuple(found), tuple(len(values) for _, values in found.values()), found
 
-    def _curves(self) -> Any:
-        kept = [row.curve for row in self.rows]
-        most = max((curve["lags"][-1] + 1 for curve in kept if curve and curve["lags"]), default=0)
-        memory = np.full((len(kept), most), math.nan)
-        for values, curve in zip(memory, kept, strict=True):
-            if curve:
-                values[curve["lags"]] = curve["values"]
-        return memory
-
-    def _with_curves(self) -> dict[str, list[Any]]:
-        table = dict(self.columns())
-        if any(row.curve for row in self.rows):
-            table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
-        return table
-
-    def _save_csv(self, path: FilePath) -> None:
-        table = self._with_curves()
-        lines = [
-            f"# {key}: {json.dumps(value, ensure_ascii=False)}"
-            for key, value in self.provenance.items()
-        ]
-        lines.append(",".join(table))
-        lines += [",".join(map(_cell, cells)) for cells in zip(*table.values(), strict=True)]
-        with replacing(path) as stream:
-            stream.write(("\n".join(lines) + "\n").encode())
-
-    def _save_parquet(self, path: FilePath) -> None:
-        pa = optional("pyarrow", "writing Parquet", "files")
-        parquet = optional("pyarrow.parquet", "writing Parquet", "files")
-        table = pa.table(self._with_curves())
-        metadata = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
-        with replacing(path) as stream:
-            parquet.write_table(table, stream)
-
-    def _save_netcdf(self, path: FilePath) -> None:
-        optional("h5netcdf", "writing netCDF", "frames")
-        content = self.to_xarray()
-        with tempfile.TemporaryDirectory() as folder:
-            draft = Path(folder) / "sweep.nc"
-            content.to_netcdf(draft, engine="h5netcdf")
-            with replacing(path) as stream, draft.open("rb") as written:
-                shutil.copyfileobj(written, stream)
-
     def _derived(self) -> dict[str, Any]:
         derived = {"seeds": self.provenance["seeds"], "counts": self.counts}
         return derived | {"notes": [{"kind": note.kind, "text": note} for note in self.notes]}
 
     @classmethod
     def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
-        if "study" in content:  # what 0.1 called the text
-            content = {**content, "text": content["study"]}
-            del content["study"]
-        return content
+        # what 0.1 called the text
+        return {"text" if key == "study" else key: value for key, value in content.items()}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -278,24 +253,18 @@ class Sweep(Table, Result):  # type: ignore[override]
 
     def __repr__(self) -> str:
         lines = [f"<Sweep {self.name}: {self._head()}>"]
-        head, *body = self.cells(_SHOWN_GROUPS)
-        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-        for cells in [head, *body] if body else []:
+        table = self.cells(_SHOWN_GROUPS)
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table if len(table) > 1 else ():
             padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
             lines.append("  ".join(padded).rstrip())
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         head, *body = self.cells(_SHOWN_GROUPS)
-        rows = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
-        rows += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in cells)}</tr>" for cells in body]
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return (
-            f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
-            f"<table>{''.join(rows)}</table>" + (f"<ul>{notes}</ul>" if notes else "")
-        )
+        title = f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
+        return title + grid(head, body) + (f"<ul>{notes}</ul>" if notes else "")
 
 
 #: The endings of files that :meth:`Sweep.save` writes, and the packages and extras it needs.
@@ -323,17 +292,13 @@ def _coordinate(values: list[Any]) -> Any:
     if any(isinstance(value, str) for value in values):
         words = ["" if v is None else v if isinstance(v, str) else number_text(v) for v in values]
         return np.array(words, dtype=object)
-    if any(value is None for value in values):
-        return np.array([math.nan if v is None else v for v in values], dtype=float)
-    return np.array(values)
+    return np.array(values, dtype=float if None in values else None)  # None is NaN
 
 
 def _cell(value: Any) -> str:
     """A cell; what could be taken for the end of it, or for a comment, stands in quotes."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return repr(value)
+    if value is None or isinstance(value, float):
+        return "" if value is None else repr(value)
     text = json.dumps(value) if isinstance(value, list) else str(value)
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"#\r\n') else text
 
@@ -364,24 +329,19 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
     return found
 
 
-def _study_number(store: Store, study: Study | int | None) -> int:
+def _study_number(store: Store, study: Study) -> int:
     """The number of the study that is meant: by its text, or else by its cases."""
-    if not isinstance(study, Study):
-        return store.number(study)
-    known = store.studies()
-    for number, text in reversed(known.items()):
+    known = dict(reversed(store.studies().items()))
+    for number, text in known.items():
         if text == study.text:
             return number
     # a comment, a title or a picture may have changed since
-    alike = [
-        number
-        for number, text in reversed(known.items())
-        if not is_list(text) and sum(store.counts(number).values()) == study.count
-    ]
-    keys = {case.key for case in study.cases()} if alike else set()
-    for number in alike:
-        if keys == store.keys(number):
-            return number
+    keys: set[str] = set()
+    for number, text in known.items():
+        if not is_list(text) and sum(store.counts(number).values()) == study.count:
+            keys = keys or {case.key for case in study.cases()}
+            if keys == store.keys(number):
+                return number
     raise ValueError(
         f"{store.path} has no results of study {study.name!r} as it is now, with its "
         f"{study.count:,} cases; it holds {len(known)} other(s). Run the sweep, which computes "

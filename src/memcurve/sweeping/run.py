@@ -12,23 +12,21 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memcurve.progress import Progress, listening
 from memcurve.result import installed_versions
-from memcurve.sweeping.cases import Case
+from memcurve.sweeping.cases import Case, evaluate
 from memcurve.sweeping.engine import Counts, Listener, run_cases
-from memcurve.sweeping.evaluation import evaluate
-from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.executors import blas_libraries, open_executor
 from memcurve.sweeping.pictures import chosen_picture, require_readable
 from memcurve.sweeping.result import Sweep, read_sweep, require_ending
 from memcurve.sweeping.store import Row, Store
 from memcurve.sweeping.studies import Study
 from memcurve.sweeping.tables import Finished, Table
-from memcurve.sweeping.workers import blas_libraries
 
 #: From here on a study is run only where it is said that so many cases are meant.
 MANY_CASES = 1_000_000
@@ -192,16 +190,12 @@ def estimate(
             for number in opened.studies():
                 known |= {row.key: row.status for row in opened.rows(number)}
     done = failed = None
-    places: range | list[int] = range(study.count)
+    places: Sequence[int] = range(study.count)
     if study.count <= MANY_CASES:
-        places, done, failed = [], 0, 0
-        for place, case in enumerate(study.cases()):
-            status = known.get(case.key)
-            done += status == "done"
-            if status == "failed" and not retry_failed:
-                failed += 1
-            elif status != "done":
-                places.append(place)
+        finished = ("done",) if retry_failed else ("done", "failed")
+        found = [known.get(case.key) for case in study.cases()]
+        done, failed = found.count("done"), 0 if retry_failed else found.count("failed")
+        places = [place for place, status in enumerate(found) if status not in finished]
     if not places or not time_it:
         return Estimate(study.count, done, failed, 0, workers, None)
     # drawn with a fixed seed, so that the same question has the same answer
@@ -210,11 +204,11 @@ def estimate(
         evaluate(dataclasses.replace(study.case_at(chosen[0]), size=4).to_dict())
     start, timed, error = time.perf_counter(), 0, None
     for place in chosen:
+        timed += 1
         try:
             evaluate(study.case_at(place).to_dict())
         except Exception as problem:
             error = f"{type(problem).__name__}: {problem}"
-        timed += 1
         if time.perf_counter() - start > _TIMED_SECONDS:
             break
     each = (time.perf_counter() - start) / timed
@@ -223,76 +217,65 @@ def estimate(
 
 
 def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
-    """Raise where what comes after hours of work would fail then.
-
-    ``files`` are those of the options ``--export`` and ``--plot``.
-    """
+    """Raise where what comes after hours of work, ``--export`` or ``--plot``, would fail then."""
     for option, path in files.items():
-        if path is not None:
-            _require_writable(option, path)
-            if option == "--plot":
-                require_drawable(study)
-            else:
-                require_ending(path)
+        if path is None:
+            continue
+        folder = path.resolve().parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"{option}: {path}: there is no folder {folder}; make it, or name another file."
+            )
+        if path.is_dir():
+            raise IsADirectoryError(f"{option}: {path}: is a folder; name a file.")
+        if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+            raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
+        if option == "--plot":
+            require_drawable(study)
+        else:
+            require_ending(path)
 
 
 def require_drawable(study: Study) -> None:
     """Raise where the picture of a study could not be drawn."""
     # finished without values: enough to see how many lines and colours there would be
     curve: Any = {"lags": [], "values": []} if study.curves else None
-    rows = {
-        case.key: Row(case.key, case.to_dict(), "done", None, curve, None, 0.0)
-        for case in study.outline()
-    }
-    table = Table(tuple(rows.values()), study)
+    cases = {case.key: case.to_dict() for case in study.outline()}
+    rows = [Row(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
+    table = Table(rows, study)
     try:
         require_readable(Finished(table), chosen_picture(table))
     except ValueError as error:
         raise ValueError(f"{study.file}: {error}") from None
 
 
-def _require_writable(option: str, path: Path) -> None:
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"{option}: {path}: there is no folder {folder}; make it, or name another file."
-        )
-    if path.is_dir():
-        raise IsADirectoryError(f"{option}: {path}: is a folder; name a file.")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
-
-
 @contextlib.contextmanager
 def _told(name: str, progress: Progress) -> Iterator[Listener]:
     """Whom to tell of the counts: a function, a bar on a terminal, or lines on stderr."""
-    if progress is True and not sys.stderr.isatty():
-        yield _Lines(name)
+    if progress is not True or sys.stderr.isatty():
+        with listening(progress) as tell:
+            yield lambda counts, seconds: tell(name, counts.finished, counts.total)
         return
-    with listening(progress) as tell:
-        yield lambda counts, seconds: tell(name, counts.finished, counts.total)
+    before, said = None, 0.0
 
-
-class _Lines:
-    """Progress where there is no terminal: a line at the start and now and then."""
-
-    def __init__(self, name: str) -> None:
-        self._name, self._before, self._said = name, -1, 0.0
-
-    def __call__(self, counts: Counts, seconds: float) -> None:
-        line = f"{self._name}: {counts.finished:,} of {counts.total:,} cases"
-        if self._before < 0:
-            self._before = counts.finished
-            if counts.finished:
+    def say(counts: Counts, seconds: float) -> None:
+        """A line at the start and now and then."""
+        nonlocal before, said
+        line = f"{name}: {counts.finished:,} of {counts.total:,} cases"
+        if before is None:
+            before = counts.finished
+            if before:
                 print(f"{line} were computed before", file=sys.stderr, flush=True)
-        if seconds - self._said < _BETWEEN_LINES:
+        if seconds - said < _BETWEEN_LINES:
             return
-        self._said = seconds
-        rate = (counts.finished - self._before) / seconds
+        said = seconds
+        rate = (counts.finished - before) / seconds
         speed = f"{rate:,.1f} a second" if rate >= 0.1 else f"{60 * rate:.1f} a minute"
         left = f", about {duration(counts.pending / rate)} left" if rate else ""
         bad = f", {counts.failed:,} failed" if counts.failed else ""
         print(f"{line}{bad}, {speed}{left}", file=sys.stderr, flush=True)
+
+    yield say
 
 
 def duration(seconds: float) -> str:

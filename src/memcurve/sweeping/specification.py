@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import functools
 import math
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
@@ -40,13 +39,12 @@ AXES = (
     "method", "lags", "seed",
 )  # fmt: skip
 WHOLE = ("size", "inputs", "lags", "seed")
-_NUMBERS = ("spectral_radius", "density", "noise")
 _OPTIONS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "ensemble": ensemble_options,
     "method": lambda name: METHODS[name].settings,
 }
-KINDS = ("lines", "bars", "heatmap", "curves")
 DESIGNS = ("grid", "zip", "random")
+KINDS = ("lines", "bars", "heatmap", "curves")
 
 
 class Named(NamedTuple):
@@ -93,7 +91,7 @@ def axis_values(
     it is drawn twice as often.
     """
     if isinstance(given, Mapping) and not (name in _OPTIONS and "name" in given):
-        if name not in (*WHOLE, *_NUMBERS):
+        if name not in (*WHOLE, "spectral_radius", "density", "noise"):
             form = 'a name or { name = "…", option = … }' if name in _OPTIONS else "a word"
             raise ValueError(f"must be a value or a list of values, each {form}; got {given!r}.")
         if random and set(given) & {"low", "high"}:
@@ -125,15 +123,13 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _named(kind: str, value: Any) -> Named:
-    table = value if isinstance(value, Mapping) else {"name": value}
-    options = {key: option for key, option in table.items() if key != "name"}
-    name = _one_of(table.get("name"), TABLES[kind])
+    options = dict(value) if isinstance(value, Mapping) else {"name": value}
+    name = _one_of(options.pop("name", None), TABLES[kind])
     taken = _OPTIONS[kind](name)
     for key in options:
         if key not in taken:
-            raise ValueError(
-                f"{name!r} has no option {key!r}; it takes {', '.join(taken) or 'none'}."
-            )
+            allowed = ", ".join(taken) or "none"
+            raise ValueError(f"{name!r} has no option {key!r}; it takes {allowed}.")
     try:
         return Named(name, TIDY["options"](options))
     except TypeError as error:
@@ -169,16 +165,15 @@ def _range(name: str, given: Mapping[str, Any]) -> range:
 
 def _spaced(name: str, given: Mapping[str, Any]) -> tuple[float, ...]:
     asked = _validated(_Spaced, given)
-    span = _span(name, asked)
+    span, steps = _span(name, asked), asked.count - 1
     # to 12 digits: 0.3 and not 0.30000000000000004
-    values = [float(f"{span.at(k / (asked.count - 1)):.12g}") for k in range(asked.count)]
-    return tuple(_value(name, value) for value in values)
+    return tuple(_value(name, float(f"{span.at(k / steps):.12g}")) for k in range(asked.count))
 
 
 def _span(name: str, asked: Any) -> Span:
     """The numbers between two ends."""
     first, last = (_value(name, end) or 0 for end in (asked.first, asked.last))
-    low, high = (field.alias for field in list(type(asked).model_fields.values())[:2])
+    low, high = ("low", "high") if isinstance(asked, _Limits) else ("from", "to")
     if isinstance(first, str) or isinstance(last, str) or not first < last:
         raise ValueError(f"`{low}` must be a number below `{high}`, got {first!r} and {last!r}.")
     if asked.log and first <= 0:
@@ -234,29 +229,22 @@ class Picture(_Table):
     log_y: StrictBool | None = None
 
 
-def _axes(design: str, *, needed: bool) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _axes(design: str, needed: bool) -> Any:
+    """The table of a design; that of a quick run needs no axis."""
     random, repeats = design == "random", design != "grid"
+    fields: dict[str, Any] = {}
     for name in AXES:
         values = functools.partial(axis_values, name, random=random, repeats=repeats)
-        check = BeforeValidator(values)
         required = needed and name in ("ensemble", "size")
-        fields[name] = (Annotated[Any, check], ... if required else None)
-    if random:
-        # the seed is that of the search: each case gets a seed of its own from it
-        for name, least in (("samples", 1), ("seed", 0)):
-            number = Annotated[StrictInt, Field(ge=least, le=LARGEST)]
-            fields[name] = (number, ... if needed else None)
-    return fields
+        fields[name] = (Annotated[Any, BeforeValidator(values)], ... if required else None)
+    # the seed is that of the search: each case gets a seed of its own from it
+    for name, least in (("samples", 1), ("seed", 0)) if random else ():
+        number = Annotated[StrictInt, Field(ge=least, le=LARGEST)]
+        fields[name] = (number, ... if needed else None)
+    return create_model(f"_{design}", __base__=_Table, **fields)
 
 
-_WHOLE, _QUICK = (
-    {
-        design: create_model(f"_{design}", __base__=_Table, **_axes(design, needed=needed))
-        for design in DESIGNS
-    }
-    for needed in (True, False)
-)
+_WHOLE, _QUICK = ({design: _axes(design, needed) for design in DESIGNS} for needed in (True, False))
 
 
 class _Beside(_Table):
@@ -293,27 +281,11 @@ class Specification:
     @property
     def varied(self) -> tuple[str, ...]:
         """The axes along which cases differ, in the order of tables."""
-        own = ("seed",) if self.design == "random" else ()
-        axes = [axis for axis, values in self.axes.items() if _differs(values)]
-        return tuple(axis for axis in AXES if axis in (*axes, *own))
-
-
-def _differs(values: Sequence[Any] | Span) -> bool:
-    """Whether an axis takes more than one value."""
-    if isinstance(values, range | Span):
-        return isinstance(values, Span) or len(values) > 1
-    return any(value != values[0] for value in values)
-
-
-def read(text: str) -> dict[str, Any]:
-    """The tables of a study file."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(
-            f"is not TOML: {error}; a study is written like `[grid]`, then `size = [50, 100]`, a "
-            f"line an axis."
-        ) from None
+        axes = ["seed"] if self.design == "random" else []
+        for axis, values in self.axes.items():
+            if isinstance(values, Span) or any(value != values[0] for value in values):
+                axes.append(axis)
+        return tuple(axis for axis in AXES if axis in axes)
 
 
 def checked(content: Mapping[str, Any]) -> Specification:
@@ -366,7 +338,7 @@ def _require_drawable(model: Any, axes: Sequence[str]) -> None:
     picture, quantities = model.picture, model.picture.quantity or ()
     for field in ("x", "y", "hue"):
         axis = getattr(picture, field)
-        if axis is not None and axis not in axes:
+        if axis not in (None, *axes):
             raise ValueError(
                 f"picture.{field}: {axis!r} is no axis of this study, which has {', '.join(axes)}."
             )
@@ -392,7 +364,11 @@ def _message(model: Any, error: Any, table: str) -> str:
     place = ".".join(str(part) for part in (table, *error["loc"]) if part != "")
     given, kind = error["input"], error["type"]
     if kind == "extra_forbidden":
-        fields = _fields_at(model, error["loc"][:-1])
+        for part in error["loc"][:-1]:
+            inside = model.model_fields[part].annotation
+            alternatives = (inside, *getattr(inside, "__args__", ()))  # a table, or one or None
+            model = next(one for one in alternatives if hasattr(one, "model_fields"))
+        fields = [field.alias or name for name, field in model.model_fields.items()]
         near = _near(error["loc"][-1], fields)
         return f"{place}: there is no such field{near}; there are {', '.join(fields)}."
     if kind == "missing":
@@ -403,11 +379,3 @@ def _message(model: Any, error: Any, table: str) -> str:
         return f"{place}: must be a table, got {given!r}."
     rule = error["msg"].removeprefix("Input should be ")
     return f"{place}: must be {rule}, got {given!r}."
-
-
-def _fields_at(model: Any, place: Sequence[Any]) -> list[str]:
-    for part in place:
-        inside = model.model_fields[part].annotation
-        alternatives = (inside, *getattr(inside, "__args__", ()))  # a table, or a table or None
-        model = next(one for one in alternatives if hasattr(one, "model_fields"))
-    return [field.alias or name for name, field in model.model_fields.items()]

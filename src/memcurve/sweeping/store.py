@@ -41,13 +41,10 @@ _SCHEMA = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
-
-
 #: Cases registered in one transaction, and rows read at once: large enough to be quick, small
 #: enough that neither memory nor the time for which readers hold the file grows with the study.
 _REGISTERED_AT_ONCE = 5000
 _READ_AT_ONCE = 200
-
 
 Status = Literal["pending", "done", "failed"]
 
@@ -103,9 +100,7 @@ class Store:
     def __init__(
         self, path: Path, connection: sqlite3.Connection, lock: _WriterLock | None
     ) -> None:
-        self.path = path
-        self._connection = connection
-        self._lock = lock
+        self.path, self._connection, self._lock = path, connection, lock
         self._run: int | None = None
         #: Versions and the like. The driver sets it, and it is kept with each study begun and with
         #: the results that follow.
@@ -120,13 +115,13 @@ class Store:
         """
         file = Path(path)
         _require_store_or_nothing(file, read_only=read_only)
-        lock = None if read_only else _WriterLock(file)
-        try:
-            return cls(file, _connect(file, read_only=read_only), lock)
-        except BaseException:
+        with contextlib.ExitStack() as undo:
+            lock = None if read_only else _WriterLock(file)
             if lock is not None:
-                lock.release()
-            raise
+                undo.callback(lock.release)
+            store = cls(file, _connect(file, read_only=read_only), lock)
+            undo.pop_all()
+        return store
 
     def close(self) -> None:
         """Close the file and let others write to it."""
@@ -175,17 +170,15 @@ class Store:
     def rows(self, study: int | None = None) -> Iterator[Row]:
         """The cases of a study (the latest one by default) in its order, with their results."""
         query = (
-            'SELECT m.position, c.key, c.content, r.case_id, r."values", r.curve, r.error, '
+            'SELECT m.position, c.key, r.case_id, c.content, r."values", r.curve, r.error, '
             "r.seconds, r.run_id, json_extract(n.provenance, '$.versions.memcurve') "
             "FROM members m JOIN cases c ON c.id = m.case_id "
             "LEFT JOIN results r ON r.case_id = m.case_id LEFT JOIN runs n ON n.id = r.run_id "
             "WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?"
         )
-        for _, key, content, result, *found, error, seconds, run, version in self._paged(
-            query, study
-        ):
+        for _, key, result, *texts, error, seconds, run, version in self._paged(query, study):
             status: Status = "pending" if result is None else "done" if error is None else "failed"
-            case, values, curve = (text and json.loads(text) for text in (content, *found))
+            case, values, curve = (text and json.loads(text) for text in texts)
             yield Row(key, case, status, values, curve, error, seconds, run, version)
 
     def counts(self, study: int | None = None) -> dict[str, int]:
@@ -223,11 +216,9 @@ class Store:
 
     def studies(self) -> dict[int, str]:
         """The texts of the studies by their numbers, the one begun last at the end."""
-        found = self._select(
-            "SELECT id, text FROM studies WHERE complete "
-            "ORDER BY (SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id)"
-        )
-        return dict(found)
+        latest = "SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id"
+        query = f"SELECT id, text FROM studies WHERE complete ORDER BY ({latest})"
+        return dict(self._select(query))
 
     def number(self, study: int | None = None) -> int:
         """The number itself, of a study that is there; that of the latest by default."""
@@ -285,24 +276,30 @@ class _Registration:
     """
 
     def __init__(self, connection: sqlite3.Connection, text: str) -> None:
-        self._connection, self._text = connection, text
-        self._position = 0
+        self._connection, self._text, self._position = connection, text, 0
         found: Any = connection.execute(
             "SELECT id, complete, (SELECT count(*) FROM members WHERE study_id = studies.id) "
             "FROM studies WHERE text = ? ORDER BY id DESC LIMIT 1",
             (text,),
-        ).fetchone()
-        self._study: Any
-        self._complete: bool
-        self._length: int
-        self._study, self._complete, self._length = found or (None, False, 0)
+        ).fetchone() or (None, False, 0)
+        self._study, self._complete, self._length = found
 
     def add(self, key: str, content: str) -> None:
         """Take the next case; the caller has opened a transaction."""
-        case = self._registered(key, content)
-        [place] = self._connection.execute(
-            "SELECT position FROM members WHERE study_id = ? AND case_id = ?", (self._study, case)
-        ).fetchone() or [None]
+        self._connection.execute(
+            "INSERT INTO cases (key, content) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
+            (key, content),
+        )
+        case, there, place = self._connection.execute(
+            "SELECT c.id, c.content, m.position FROM cases c LEFT JOIN members m "
+            "ON m.study_id = ? AND m.case_id = c.id WHERE c.key = ?",
+            (self._study, key),
+        ).fetchone()
+        if there != content:
+            raise ValueError(
+                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
+                f"{content} now; give another --store."
+            )
         if place is not None and place < self._position:
             return  # the study names it twice
         if place != self._position:
@@ -321,36 +318,21 @@ class _Registration:
         self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (self._study,))
         return int(self._study)
 
-    def _registered(self, key: str, content: str) -> int:
-        self._connection.execute(
-            "INSERT INTO cases (key, content) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
-            (key, content),
-        )
-        case, there = self._connection.execute(
-            "SELECT id, content FROM cases WHERE key = ?", (key,)
-        ).fetchone()
-        if there != content:
-            raise ValueError(
-                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
-                f"{content} now; give another --store."
-            )
-        return int(case)
-
     def _branch(self) -> None:
         """Go on as a new study that has the cases up to here in common with the old one."""
-        old, finished = self._study, self._complete
-        self._study = self._connection.execute(
+        old, execute = self._study, self._connection.execute
+        self._study = execute(
             "INSERT INTO studies (text, created) VALUES (?, ?)", (self._text, _now())
         ).lastrowid
-        self._complete, self._length = False, self._position
-        self._connection.execute(
+        execute(
             "INSERT INTO members SELECT ?, position, case_id FROM members "
             "WHERE study_id = ? AND position < ?",
             (self._study, old, self._position),
         )
-        if not finished:  # it never became a study
-            self._connection.execute("DELETE FROM members WHERE study_id = ?", (old,))
-            self._connection.execute("DELETE FROM studies WHERE id = ?", (old,))
+        if not self._complete:  # it never became a study
+            execute("DELETE FROM members WHERE study_id = ?", (old,))
+            execute("DELETE FROM studies WHERE id = ?", (old,))
+        self._complete, self._length = False, self._position
 
 
 def _now() -> str:
@@ -376,9 +358,13 @@ class _WriterLock:
             if issubclass(kind, SoftFileLock):  # what filelock takes where the system has no locks
                 raise NotImplementedError("the file system has no locks")
         except Timeout:
+            try:
+                holder = "process {} on {}".format(*self._holder.read_text("utf-8").split())
+            except (OSError, ValueError, IndexError):  # it has the lock, but has not said who it is
+                holder = "another process"
             raise OSError(
-                f"another sweep ({self._named()}) is writing to {path}; wait for it or give "
-                f"another --store."
+                f"another sweep ({holder}) is writing to {path}; wait for it or give another "
+                f"--store."
             ) from None
         except NotImplementedError as error:
             self._lock.release()
@@ -399,13 +385,6 @@ class _WriterLock:
         with contextlib.suppress(OSError):
             self._holder.unlink(missing_ok=True)
         self._lock.release()
-
-    def _named(self) -> str:
-        try:
-            process, host = self._holder.read_text(encoding="utf-8").split()
-        except (OSError, ValueError):  # it has the lock, but has not yet written who it is
-            return "another process"
-        return f"process {process} on {host}"
 
 
 @contextlib.contextmanager
@@ -434,20 +413,25 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Open the store at ``path`` and create it where there is none."""
-    with _explained(path):
+    with _explained(path), contextlib.ExitStack() as undo:
         connection = _connection(path, read_only)
-        try:
-            _require_version(connection, path, read_only)
-            if not read_only:
-                connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
-                # every commit reaches the disk: not even a power cut loses a result
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                _create(connection)
-            _require_whole(connection, path)
-        except BaseException:
-            connection.close()
-            raise
+        undo.callback(connection.close)
+        version = _version(connection, path, read_only)
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
+            # every commit reaches the disk: not even a power cut loses a result
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if version == 0:
+                with _transaction(connection):
+                    for statement in _SCHEMA:
+                        connection.execute(statement)
+        if not _has_log(path):  # which has some of the pages
+            # cut off, e.g. by a copy that did not finish, a file has fewer pages than it says
+            expected = _number(connection, "page_count") * _number(connection, "page_size")
+            if (size := path.stat().st_size) < expected:
+                raise _damaged(path, f"{size} of {expected} bytes are there")
+        undo.pop_all()
     return connection
 
 
@@ -484,10 +468,8 @@ def _require_store_or_nothing(path: Path, *, read_only: bool) -> None:
 
 
 def _connection(path: Path, read_only: bool) -> sqlite3.Connection:
-    where = quote(str(path.resolve()))
-
     def opened(mode: str) -> sqlite3.Connection:
-        uri = f"file:{where}?{mode}"
+        uri = f"file:{quote(str(path.resolve()))}?{mode}"
         return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
 
     if not read_only:
@@ -499,47 +481,35 @@ def _connection(path: Path, read_only: bool) -> sqlite3.Connection:
         # SQLite keeps an index beside a file that is being written to, even for readers. In a
         # folder that cannot be written to there is no writer, and none is needed.
         connection.close()
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
+        if _has_log(path):
             raise
         return opened("immutable=1")
     return connection
 
 
-def _require_version(connection: sqlite3.Connection, path: Path, read_only: bool) -> None:
+def _version(connection: sqlite3.Connection, path: Path, read_only: bool) -> int:
+    """The format of the store, 0 where there is nothing yet."""
     application = _number(connection, "application_id")
     version = _number(connection, "user_version")
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application == 0 and version == 0 and tables == 0:
+    if application == version == tables == 0:
         if read_only:
             raise ValueError(f"{path} is empty: no study has been begun in it.")
-        return
-    if application != APPLICATION_ID:
+    elif application != APPLICATION_ID:
         raise ValueError(
             f"{path} is a database of another program, not a store of sweeps; give another --store."
         )
-    if version > SCHEMA_VERSION:
+    elif version > SCHEMA_VERSION:
         raise ValueError(
             f"{path} was written by a newer memcurve (format {version}, this one reads up to "
             f"{SCHEMA_VERSION}); run: pip install --upgrade memcurve"
         )
+    return version
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    if _number(connection, "user_version") == 0:
-        with _transaction(connection):
-            for statement in _SCHEMA:
-                connection.execute(statement)
-
-
-def _require_whole(connection: sqlite3.Connection, path: Path) -> None:
-    """A file that was cut off, e.g. by a copy that did not finish, has fewer pages than it says."""
+def _has_log(path: Path) -> bool:
     log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
-        return  # some of the pages are in there
-    expected = _number(connection, "page_count") * _number(connection, "page_size")
-    if path.stat().st_size < expected:
-        raise _damaged(path, f"{path.stat().st_size} of {expected} bytes are there")
+    return log.exists() and log.stat().st_size > 0
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

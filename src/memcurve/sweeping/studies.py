@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +16,7 @@ import numpy as np
 
 from memcurve.sweeping.cases import LARGEST, Case
 from memcurve.sweeping.library import SHIPPED
-from memcurve.sweeping.specification import (
-    BESIDE,
-    Named,
-    Span,
-    Specification,
-    checked,
-    made_quick,
-    read,
-)
+from memcurve.sweeping.specification import BESIDE, Named, Span, Specification, checked, made_quick
 
 #: More values of one axis than this no picture could show.
 _OUTLINED = 1000
@@ -83,14 +77,9 @@ class Study(Specification):
                 f"(2^63 - 1); make its lists shorter."
             )
         if self.design == "zip":
-            lengths = {axis: len(values) for axis, values in self.axes.items() if len(values) > 1}
-            if len(set(lengths.values())) > 1:
-                listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
-                raise ValueError(
-                    f"{self.file}: zip: all lists must have the same length, but {listed}; make "
-                    f"them equal, or take [grid] for all combinations."
-                )
-        self._require_sound()
+            self._require_zipped()
+        else:
+            self._require_sound()
 
     @property
     def count(self) -> int:
@@ -113,28 +102,23 @@ class Study(Specification):
             raise ValueError(f"{self.file}: {self.design}: case {index}: {error}") from None
 
     def _values_at(self, index: int) -> dict[str, Any]:
-        if self.design == "random":
-            return self._sample(index)
         if self.design == "zip":
             return {a: v[0] if len(v) == 1 else v[index] for a, v in self.axes.items()}
         chosen: dict[str, Any] = {}
-        for axis, values in reversed(list(self.axes.items())):
-            index, place = divmod(index, len(values))
-            chosen[axis] = values[place]
-        return chosen
-
-    def _sample(self, index: int) -> dict[str, Any]:
-        """Sample ``index``, the same however many there are."""
+        if self.design == "grid":
+            for axis, values in reversed(self.axes.items()):
+                index, place = divmod(index, len(values))
+                chosen[axis] = values[place]
+            return chosen
+        # the same sample however many there are
         stream = np.random.SeedSequence(self.search_seed, spawn_key=(index,))
         rng = np.random.default_rng(stream)
         # of 53 bits, which every format of tables holds exactly
-        chosen: dict[str, Any] = {"seed": int(rng.integers(2**53))}
+        chosen["seed"] = int(rng.integers(2**53))
         for axis, values in sorted(self.axes.items()):
             share = float(rng.random())
-            if isinstance(values, Span):
-                chosen[axis] = values.at(share)
-            else:
-                chosen[axis] = values[int(share * len(values))]
+            drawn = isinstance(values, Span)
+            chosen[axis] = values.at(share) if drawn else values[int(share * len(values))]
         return chosen
 
     def _case(self, values: Mapping[str, Any]) -> Case:
@@ -147,38 +131,42 @@ class Study(Specification):
     def outline(self) -> Iterator[Case]:
         """Cases in which every axis takes its values, few however many combinations there are."""
         if self.design != "grid":
-            yield from (self.case_at(index) for index in range(min(self.count, _OUTLINED)))
+            yield from itertools.islice(self.cases(), _OUTLINED)
             return
         first = {axis: values[0] for axis, values in self.axes.items()}
         for axis, values in self.axes.items():
             yield from (self._case(first | {axis: value}) for value in values[:_OUTLINED])
+
+    def _require_zipped(self) -> None:
+        """Raise unless the lists go together, and no case is there twice."""
+        lengths = {axis: len(values) for axis, values in self.axes.items() if len(values) > 1}
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
+            raise ValueError(
+                f"{self.file}: zip: all lists must have the same length, but {listed}; make "
+                f"them equal, or take [grid] for all combinations."
+            )
+        places: dict[str, int] = {}
+        for index, case in enumerate(self.cases()):
+            before = places.setdefault(case.key, index)
+            if before != index:
+                raise ValueError(
+                    f"{self.file}: zip: cases {before} and {index}, counted from 0, are the "
+                    f"same; leave one out, or give them seeds of their own."
+                )
 
     def _require_sound(self) -> None:
         """Raise where values that are fine by themselves do not go together.
 
         Only what an ensemble, a mask and a method take depends on the others.
         """
-        if self.design == "zip":
-            places: dict[str, int] = {}
-            for index in range(self.count):
-                before = places.setdefault(self.case_at(index).key, index)
-                if before != index:
-                    raise ValueError(
-                        f"{self.file}: zip: cases {before} and {index}, counted from 0, are the "
-                        f"same; leave one out, or give them seeds of their own."
-                    )
-            return
         first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
         if self.design == "random":
             first["seed"] = self.search_seed
-        combinations: list[dict[str, Any]] = [{}]
-        for axis in ("ensemble", "mask", "method"):
-            if axis in self.axes:
-                values = self.axes[axis]
-                combinations = [c | {axis: value} for c in combinations for value in values]
-        for combination in combinations:
+        axes = [axis for axis in ("ensemble", "mask", "method") if axis in self.axes]
+        for combination in itertools.product(*(self.axes[axis] for axis in axes)):
             try:
-                self._case(first | combination)
+                self._case(first | dict(zip(axes, combination, strict=True)))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"{self.file}: {self.design}: {error}") from None
 
@@ -209,12 +197,17 @@ class Study(Specification):
         """The study written in ``text``; errors call it ``file``."""
         called = file or f"{name}.toml"
         try:
-            content = read(text)
+            content = tomllib.loads(text)
             if quick:
                 content = made_quick(content)
                 text = _as_toml(content)
             specification = checked(content)
             _require_conclusive(specification)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(
+                f"{called}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
+                f"[50, 100]`, a line an axis."
+            ) from None
         except ValueError as error:
             raise ValueError(f"{called}: {error}") from None
         return cls(name=name, text=text, file=called, **vars(specification))
@@ -246,14 +239,13 @@ class Study(Specification):
         return cls.from_dict(content | {design: axes}, name)
 
     def __repr__(self) -> str:
-        varied = ", ".join(
-            f"{axis}: {values.low:g} … {values.high:g}"
-            if isinstance(values, Span)
-            else f"{axis}: {len(values)}"
+        varied = {
+            axis: f"{values.low:g} … {values.high:g}" if isinstance(values, Span) else len(values)
             for axis, values in self.axes.items()
             if isinstance(values, Span) or len(values) > 1
-        )
-        return f"<Study {self.name}: {self.count:,} cases, {self.design}; {varied or 'one case'}>"
+        }
+        listed = ", ".join(f"{axis}: {values}" for axis, values in varied.items()) or "one case"
+        return f"<Study {self.name}: {self.count:,} cases, {self.design}; {listed}>"
 
 
 def shipped() -> list[str]:
@@ -263,7 +255,7 @@ def shipped() -> list[str]:
 
 def _require_conclusive(specification: Specification) -> None:
     """Raise unless the study has all that its sentence speaks of: hours later is too late."""
-    name, axes, keep = specification.conclusion, specification.axes, specification.keep
+    name = specification.conclusion
     if name is None:
         return
     if name not in SHIPPED:
@@ -273,6 +265,7 @@ def _require_conclusive(specification: Specification) -> None:
             f"conclusion: {name!r} compares all combinations, so it needs [grid], not "
             f"[{specification.design}]; leave it out for a general sentence."
         )
+    axes, keep = specification.axes, specification.keep
     lacking = [f"the axis {axis!r} in [grid]" for axis in SHIPPED[name].axes if axis not in axes]
     lacking += [f"{one!r} in `keep`" for one in SHIPPED[name].quantities if one not in keep]
     if lacking:
@@ -305,19 +298,17 @@ def _key(name: str) -> str:
 
 def _written(value: Any) -> str:
     if isinstance(value, np.ndarray | np.generic):
-        return _written(value.tolist())
+        value = value.tolist()
     if isinstance(value, range) and value and value.step > 0:
         value = {"from": value.start, "to": value[-1], "step": value.step}
     if isinstance(value, Mapping):
         return f"{{ {', '.join(_entries(value))} }}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"[{', '.join(map(_written, value))}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
     if isinstance(value, str):
         return _quoted(value)
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, int | float):
+        return repr(value).lower() if isinstance(value, bool) else repr(value)
     raise TypeError(f"a study file holds numbers, words, lists and tables; got {value!r}.")
 
 

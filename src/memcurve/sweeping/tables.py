@@ -10,7 +10,7 @@ from typing import Any
 
 from memcurve.notes import Note
 from memcurve.sweeping.cases import LIFTED, QUANTITIES, label, number_of_states
-from memcurve.sweeping.specification import AXES, Named, Specification
+from memcurve.sweeping.specification import AXES, Specification
 from memcurve.sweeping.store import Row
 
 #: Totals that differ by less than this are the same to the reader.
@@ -32,7 +32,7 @@ class Table:
     def counts(self) -> dict[str, int]:
         """How many cases are done, failed and pending."""
         found = Counter(row.status for row in self.rows)
-        return {"done": found["done"], "failed": found["failed"], "pending": found["pending"]}
+        return {status: found[status] for status in ("done", "failed", "pending")}
 
     @cached_property
     def quantities(self) -> tuple[str, ...]:
@@ -81,9 +81,7 @@ class Table:
             value. ``pandas.DataFrame(sweep.summary())`` is a table of them.
         """
         table, axes = self._columns, [axis for axis in self.axes if axis != "seed"]
-        groups: dict[tuple[Any, ...], list[int]] = {}
-        for k in range(len(self.rows)):
-            groups.setdefault(tuple(table[axis][k] for axis in axes), []).append(k)
+        groups = grouped(table, axes, len(self.rows))
         found = []
         for name in self.quantities if quantities is None else quantities:
             if name not in self.quantities:
@@ -93,11 +91,10 @@ class Table:
                 )
             for group, places in groups.items():
                 numbers = [table[name][k] for k in places if table[name][k] is not None]
-                failed = sum(table["status"][k] == "failed" for k in places)
-                unknown = sum(table["status"][k] == "done" for k in places) - len(numbers)
+                status = Counter(table["status"][k] for k in places)
                 entry: dict[str, Any] = {"quantity": name, **dict(zip(axes, group, strict=True))}
-                entry |= {"count": len(numbers), "unknown": unknown, "failed": failed}
-                found.append(entry | _spread(numbers))
+                entry |= {"count": len(numbers), "unknown": status["done"] - len(numbers)}
+                found.append(entry | {"failed": status["failed"]} | _spread(numbers))
         return found
 
     def cells(self, most: int | None = None) -> list[tuple[str, ...]]:
@@ -108,16 +105,15 @@ class Table:
         entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
         failed = ["failed"] if any(entry["failed"] for entry in entries) else []
-        grouped: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+        groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for entry in entries:
-            place = tuple(entry.get(axis) for axis in axes)
-            grouped.setdefault(place, {})[entry["quantity"]] = entry
+            groups.setdefault(tuple(entry.get(axis) for axis in axes), []).append(entry)
         words = [texts(entry.get(axis) for entry in entries) for axis in axes]
         one = self.quantities[0] if len(self.quantities) == 1 else None
         tail = [f"mean {one}", "sd", "min", "max"] if one else list(self.quantities)
         table = [(*axes, "count", *failed, *tail)]
-        for place, found in grouped.items():
-            first = next(iter(found.values()))
+        for place, found in groups.items():
+            first = found[0]
             finished = first["count"] + first["unknown"]
             partly = one and first["unknown"]
             counts = [f"{first['count']} of {finished}" if partly else str(finished)]
@@ -125,7 +121,7 @@ class Table:
             if one:
                 numbers = [_text(first[head]) for head in ("mean", "sd", "min", "max")]
             else:
-                numbers = [_mean_and_deviation(found[name]) for name in self.quantities]
+                numbers = [_mean_and_deviation(entry) for entry in found]
             labels = [text[value] for text, value in zip(words, place, strict=True)]
             table.append((*labels, *counts, *numbers))
         if most is None or len(table) <= most + 1:
@@ -136,47 +132,38 @@ class Table:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """What one should know before quoting the numbers: what failed, is missing, or differs."""
-        return tuple(self._notes())
-
-    def _notes(self) -> Iterator[Note]:
+        notes = []
         count = self.counts["failed"]
         if count:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
             [(error, often)] = errors.most_common(1)
             others = f"; {len(errors) - 1} other errors" if len(errors) > 1 else ""
             cases = "1 case failed and is" if count == 1 else f"{count:,} cases failed and are"
-            yield Note("sweep", f"{cases} not counted; {often:,} ×: {error}{others}")
+            notes.append(Note("sweep", f"{cases} not counted; {often:,} ×: {error}{others}"))
         if self.counts["pending"]:
-            yield Note("sweep", f"{self.counts['pending']:,} cases are not computed yet")
+            notes.append(Note("sweep", f"{self.counts['pending']:,} cases are not computed yet"))
         for name in self.quantities:
-            yield from self._notes_on(name)
+            notes += self._notes_on(name)
         found = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(found) > 1:
-            total = sum(found.values())
-            parts = (
-                f"{n:,} of {total:,} cases by memcurve {v or '(not known)'}"
-                for v, n in found.items()
+            parts = ", ".join(
+                f"{n:,} of {found.total():,} cases by memcurve {version or '(not known)'}"
+                for version, n in found.items()
             )
-            yield Note("sweep", f"computed with different versions: {', '.join(parts)}")
+            notes.append(Note("sweep", f"computed with different versions: {parts}"))
+        return tuple(notes)
 
     def _notes_on(self, name: str) -> Iterator[Note]:
         entries = self.summary([name])
         unknown = sum(entry["unknown"] for entry in entries)
-        finished = unknown + sum(entry["count"] for entry in entries)
+        cases = f"{unknown:,} of {unknown + sum(entry['count'] for entry in entries):,} finished"
         partly = any(entry["unknown"] and entry["count"] for entry in entries)
         if unknown and QUANTITIES[name].share_left is not None:
             rest = ", which are in no mean of it: what is shown is too low" if partly else ""
-            yield Note(
-                "lags",
-                f"{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases{rest}; "
-                f"take more `lags`",
-            )
+            beyond = f"{name} lies beyond the lags in {cases} cases{rest}; take more `lags`"
+            yield Note("lags", beyond)
         elif partly:
-            yield Note(
-                "sweep",
-                f"{name} is not known of {unknown:,} of {finished:,} finished cases, which are in "
-                f"no mean of it",
-            )
+            yield Note("sweep", f"{name} is not known of {cases} cases, which are in no mean of it")
 
 
 class Finished:
@@ -198,10 +185,7 @@ class Finished:
         """Where the axes have these values."""
         axes = tuple(at)
         if axes not in self._places:
-            found: dict[tuple[Any, ...], list[int]] = {}
-            for k in range(len(self.rows)):
-                found.setdefault(tuple(self.columns[axis][k] for axis in axes), []).append(k)
-            self._places[axes] = found
+            self._places[axes] = grouped(self.columns, axes, len(self.rows))
         return self._places[axes].get(tuple(at.values()), [])
 
     def numbers(self, quantity: str, **at: Any) -> list[float]:
@@ -230,6 +214,16 @@ class Finished:
         return {value: mean for value, mean in found.items() if not math.isnan(mean)}
 
 
+def grouped(
+    columns: Mapping[str, list[Any]], axes: Sequence[str], count: int
+) -> dict[tuple[Any, ...], list[int]]:
+    """Where each combination of values of the axes stands among ``count`` rows."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for k in range(count):
+        found.setdefault(tuple(columns[axis][k] for axis in axes), []).append(k)
+    return found
+
+
 def is_numeric(values: Sequence[Any]) -> bool:
     """Whether all values are numbers, so that they have an order and a place on an axis."""
     return all(isinstance(value, int | float) for value in values)
@@ -256,22 +250,14 @@ def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mappi
     columns["ensemble"] = label(case["ensemble"], case.get("ensemble_options", {}))
     columns["method"] = label(case["method"], case.get("options", {}))
     axes = study.axes if study is not None else {}
+    # a density, say, given with the name of an ensemble is a field of the case, and is then no axis
+    beside = [name for name in LIFTED if name not in axes]
     for ensemble in axes.get("ensemble", ()):
-        if _is_meant(case, ensemble, axes):
+        own = {name: value for name, value in ensemble.options.items() if name not in LIFTED}
+        meant = ensemble.name == case["ensemble"] and own == case.get("ensemble_options", {})
+        if meant and all(case.get(name) == ensemble.options.get(name) for name in beside):
             columns["ensemble"] = ensemble.label
     return columns
-
-
-def _is_meant(case: Mapping[str, Any], ensemble: Named, axes: Iterable[str]) -> bool:
-    """Whether a case is of this entry of the axis: all options agree, those not given as well.
-
-    A density, say, given with the name of an ensemble is a field of the case, and is then no axis.
-    """
-    own = {name: value for name, value in ensemble.options.items() if name not in LIFTED}
-    if ensemble.name != case["ensemble"] or own != case.get("ensemble_options", {}):
-        return False
-    beside = [name for name in LIFTED if name not in axes]
-    return all(case.get(name) == ensemble.options.get(name) for name in beside)
 
 
 def _alike(default: Any, column: Sequence[Any]) -> list[Any]:
@@ -286,23 +272,23 @@ def _spread(numbers: Sequence[float]) -> dict[str, float | None]:
     """Mean, standard deviation (of a sample), least and greatest."""
     if not numbers:
         return dict.fromkeys(("mean", "sd", "min", "max"))
-    if len(numbers) > 1 and min(numbers) == max(numbers):  # without the rounding of a mean
-        return {"mean": numbers[0], "sd": 0.0, "min": numbers[0], "max": numbers[0]}
-    mean = math.fsum(numbers) / len(numbers)
+    low, high, count = min(numbers), max(numbers), len(numbers)
+    if count > 1 and low == high:  # without the rounding of a mean
+        return {"mean": low, "sd": 0.0, "min": low, "max": high}
+    mean = math.fsum(numbers) / count
     squares = math.fsum((number - mean) ** 2 for number in numbers)
-    deviation = math.sqrt(squares / (len(numbers) - 1)) if len(numbers) > 1 else None
-    return {"mean": mean, "sd": deviation, "min": min(numbers), "max": max(numbers)}
+    deviation = math.sqrt(squares / (count - 1)) if count > 1 else None
+    return {"mean": mean, "sd": deviation, "min": low, "max": high}
 
 
 def _mean_and_deviation(entry: dict[str, Any]) -> str:
-    if entry["mean"] is None:
+    mean, deviation, count = entry["mean"], entry["sd"], entry["count"]
+    if mean is None:
         return "—"
-    seen = entry["sd"] is not None and entry["sd"] > 1e-4 * abs(entry["mean"])
-    spread = f" ± {entry['sd']:.2g}" if seen else ""
-    known = (
-        f" ({entry['count']} of {entry['count'] + entry['unknown']})" if entry["unknown"] else ""
-    )
-    return f"{entry['mean']:.4g}{spread}{known}"
+    seen = deviation is not None and deviation > 1e-4 * abs(mean)
+    spread = f" ± {deviation:.2g}" if seen else ""
+    known = f" ({count} of {count + entry['unknown']})" if entry["unknown"] else ""
+    return f"{mean:.4g}{spread}{known}"
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Numbers as text: tables and matrices (.csv, .txt), a block of lines at a time; MatrixMarket."""
+"""Tables and matrices as text (.csv, .txt), a block of lines at a time; MatrixMarket; Parquet."""
 
 from __future__ import annotations
 
@@ -14,29 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, Table
+from memcurve.optional import optional
 
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
 _INTEGER = re.compile(r"[+-]?\d+")
+#: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
+_SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 
 
 def open_table(file: Path) -> Table:
     """Open columns of real numbers, named by a header line if there is one; NaN is missing."""
     text = _Text(file, is_table=True)
-
-    def read(columns: Sequence[int]) -> Blocks:
-        return lambda start: text.blocks(start, columns)
-
-    return Table(file, text.names, text.length, text.width, read)
+    return Table(file, text.names, text.length, text.width, text.read)
 
 
 def open_matrix(file: Path) -> Array:
     """Open rows of numbers, also complex ones; a header line of words is passed over."""
     text = _Text(file, is_table=False)
-
-    def blocks(start: int) -> Iterator[NDArray[Any]]:
-        return text.blocks(start, range(text.width))
-
-    shape = (text.length, text.width)
+    shape, blocks = (text.length, text.width), text.read(range(text.width))
     return Array("the table", shape, np.dtype(float), None, blocks, file)
 
 
@@ -69,12 +64,16 @@ class _Text:
         elif not is_table:
             raise NetworkFileError(none)
 
-    def blocks(self, start: int, columns: Sequence[int]) -> Iterator[NDArray[Any]]:
-        """Go through the rows from ``start`` on."""
-        step = max(1, BLOCK // (128 * self.width))  # a field and its number: about 128 bytes
-        lines = islice(self._lines(), self._skip + start, None)
-        while batch := list(islice(lines, step)):
-            yield np.array([self._row(*line, columns) for line in batch])
+    def read(self, columns: Sequence[int]) -> Blocks:
+        """Return what goes through the rows of these columns."""
+
+        def blocks(start: int) -> Iterator[NDArray[Any]]:
+            step = max(1, BLOCK // (128 * self.width))  # a field and its number: about 128 bytes
+            lines = islice(self._lines(), self._skip + start, None)
+            while batch := list(islice(lines, step)):
+                yield np.array([self._row(*line, columns) for line in batch])
+
+        return blocks
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """Go through the lines that are neither empty nor a comment, with their numbers."""
@@ -169,9 +168,6 @@ def _is_missing(field: str) -> bool:
     return field.lower().lstrip("+-") in _MISSING_VALUES
 
 
-# ---- MatrixMarket
-
-
 def open_market(file: Path) -> Array:
     """Open a matrix (.mtx), listed entry by entry or in full.
 
@@ -222,3 +218,46 @@ def open_market(file: Path) -> Array:
 
     shape, dtype = (rows, columns), np.dtype(complex if field == "complex" else float)
     return Array("the matrix", shape, dtype, load, file=file, is_sparse=listed)
+
+
+def open_parquet(file: Path) -> Table:
+    """Open the columns of a file; empty fields are NaN."""
+    parquet = optional("pyarrow.parquet", f"{file}: reading it", "files")
+    types = optional("pyarrow", f"{file}: reading it", "files").types
+    with parquet.ParquetFile(file) as opened:
+        schema, groups = opened.schema_arrow, opened.metadata
+        ends = np.cumsum([groups.row_group(k).num_rows for k in range(groups.num_row_groups)])
+        length = int(groups.num_rows)
+    if len({*schema.names}) < len(schema.names):
+        twice = next(name for name in schema.names if schema.names.count(name) > 1)
+        raise NetworkFileError(f"{file}: has several columns {twice!r}; rename them.")
+    known = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+
+    def read(columns: Sequence[int]) -> Blocks:
+        names = [schema.names[column] for column in columns]
+        for name in names:
+            kind = schema.field(name).type
+            if not any(is_kind(kind) for is_kind in known):
+                raise NetworkFileError(
+                    f"{file}: column {name!r} holds {kind}, not real numbers; convert it, or list "
+                    f"the columns to read with state_names=[...]."
+                )
+
+        def blocks(start: int) -> Iterator[NDArray[Any]]:
+            first = int(np.searchsorted(ends, start, side="right"))
+            skip = start - int(ends[first - 1] if first else 0)
+            with parquet.ParquetFile(file, **_SPARING) as opened:
+                for batch in opened.iter_batches(
+                    batch_size=max(1, BLOCK // (8 * len(names))),
+                    row_groups=range(first, len(ends)),
+                    columns=names,
+                ):
+                    cut = min(skip, batch.num_rows)
+                    skip -= cut
+                    kept = batch.slice(cut)
+                    found = [kept.column(name).to_numpy(zero_copy_only=False) for name in names]
+                    yield np.stack([np.asarray(part, float) for part in found], axis=1)  # None: NaN
+
+        return blocks
+
+    return Table(file, list(schema.names), length, len(schema.names), read)
