@@ -38,13 +38,14 @@ class MemoryCurve(Result):
         1 − MC_τ (the number of inputs minus MC_τ), also where ``values`` rounds to 1. It is off
         by at most ``error`` and rounding in its own last digit.
     total : float
-        Memory over *all* lags, not only those listed, where the method knows it (``rank`` is then
-        given too); else over the lags that the method covers.
+        Memory over *all* lags, not only those listed, where the method knows it (its
+        ``total_error`` is then a number); else over the lags that the method covers.
     total_error : float
         Bound on the error of ``total``; zero where it is a rank, NaN where none is known.
     rank : int or None
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
-        that are read.
+        that are read; None where it was not found out: methods without errors do not know it, and
+        usable memory of large networks does not need it.
     channels : (m, d) array
         Memory of each input channel; its rows sum to ``values``.
     bands : (m, 2) array or None
