@@ -23,7 +23,7 @@ WORST_CONDITION = 1e15
 #: Correlations of states with a larger condition number cannot be inverted to any purpose.
 HOPELESS = 1e12
 #: Directions are looked at down to this share of the mask, far below rounding.
-INVISIBLE = 1e-18
+INVISIBLE = 1e-17
 #: States up to which squeezing is measured, and the weights are rounded.
 MOST_STATES = 1000
 

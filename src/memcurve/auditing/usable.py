@@ -97,6 +97,9 @@ def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> Usable
     for name, curve in zip(("float64", "float32"), ask_family(floating), strict=True):
         if name in formats:
             rows.append(_row(name, formats.pop(name), curve))
+    # the least levels first: what is found out for them serves the others
+    picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
+    totals = np.array([curve.total for curve in ask_family(picture)])
     steps = Question.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
     for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
         rows.append(_row(name, level, curve))
@@ -104,8 +107,6 @@ def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> Usable
         curve = ask(Question.of(network, input=processes, noise=given), warn=False)
         level = float(given.levels[0]) if given.is_scaled else float("nan")
         rows.append(_row(given.label, level, curve, given=True))
-    picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
-    totals = np.array([curve.total for curve in ask_family(picture)])
     return UsableMemory(tuple(rows), LEVELS, totals)
 
 

@@ -52,6 +52,8 @@ PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: Up to so many states the basis may span all of them; beyond, half of them, and never more than
 #: the latter: other ways are quicker then.
 FEW_STATES, MOST_DIRECTIONS = 300, 4000
+#: After so many steps it is foreseen how many it will take.
+ENOUGH_TO_SEE = 96
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
 _SEED = 20230501
@@ -190,13 +192,16 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
     powers = power_sizes(A)
     # the lengths of the steps multiply to what the next power has outside of the space: as long
     # as that is not small, a closer look is not worth its time
-    look, k = 0, 0
+    look, k, history = 0, 0, []
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
     while k < basis.count:
         before = basis.count
         H[:, k] = basis.add(A @ basis.Q[:, k])
         log_new += np.log(H[before, k]) / C.shape[1] if basis.count > before else 0.0
         k += 1
+        history.append(log_new)
+        if k == ENOUGH_TO_SEE and _steps_needed(history, log_enough) > 1.2 * most:
+            break
         if k == basis.count or (k >= look and log_new <= log_enough):
             whole = k == basis.count  # the space is closed: nothing leaves it
             left_out = 0.0
@@ -208,6 +213,23 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
         if basis.count > most:
             break
     raise UncertainResultError("the memory above the noise is spread over too many directions.")
+
+
+def _steps_needed(history: list[float], log_enough: float) -> float:
+    """Steps until the next power has so little outside of the space, as they went so far.
+
+    Logarithms of what is outside fall along a line, or faster as Krylov spaces squeeze: a parabola
+    that does not bend upwards.
+    """
+    start, middle, end = history[0], history[len(history) // 2], history[-1]
+    half = len(history) / 2
+    bend = min(0.0, (end - 2 * middle + start) / half**2)
+    slope = (end - middle) / half + bend * half / 2
+    if bend == 0:
+        return len(history) + (log_enough - end) / slope if slope < 0 else np.inf
+    # end + slope·t + bend/2·t² = log_enough
+    root = np.sqrt(slope**2 - 2 * bend * (end - log_enough))
+    return len(history) + float((slope + root) / -bend)
 
 
 def _with_rounding(
@@ -302,7 +324,7 @@ def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
                 # doubling overshoots: lags that hold nothing any more are left out
                 energy = (R**2).sum(axis=0).reshape(-1, width).sum(axis=1)
                 after = np.cumsum(energy[::-1])[::-1]
-                count = max(1, int(np.count_nonzero(after > negligible**2)))
+                count = max(1, int(np.count_nonzero(np.sqrt(after) > negligible)))
                 return R[:, : count * width]
             if not np.isfinite(size):
                 return None

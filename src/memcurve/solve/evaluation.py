@@ -24,14 +24,12 @@ class Doubt(NamedTuple):
     """What is not known about the states.
 
     How far their span may be turned, how large the part of them that was left out may be (relative
-    to the noise), the relative error of the covariance of the noise, and by how much each singular
-    value of what is read may be off.
+    to the noise), and the relative error of the covariance of the noise.
     """
 
     turned: float = 0.0
     left_out: float = 0.0
     noise: float = 0.0
-    blur: Floats | None = None
 
 
 def evaluate(
@@ -92,7 +90,6 @@ class _Reader:
                 levels,
                 projection.sigma[min(rank, len(projection.sigma)) - 1] - doubt.left_out,
             )
-            self._spread = projection.spread(levels, rank, doubt.blur)
             with np.errstate(divide="ignore"):
                 unseen = (doubt.left_out / np.maximum(floor, 0.0)) ** 2
             self._unseen = np.nan_to_num(unseen, posinf=1e300) + self._rounding**2
@@ -112,9 +109,6 @@ class _Reader:
             error += self._unseen[:, None] * np.einsum("ij,ij->j", flat, flat)
             error += 2 * np.sqrt(np.clip(1 - memory, 0, 1)) * misled + misled**2
             error += self._doubt.noise * ((self._shares * (1 - self._shares)) @ squares)
-            error += (
-                self._spread @ squares + np.where(self._spread.max(axis=1) >= 1, 1.0, 0.0)[:, None]
-            )
         turned = self._doubt.turned
         error += 2 * turned * np.sqrt(np.clip(memory * (1 - memory), 0, 1)) + turned**2
         error += EPS  # the last digit of a number near one
@@ -141,7 +135,6 @@ class _Reader:
             misled = doubt.left_out * np.sqrt(self._weights)
             change = 2 * np.sqrt(1 - self._shares) * misled + misled**2
             error = peak * np.minimum(change + self._unseen[:, None], 1.0).sum(axis=1)
-            error += peak * self._spread.sum(axis=1)
             error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
             error += self._rounding * self._cov.condition * np.maximum(total, 1.0)
             exact = self._cov.factor is None
@@ -204,14 +197,12 @@ class Projection(NamedTuple):
         shares[levels == 0] = np.arange(len(self.sigma)) < rank
         return np.where(self.sigma > 0, shares, shares * (levels == 0)[:, None])
 
-    def spread(self, levels: Floats, rank: int, blur: Floats | None) -> Floats:
+    def spread(self, levels: Floats, rank: int, blur: Floats) -> Floats:
         """How far the shares may be off where the singular values are, by ``blur`` each.
 
         Without noise a direction is read or not: what may be nothing but rounding is in doubt
         altogether.
         """
-        if blur is None:
-            return np.zeros((len(levels), len(self.sigma)))
         most, least = self.sigma + blur, np.maximum(self.sigma - blur, 0.0)
         shares = [self._replace(sigma=sigma).shares(levels, rank) for sigma in (most, least)]
         spread = shares[0] - shares[1]

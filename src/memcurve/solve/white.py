@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from memcurve.network.graph import eigenvalues
 from memcurve.solve.analysis import Task, realized
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import covariances
-from memcurve.solve.evaluation import Doubt, evaluate, project
+from memcurve.solve.evaluation import Doubt, Projection, evaluate, project
 from memcurve.solve.realization import StateMap, eigen_state_map, map_error, stein_state_map
 from memcurve.solve.sensitivity import EPS, backward_error
 from memcurve.solve.stein import residual_norm, stein
@@ -45,8 +45,17 @@ GOOD = 1e-9
 GOOD_BOUND = 5e-7
 _SEED = 20230501
 
-#: An answer, and the singular values of what is read, for a network and errors of these.
-Once = Callable[[Floats, Floats, int | None, Floats | None], tuple[Outcome, Floats | None]]
+
+class Seen(NamedTuple):
+    """What is read of the white states, under which noise, and the peak of the input's density."""
+
+    projection: Projection
+    levels: Floats
+    peak: float
+
+
+#: An answer, and what is seen through a map, if there is one.
+Once = Callable[[Floats, Floats, int | None], tuple[Outcome, Seen | None]]
 
 
 def solve_white(task: Task) -> Outcome:
@@ -103,9 +112,7 @@ def _single_input(task: Task) -> Outcome:
 def _without_map(task: Task, lags: int | None = None) -> Outcome:
     """All states read without noise, the error measured."""
 
-    def once(
-        A: Floats, C: Floats, lags: int | None, blur: Floats | None
-    ) -> tuple[Outcome, Floats | None]:
+    def once(A: Floats, C: Floats, lags: int | None) -> tuple[Outcome, Seen | None]:
         realization = _realization_again(task, A, C)
         cov = covariances(*realization, task.question.processes, task.question.horizons)
         found = evaluate(
@@ -127,14 +134,12 @@ def _realization_again(task: Task, A: Floats, C: Floats) -> tuple[Floats, Floats
 def _by_eigenvectors(task: Task, noise: tuple[_NoiseFactor, float]) -> Outcome:
     factor, doubt = noise
 
-    def once(
-        A: Floats, C: Floats, lags: int | None, blur: Floats | None
-    ) -> tuple[Outcome, Floats | None]:
+    def once(A: Floats, C: Floats, lags: int | None) -> tuple[Outcome, Seen | None]:
         same = A is task.A
         found = task.analysis.eigen_map(task.states) if same else eigen_state_map(A, C[:, 0])
         if found is None:
             raise UncertainResultError("the network has no basis of eigenvectors.")
-        return _read_through(task, found, factor, lags, Doubt(noise=doubt, blur=blur))
+        return _read_through(task, found, factor, lags, Doubt(noise=doubt))
 
     return _measured(task, once, task.question.lags)
 
@@ -150,11 +155,9 @@ def _by_stein(task: Task, noise: tuple[_NoiseFactor, float], lags: int | None) -
     if task.analysis.rank < len(task.states) or bounded.largest_error.max() <= GOOD:
         return bounded  # a change at random would not keep the rank
 
-    def once(
-        A: Floats, C: Floats, lags: int | None, blur: Floats | None
-    ) -> tuple[Outcome, Floats | None]:
+    def once(A: Floats, C: Floats, lags: int | None) -> tuple[Outcome, Seen | None]:
         found = stein_state_map(A, C, _realization_again(task, A, C))
-        return _read_through(task, found, factor, lags, Doubt(noise=doubt, blur=blur))
+        return _read_through(task, found, factor, lags, Doubt(noise=doubt))
 
     return bounded.better_of(_measured(task, once, bounded.memory.shape[1]))
 
@@ -208,8 +211,8 @@ def _read_through(
     factor: _NoiseFactor,
     lags: int | None,
     doubt: Doubt,
-) -> tuple[Outcome, Floats]:
-    """The answer through a map, and the singular values of what is read."""
+) -> tuple[Outcome, Seen]:
+    """The answer through a map, and what is seen through it."""
     cov = covariances(found.A, found.C, task.question.processes, task.question.horizons)
     M = factor.whitened(found.T[task.rows])
     if cov.factor is not None:
@@ -218,23 +221,21 @@ def _read_through(
     levels = task.question.levels * factor.unit
     projection = project(M)
     answer = evaluate(cov, levels, projection=projection, rank=task.rank, lags=lags, doubt=doubt)
-    return answer, projection.sigma
+    return answer, Seen(projection, levels, cov.peak)
 
 
 def _measured(task: Task, once: Once, lags: int | None) -> Outcome:
     """Run for the network and for some changed as much as rounding may change it; compare."""
-    outcome, sigma = once(task.A, task.C, lags, None)
+    outcome, seen = once(task.A, task.C, lags)
     rng = np.random.default_rng(_SEED)
     # a single change may leave some number alone by accident; in a large network it cannot
     trials = 4 if len(task.A) <= FEW_STATES else 1
     lags = outcome.memory.shape[1]
-    changed = [once(*_changed(task.A, task.C, rng), lags, None) for _ in range(trials)]
+    changed = [once(*_changed(task.A, task.C, rng), lags) for _ in range(trials)]
     others = [other for other, _ in changed]
-    if sigma is not None:
-        # directions that are nothing but rounding are there in every changed network too: that
-        # their sizes differ gives them away
-        shifts = [np.abs(other - sigma) for _, other in changed if other is not None]
-        outcome, _ = once(task.A, task.C, lags, SAFETY * np.max(shifts, axis=0))
+    if seen is not None:
+        again = [other.projection.sigma for _, other in changed if other is not None]
+        _doubt_rounding(outcome, seen, task.rank, again)
     for name, total in (("memory", "total"), ("forecast", "total_forecast")):
         value, sum_of_all = getattr(outcome, name), getattr(outcome, total)
         changes = np.abs([getattr(other, name) - value for other in others]).max(axis=0)
@@ -244,6 +245,19 @@ def _measured(task: Task, once: Once, lags: int | None) -> Outcome:
         error += SAFETY * changes.max(axis=(1, 2), initial=0.0)[:, None, None]
         total_error += np.where(total_error == 0, 0.0, SAFETY * moved)  # zero: it is a rank
     return outcome
+
+
+def _doubt_rounding(outcome: Outcome, seen: Seen, rank: int, again: list[Floats]) -> None:
+    """Widen errors where directions of what is read may be nothing but rounding.
+
+    Such directions are there in every changed network too, with a share of one: that their sizes
+    differ gives them away.
+    """
+    sigma = seen.projection.sigma
+    blur = SAFETY * np.max([np.abs(other - sigma) for other in again], axis=0)
+    spread = seen.peak * seen.projection.spread(seen.levels, rank, blur)
+    outcome.memory_error += spread.max(axis=1)[:, None, None]
+    outcome.total_error += np.where(seen.levels == 0, 0.0, spread.sum(axis=1))
 
 
 def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
