@@ -21,6 +21,7 @@ the others, stands for all that lies outside.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,14 +84,26 @@ class Reduction:
         """The small network itself."""
         return self.wider[: len(self.c), : len(self.c)]
 
-    def project(self, H: Floats, c: Floats, negligible: float) -> Projection | None:
-        """Singular values and vectors of what is read of the Krylov matrix of (H, c)."""
-        R = responses(H, c, negligible)
+    @property
+    def negligible(self) -> float:
+        """What may lie beyond the lags."""
+        return SMALL * self.level
+
+    @cached_property
+    def projections(self) -> tuple[Projection, ...]:
+        """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
+        rng = np.random.default_rng(_SEED)
+        trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
+        changed = [self._changed(rng) for _ in range(trials)]
+        return tuple(self._project(*pair) for pair in [(self.H, self.c), *changed])
+
+    def _project(self, H: Floats, c: Floats) -> Projection:
+        R = responses(H, c, self.negligible)
         if R is None:
-            return None
+            raise UncertainResultError("the reduced network does not decay, or not for certain.")
         return project(R if self.reader is None else self.reader[:, : len(R)] @ R)
 
-    def changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def _changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(H, c) with a change at random of the size of rounding."""
         size, (k, width) = len(self.wider), self.c.shape
         change = np.zeros((size, k + width))
@@ -353,27 +366,22 @@ def _revival(power: Floats) -> float:
 
 
 def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
-    negligible = SMALL * float(levels.min())
     width = reduction.c.shape[1]
-    found = reduction.project(reduction.H, reduction.c, negligible)
-    if found is None:
-        raise UncertainResultError("the reduced network does not decay.")
+    found, *changed = reduction.projections
     shares = found.shares(levels, len(found.sigma))
     squares = _by_lag(found, width)
     total = shares.sum(axis=1)
     memory = np.einsum("li,tdi->ltd", shares, squares)
-    changes, moved, shifts = _changes(reduction, levels, found, memory, total, negligible)
+    changes, moved, shifts = _changes(levels, found, changed, memory, total)
     unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
     changes[unknown], moved[unknown] = 1.0, reduction.states / SAFETY
     # what is left out moves a value by at most twice its size relative to the noise, the tail
     # beyond the lags likewise; a sum of squares is rounded
-    left = (reduction.left_out + negligible) / levels
+    left = (reduction.left_out + reduction.negligible) / levels
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
-    most, least = found.sigma + SAFETY * shifts, np.maximum(found.sigma - SAFETY * shifts, 0.0)
-    spread = found._replace(sigma=most).shares(levels, len(most))
-    spread = spread - found._replace(sigma=least).shares(levels, len(least))
+    spread = found.spread(levels, len(found.sigma), SAFETY * shifts)
     error = SAFETY * changes + (2 * left + left**2)[:, None, None]
     error = error + np.einsum("li,tdi->ltd", spread, squares)
     error = error + rounding * np.sqrt(memory) + EPS
@@ -400,27 +408,18 @@ def _by_lag(found: Projection, width: int) -> Floats:
 
 
 def _changes(
-    reduction: Reduction,
-    levels: Floats,
-    known: Projection,
-    memory: Floats,
-    total: Floats,
-    negligible: float,
+    levels: Floats, known: Projection, changed: list[Projection], memory: Floats, total: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Largest changes that rounding of (H, c) amounts to.
 
     Of values (levels, 1, 1), of totals (levels,) and of singular values.
     """
-    rng = np.random.default_rng(_SEED)
     changes, moved, shifts = (
         np.zeros(len(levels)),
         np.zeros(len(levels)),
         np.zeros(len(known.sigma)),
     )
-    for _ in range(TRIALS if len(reduction.H) <= FEW_DIRECTIONS else 1):
-        found = reduction.project(*reduction.changed(rng), negligible)
-        if found is None:
-            raise UncertainResultError("rounding may make the reduced network unstable.")
+    for found in changed:
         shares = found.shares(levels, len(found.sigma))
         other = np.einsum("li,tdi->ltd", shares, _by_lag(found, memory.shape[2]))
         length = max(memory.shape[1], other.shape[1])
