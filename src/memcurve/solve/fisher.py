@@ -84,7 +84,10 @@ def _in_floats(
     # errors of R and G are between ∓off·R: relative for the one, off·tr(R⁻¹R) for the other
     off_R, off_G = residual_norm(A, R, identity), residual_norm(A, G, C @ C.T)
     relative = off_R + 4 * EPS * root
-    L = np.asarray(np.linalg.cholesky(R))
+    try:
+        L = np.asarray(np.linalg.cholesky(R))
+    except np.linalg.LinAlgError:
+        raise UncertainResultError("the covariance of the noise is singular.") from None
     inverse = solve_triangular(L, identity, lower=True)
     total = float(np.einsum("ij,ij->", inverse @ G, inverse))
     total_error = total * relative + len(A) * off_G
