@@ -64,7 +64,7 @@ def serving(*arguments: str) -> Iterator[Server]:
         yield server
     finally:
         complaints = server.stop()
-    assert complaints == ""
+    assert complaints == "", complaints
 
 
 class Page:

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 from typing import Any
 
@@ -230,3 +230,23 @@ def test_the_time_a_case_takes_bounds_what_a_task_may_lose() -> None:
     slow = [(str(n), f'{{"number":{n},"seconds":0.2}}') for n in range(50)]
     assert len(run_chunk(sweep_jobs.digits, versions(), slow, 0.3)) == 2
     assert time.monotonic() - start < 2
+
+
+def test_a_pool_that_breaks_while_it_starts_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pipes that are closed already are no error of the sweep: the pool is to be renewed."""
+    with open_executor("processes", workers=2) as pool:
+        pool.start()
+        executor = pool._executor
+
+        def closed(*arguments: object) -> None:
+            raise ValueError("bad value(s) in fds_to_keep")
+
+        monkeypatch.setattr(executor, "submit", closed)
+        with pytest.raises(ValueError, match="fds_to_keep"):
+            pool.submit(abs, 1)
+        monkeypatch.setattr(executor, "_broken", "a process has died")
+        with pytest.raises(BrokenExecutor):
+            pool.submit(abs, 1)
+        pool._context.Process(target=abs)  # made, and never started
+        pool.renew()
+        assert pool.submit(abs, -1).result() == 1

@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, parent_process, resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
@@ -233,6 +234,16 @@ class ProcessPool(Pool):
                 self.workers, mp_context=self._context, initializer=prepare_process
             )
 
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        try:
+            return super().submit(function, *arguments)
+        except (OSError, ValueError) as error:
+            # where a process dies while another one is being started, the pool closes the pipes
+            # that the latter is to inherit
+            if getattr(self._executor, "_broken", False):
+                raise BrokenProcessPool("a worker died while another was started") from error
+            raise
+
     def renew(self) -> None:
         self.stop()
         self.start()
@@ -244,7 +255,8 @@ class ProcessPool(Pool):
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = None
         for process in self._context.started:
-            with contextlib.suppress(ValueError):  # it has been closed
+            # one that has been closed, or was never started
+            with contextlib.suppress(ValueError, AttributeError, AssertionError):
                 process.kill()
                 process.join(1)
         self._context.started = ()
