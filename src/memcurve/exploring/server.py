@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import functools
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -48,6 +49,9 @@ def serve(
         # open pages are given one second when the server ends
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
+        # that a page was closed while something was under way to it is no one's concern, but a
+        # warning of asyncio's each time
+        logging.getLogger("asyncio").setLevel(logging.ERROR)
         _parse_one_at_a_time()
         WORKER.open()
         on_ready(address)
