@@ -36,7 +36,10 @@ class RobustModes(NamedTuple):
 class Cluster(NamedTuple):
     """Eigenvalues that rounding cannot tell apart, and how many of them the mask excites.
 
-    ``clear``: none is excited, as far as rounding allows to tell, or it is far beyond rounding.
+    ``clear``: none is excited, as far as rounding allows to tell, or those that are said to be are
+    so far beyond rounding, which may be larger than what is taken for it
+    (:data:`LARGEST_ROUNDING`): where a silent mode lies next to an excited one, it picks up much
+    of that one. The exact number of modes that count then tells that no other does.
     """
 
     values: Complexes
@@ -94,19 +97,17 @@ def _judged_in_units(A: Floats, C: Floats) -> list[Cluster] | None:
     S, Z = schur(A.T.astype(complex), output="complex")
     values = np.diag(S).conj()
     excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C, norm)
-    tolerance = np.minimum(DISC * len(A) ** 0.5 + 10 * blur, LARGEST_ROUNDING)
+    rounding = DISC * len(A) ** 0.5 + 10 * blur
     found = []
     for cluster in _clusters(values, radius):
         if len(cluster) == 1:
-            excited, least = float(excitation[cluster[0]]), float(tolerance[cluster[0]])
-            rank = int(excited > least)
+            excited, doubt = float(excitation[cluster[0]]), float(rounding[cluster[0]])
+            rank, clear = int(excited > min(doubt, LARGEST_ROUNDING)), excited > CLEAR * doubt
         else:
-            pair = _invariant_pair(S, Z, cluster, C, norm)
-            (rank, excited), least = _small_staircase(*pair), pair[2]
+            rank, excited, clear = _small_staircase(*_invariant_pair(S, Z, cluster, C, norm))
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
         uncertainty = spread + float(radius[cluster].max())
-        clear = rank == 0 or excited > CLEAR * least
-        found.append(Cluster(values[cluster], rank, excited, uncertainty, clear))
+        found.append(Cluster(values[cluster], rank, excited, uncertainty, rank == 0 or clear))
     return found
 
 
@@ -151,8 +152,8 @@ def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
 
 def _invariant_pair(
     S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float
-) -> tuple[Complexes, Complexes, float, float]:
-    """A and unit C compressed to the left invariant subspace of a cluster, and their errors."""
+) -> tuple[Complexes, Complexes, tuple[float, float], float]:
+    """A and unit C compressed to a cluster's left invariant subspace, their errors, and ‖A‖."""
     from scipy.linalg.lapack import ztrsen
 
     size, count = len(S), len(cluster)
@@ -164,15 +165,15 @@ def _invariant_pair(
             chosen, S, Z, job=b"B", lwork=max(1, 2 * count * (size - count))
         )
     tiny = float(np.finfo(float).tiny)
-    error_c = min(DISC * max(norm / max(separation, tiny), size**0.5), LARGEST_ROUNDING)
-    error_block = norm * min(DISC * size / max(overlap, tiny), LARGEST_ROUNDING)
-    return S[:count, :count].conj().T, Z[:, :count].conj().T @ C, error_c, error_block
+    error_c = DISC * max(norm / max(separation, tiny), size**0.5)
+    error_block = norm * DISC * size / max(overlap, tiny)
+    return S[:count, :count].conj().T, Z[:, :count].conj().T @ C, (error_c, error_block), norm
 
 
 def _small_staircase(
-    M: Complexes, c: Complexes, error_c: float, error_block: float
-) -> tuple[int, float]:
-    """Krylov staircase of a small pair: its rank, and |c|.
+    M: Complexes, c: Complexes, errors: tuple[float, float], norm: float
+) -> tuple[int, float, bool]:
+    """Krylov staircase of a small pair: its rank, |c|, and whether all steps are beyond rounding.
 
     In the Hessenberg form that starts at c the sub-diagonal tells how far each step leads out of
     the space so far. One that shrinks gradually is decay, not loss: only a sudden drop to the size
@@ -181,8 +182,9 @@ def _small_staircase(
     from scipy.linalg import hessenberg
 
     length = float(np.linalg.norm(c))
+    error_c, error_block = np.minimum(errors, [LARGEST_ROUNDING, norm * LARGEST_ROUNDING])
     if length <= error_c:
-        return 0, length
+        return 0, length, True
     # Householder reflection that turns c into a multiple of the first unit vector
     h = c / length
     h[0] += h[0] / abs(h[0]) if h[0] != 0 else 1.0
@@ -192,4 +194,6 @@ def _small_staircase(
     steps = np.abs(np.diag(hessenberg(M) if len(M) > 2 else M, -1))
     before = np.concatenate([[np.inf], steps])[: len(steps)]
     ends = np.flatnonzero((steps <= error_block) & ~(steps > SUDDEN_DROP * before))
-    return (int(ends[0]) + 1 if len(ends) else len(M)), length
+    rank = int(ends[0]) + 1 if len(ends) else len(M)
+    clear = length > CLEAR * errors[0] and bool(np.all(steps[: rank - 1] > CLEAR * errors[1]))
+    return rank, length, clear
