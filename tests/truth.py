@@ -3,17 +3,18 @@
 An ARMA input is part of the state: with s its last values and shocks, y = (x, s) obeys
 y_t = F y_{t−1} + g e_t with white e, and z = hᵀs. All follows from G = Σ_j F^j g gᵀ (F^j)ᵀ::
 
-    Γ_x = G_xx,    p_τ = (F^τ G h)_x,    p_{−τ} = (G (Fᵀ)^τ h)_x,    MC_τ = p_τᵀ (Γ_x + Γ_noise)⁻¹ p_τ
+    Γ = G_xx,    p_τ = (F^τ G h)_x,    p_{−τ} = (G (Fᵀ)^τ h)_x,    MC_τ = p_τᵀ (Γ + Γ_noise)⁻¹ p_τ
 
 summed over independent inputs of unit variance. Sums over powers are doubled, with what is left out
-bounded. Rows of the Krylov matrix that depend on others are left out first: which, is found exactly,
-modulo a prime. The precision doubles until every number is known. No eigenvalue,
-no Stein equation, no realization: no step is shared with the package.
+bounded. Rows of the Krylov matrix that depend on others are left out first: which, is found
+exactly, modulo a prime. The precision doubles until every number is known. No eigenvalue, no Stein
+equation, no realization: no step is shared with the package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -276,7 +277,7 @@ def _blocks(parts: list[list[arb_mat]]) -> arb_mat:
     rows = []
     for line in parts:
         tables = [block.tolist() for block in line]
-        rows += [sum(pieces, []) for pieces in zip(*tables, strict=True)]
+        rows += [list(chain.from_iterable(pieces)) for pieces in zip(*tables, strict=True)]
     return arb_mat(rows)
 
 

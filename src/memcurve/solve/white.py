@@ -243,6 +243,9 @@ def _measured(task: Task, once: Once, lags: int | None) -> Outcome:
         moved = np.maximum(moved, changes.sum(axis=(1, 2)))
         error, total_error = getattr(outcome, f"{name}_error"), getattr(outcome, f"{total}_error")
         error += SAFETY * changes.max(axis=(1, 2), initial=0.0)[:, None, None]
+        summed = np.abs([(getattr(other, name) - value).sum(axis=2) for other in others])
+        sum_error = outcome.sum_error if name == "memory" else outcome.forecast_sum_error
+        sum_error += SAFETY * summed.max(axis=(0, 2), initial=0.0)[:, None]
         total_error += np.where(total_error == 0, 0.0, SAFETY * moved)  # zero: it is a rank
     return outcome
 
@@ -257,6 +260,7 @@ def _doubt_rounding(outcome: Outcome, seen: Seen, rank: int, again: list[Floats]
     blur = SAFETY * np.max([np.abs(other - sigma) for other in again], axis=0)
     spread = seen.peak * seen.projection.spread(seen.levels, rank, blur)
     outcome.memory_error += spread.max(axis=1)[:, None, None]
+    outcome.sum_error += spread.max(axis=1)[:, None] * outcome.memory.shape[2]
     outcome.total_error += np.where(seen.levels == 0, 0.0, spread.sum(axis=1))
 
 
