@@ -245,7 +245,9 @@ def _sum_over_powers(matrix: arb_mat, start: arb_mat) -> arb_mat:
         total = total + power * total * power.transpose()
         power = power * power
     else:
-        raise ArithmeticError("the powers do not decay: unstable")
+        if rest.abs_lower() > matrix.nrows():
+            raise ArithmeticError("the powers do not decay: unstable")
+        raise _NotKnown
     bound = (rest * _squares(total).sqrt() / (1 - rest)).abs_upper()
     n = total.nrows()
     return total + arb_mat(n, n, [arb(0, bound)] * (n * n))
