@@ -147,7 +147,19 @@ class Analysis:
     @cached_property
     def rank(self) -> int:
         """Exact rank of [C, AC, A²C, …] for the stored numbers."""
-        return self.spectrum().rank if self.inputs == 1 else block_rank(self.reached)
+        return self.spectrum().rank if self.inputs == 1 else self._block_rank[0]
+
+    @cached_property
+    def _block_rank(self) -> tuple[int, bool]:
+        return block_rank(self.reached)
+
+    @property
+    def rank_is_robust(self) -> bool:
+        """Whether no mode that counts hangs on the last digits."""
+        if self.inputs > 1:
+            return self._block_rank[1]
+        spectrum = self.spectrum()
+        return spectrum.rank_robust >= spectrum.rank
 
     @cached_property
     def eigenvalues(self) -> Complexes:

@@ -111,6 +111,44 @@ def _judged_in_units(A: Floats, C: Floats) -> list[Cluster] | None:
     return found
 
 
+def clearly_driven(A: Floats, C: Floats) -> bool:
+    """Whether several inputs drive every mode much further than rounding does.
+
+    Otherwise directions in which inputs enter a mode are anything in floating point, and modes that
+    are the same may be taken for two that differ; changes of A and C in the last digits need not
+    show it. A cluster is as far from being driven by fewer inputs than it takes as the least
+    singular value of [M − λ, c]; next to the circle even little counts.
+    """
+    from scipy.linalg import schur
+
+    lengths = np.sqrt((C**2).sum(axis=0))
+    C = C[:, lengths > 0] / lengths[lengths > 0]
+    norm = float(np.sqrt((A**2).sum()))
+    try:
+        S, Z = schur(A.T.astype(complex), output="complex")
+    except (np.linalg.LinAlgError, ValueError):
+        return False
+    values = np.diag(S).conj()
+    if not norm > 0 or not np.abs(values).max() < 1:
+        return False
+    excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C, norm)
+    for cluster in _clusters(values, radius):
+        if len(cluster) == 1:
+            k = cluster[0]
+            driven, doubt = excitation[k], DISC * len(A) ** 0.5 + 10 * blur[k]
+        else:
+            M, c, errors, _ = _invariant_pair(S, Z, cluster, C, norm)
+            identity = np.eye(len(M))
+            driven = min(
+                np.linalg.svd(np.hstack([(M - z * identity) / norm, c]), compute_uv=False)[-1]
+                for z in (*values[cluster], values[cluster].mean())
+            )
+            doubt = (errors[0] + errors[1] / norm) / (1 - np.abs(values[cluster]).max())
+        if not driven > CLEAR * doubt:
+            return False
+    return True
+
+
 def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
     """Scale the states by powers of two (no rounding) so that impulse responses peak near 1.
 
@@ -138,7 +176,7 @@ def _triangular_modes(S: Complexes, c: Complexes, norm: float) -> tuple[Floats, 
     _, left, right = decomposition
     overlap = np.abs(np.einsum("ij,ij->j", left.conj(), right))
     condition = 1 / np.maximum(overlap, np.finfo(float).tiny)
-    excitation = np.abs(right.conj().T @ c)
+    excitation = np.sqrt((np.abs(right.conj().T @ c.reshape(len(S), -1)) ** 2).sum(axis=1))
     blur = EPS * norm * blur_of(np.diag(S), condition * excitation)
     return excitation, blur, np.minimum(DISC * norm * condition, norm / 2)
 

@@ -68,7 +68,8 @@ class Reduction:
     ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
     matrix, and ``states`` is how many are read. Where the basis does not span all states, ``wider``
     and ``reader`` have one more state, which stands for those outside: nothing leads to it but
-    rounding, whose size is ``rounding`` for every column of H and c.
+    rounding, whose size is ``rounding`` for every column of H and c; ``lasting`` is Σ_m ‖A^m v‖² for
+    vectors v of length one.
     """
 
     wider: Floats
@@ -78,6 +79,7 @@ class Reduction:
     left_out: float
     states: int
     rounding: Floats
+    lasting: float
 
     @property
     def H(self) -> Floats:
@@ -94,14 +96,35 @@ class Reduction:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
         rng = np.random.default_rng(_SEED)
         trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
-        changed = [self._changed(rng) for _ in range(trials)]
-        return tuple(self._project(*pair) for pair in [(self.H, self.c), *changed])
+        changed = [self._responses(*self._changed(rng)) for _ in range(trials)]
+        return tuple(
+            project(R if self.reader is None else self.reader[:, : len(R)] @ R)
+            for R in [self.R, *changed]
+        )
 
-    def _project(self, H: Floats, c: Floats) -> Projection:
+    @cached_property
+    def R(self) -> Floats:
+        """What stands for the Krylov matrix."""
+        return self._responses(self.H, self.c)
+
+    @cached_property
+    def outside(self) -> float:
+        """The square of what rounding leads to outside of the basis, at all lags.
+
+        A passes it on, and may have slow modes there that it has not inside. As further states that
+        are read it can but add memory, as much as this relative to the noise.
+        """
+        k = len(self.c)
+        if len(self.wider) == k:
+            return 0.0
+        entering = (self.rounding[:k] ** 2 @ self.R**2).sum() + (self.rounding[k:] ** 2).sum()
+        return float(SAFETY * self.lasting * entering)
+
+    def _responses(self, H: Floats, c: Floats) -> Floats:
         R = responses(H, c, self.negligible)
         if R is None:
             raise UncertainResultError("the reduced network does not decay, or not for certain.")
-        return project(R if self.reader is None else self.reader[:, : len(R)] @ R)
+        return R
 
     def _changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(H, c) with a change at random of the size of rounding."""
@@ -221,7 +244,7 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
             if not whole:
                 left_out = _left_out(H[: basis.count, :k], c[:k], powers, SMALL * level)
             if left_out <= SMALL * level:
-                return _with_rounding(A, C, basis, H, c, k, level, left_out, rows)
+                return _with_rounding(A, C, basis, H, c, k, level, left_out, rows, powers)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
             break
@@ -255,6 +278,7 @@ def _with_rounding(
     level: float,
     left_out: float,
     rows: NDArray[np.intp] | None,
+    powers: Floats,
 ) -> Reduction:
     """The reduction to the first k vectors, with what rounding did to it."""
     Q, count = basis.Q[:, :k], basis.count
@@ -269,7 +293,9 @@ def _with_rounding(
         Q = np.concatenate([Q, outside[:, None]], axis=1)
     reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
     states = len(C) if rows is None else len(rows)
-    return Reduction(wider.copy(), c[:k], reader, level, left_out, states, rounding)
+    # sizes of powers are those of what they do to vectors of squared length N, on average
+    lasting = 1 + float((powers[1:] ** 2).sum() / (1 - powers[-1] ** 2)) / len(C)
+    return Reduction(wider.copy(), c[:k], reader, level, left_out, states, rounding, lasting)
 
 
 def _outside(residual: Floats, Q: Floats) -> Floats:
@@ -382,11 +408,12 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
     spread = found.spread(levels, len(found.sigma), SAFETY * shifts)
-    error = SAFETY * changes + (2 * left + left**2)[:, None, None]
+    outside = reduction.outside / levels**2
+    error = SAFETY * changes + (2 * left + left**2 + outside)[:, None, None]
     error = error + np.einsum("li,tdi->ltd", spread, squares)
     error = error + rounding * np.sqrt(memory) + EPS
     total_error = SAFETY * moved + rounding * np.maximum(total, 1.0) + spread.sum(axis=1)
-    total_error += (2 * left + left**2) * squares.shape[0] * width
+    total_error += (2 * left + left**2) * squares.shape[0] * width + outside
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):

@@ -33,7 +33,7 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.clusters import RobustModes, robust_modes
+from memcurve.solve.clusters import RobustModes, clearly_driven, robust_modes
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import krylov_rank
 from memcurve.solve.sensitivity import (
@@ -80,11 +80,11 @@ def assumed(states: States) -> Spectrum:
     return Spectrum(poles, full, full, states.nodes, np.nan, *sensitivity, assumed=True)
 
 
-def block_rank(states: States) -> int:
-    """Exact rank of the block Krylov matrix of several inputs.
+def block_rank(states: States) -> tuple[int, bool]:
+    """Exact rank of the block Krylov matrix of several inputs, and whether it is full for sure.
 
     If a single combination of the inputs excites every mode, so do all of them together; that
-    settles the generic case as for one input.
+    settles the generic case as for one input. Otherwise a full rank may hang on the last digits.
     """
     C = states.C
     weights = np.random.default_rng(_SEED).uniform(0.5, 1.5, C.shape[1])
@@ -96,8 +96,10 @@ def block_rank(states: States) -> int:
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
         if look.sure:
-            return len(C)
-    return krylov_rank(states.A, C)
+            return len(C), True
+    rank = krylov_rank(states.A, C)
+    with np.errstate(all="ignore"):
+        return rank, rank == len(C) and clearly_driven(states.A, C)
 
 
 def _decided(states: States, keep_basis: bool) -> Spectrum:
