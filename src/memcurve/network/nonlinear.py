@@ -290,21 +290,7 @@ def _slopes(activation: str | Activation, field: Floats) -> Floats:
 
 
 def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
-    """Return A and C of x_t = A x_{t−1} + C z_t for a linear reservoir with leak.
-
-    x_t = (1 − lr)·x_{t−1} + lr·(W x_{t−1} + Win z_t) gives::
-
-        A = (1 − lr)·I + lr·W,        C = lr·Win
-
-    Parameters
-    ----------
-    W : (N, N) array or scipy sparse array
-        Recurrent weights; a sparse W gives a sparse A.
-    Win : (N,) or (N, d) array or scipy sparse array
-        Input weights.
-    lr : float or (N,) array
-        Leak rates from 0 to 1, for all nodes or each; 1 leaves W and Win as they are.
-    """
+    """A = (1 − lr)·I + lr·W and C = lr·Win, of a linear reservoir with leak rates ``lr``."""
     matrix = validated_matrix(W, "W")
     size = matrix.shape[0]
     mask = validated_mask(Win, size, "Win", "W")
