@@ -161,12 +161,13 @@ def require_stable(network: LinearNetwork) -> None:
 
 
 def require_driven(task: Task) -> None:
-    """Raise where no state that is read is ever driven: a method without proofs has no data."""
+    """Raise where no state that is read is ever driven, or the network is unstable."""
     if not task.is_driven:
         raise UncertainResultError(
             "no input reaches the states that are read, and this method has nothing to work on; "
             "method='exact' gives 0."
         )
+    require_stable(task.question.network)
 
 
 def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
