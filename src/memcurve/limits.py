@@ -175,7 +175,7 @@ def _entry(file: Path, name: str) -> int | None:
     """The number behind ``name`` in a file of names and numbers, if there is one."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         for words in map(str.split, file.read_text().splitlines()):
-            if words[0] == name:
+            if words[:1] == [name]:
                 return int(words[1])
     return None
 

@@ -107,12 +107,8 @@ def forecasting_curve(
         E.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them for several inputs.
     horizons : int
         Number of steps ahead; the result's ``total`` is over all of them, not only those listed.
-    noise
-        As for :func:`memory_curve`.
-    method : str
-        ``"exact"`` or ``"certified"``.
-    **options
-        ``certify_up_to``, as for :func:`memory_curve`.
+    noise, method, **options
+        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
 
     Returns
     -------
@@ -158,10 +154,8 @@ def fisher_curve(
         Standard deviation s of the noise that enters every state at every step.
     lags : int, optional
         Number of lags from 0 on; by default enough to hold nearly all of the total.
-    method : str
-        ``"exact"`` or ``"certified"``.
-    **options
-        ``certify_up_to``, as for :func:`memory_curve`.
+    method, **options
+        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
 
     Returns
     -------
@@ -229,8 +223,8 @@ def noise_profile(
     else:  # one level at a time, at the lags of the first
         curves = ()
         for level in noise.levels.tolist():
-            shared = len(curves[0]) if curves else question.lags
-            one = dataclasses.replace(question, noise=noise_of(kind(level)), lags=shared)
+            shared = question.lags or (len(curves[0]) if curves else None)
+            one = dataclasses.replace(question, noise=kind(level), lags=shared)
             curves += ask_family(one, method, seed=seed, options=options)
     _warn_of_rank(curves[0])
     marks = {}

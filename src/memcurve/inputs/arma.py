@@ -83,7 +83,6 @@ class ARMA(InputProcess):
 
     @property
     def name(self) -> str:
-        """The kind, its orders, and the weight if there is but one."""
         p, q = len(self.ar), len(self.ma)
         if p and q:
             return f"ARMA({p}, {q})"
@@ -94,7 +93,6 @@ class ARMA(InputProcess):
 
     @cached_property
     def variance(self) -> float:
-        """γ(0)."""
         variance = float(first_lags(self.ar, self.ma, GUARD)[0])
         if not np.isfinite(variance):
             raise ValueError(

@@ -46,10 +46,8 @@ class NonlinearNetwork(Connected):
 
     Parameters
     ----------
-    A : (N, N) array or scipy sparse array
-        Connectivity, real. ``A[i, j]`` is the weight from node j to node i.
-    C : (N,) or (N, d) array
-        Input mask, one column an input.
+    A, C, name
+        As for :class:`memcurve.LinearNetwork`; A and C are real.
     activation : str or callable
         f: ``"tanh"``, ``"identity"``, ``"relu"``, or a function that maps an array to one of the
         same shape, entry by entry.
@@ -59,8 +57,6 @@ class NonlinearNetwork(Connected):
         Above 0; how strongly the input drives the network, and so how nonlinear it is.
     shift : (N,) array, optional
         Constant added before f.
-    name : str, optional
-        A label for tables and plots.
 
     Notes
     -----
@@ -119,18 +115,11 @@ class NonlinearNetwork(Connected):
 
         Parameters
         ----------
-        inputs : (T,) or (T, d) array
-            One row a time step.
-        washout : int
-            How many of the first steps to leave out of the result.
+        inputs, washout
+            As for :meth:`memcurve.LinearNetwork.simulate`, whose result this has the shape of.
         replicas : int, optional
-            If given, ``inputs`` holds that many series, as :meth:`simulate_replicas` takes them.
-
-        Returns
-        -------
-        (T - washout, N) array
-            Row t holds the states already driven by ``inputs[washout + t]``; with ``replicas`` an
-            array (R, T - washout, N).
+            If given, ``inputs`` holds that many series, as :meth:`simulate_replicas` takes them,
+            which makes the result.
         """
         if replicas is None:
             return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
@@ -145,8 +134,7 @@ class NonlinearNetwork(Connected):
         """Drive R copies of the network from rest, each by its own series.
 
         All copies advance together, one product of matrices a step: much faster than one by one.
-        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, N); ``washout`` is
-        that of :meth:`simulate`.
+        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, N).
         """
         return self._states(self._series(inputs, washout, replicas=True), washout)
 
