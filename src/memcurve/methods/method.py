@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from memcurve.arguments import Seed, require_size
 from memcurve.errors import UncertainResultError, UnstableNetworkError
@@ -21,12 +21,7 @@ from memcurve.solve.answer import Answer
 from memcurve.solve.question import Feature, Question
 
 #: What a method that answers every question answers.
-EVERYTHING: tuple[Feature, ...] = (
-    "coloured input",
-    "noise",
-    "several inputs",
-    "a readout of some nodes",
-)
+EVERYTHING: tuple[Feature, ...] = get_args(Feature)
 
 #: Options that only make sense in a running program.
 _LIVE = ("mapper", "progress")
