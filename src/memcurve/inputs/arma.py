@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -188,9 +188,14 @@ class ARMA(InputProcess):
 
     @cached_property
     def _predictors(self) -> list[tuple[Floats, float]]:
-        """Weights φ^{(m)} and standard deviations σ_m, m = 0 … p − 1."""
-        lattice = zip(*_settled_predictors(self.ar), strict=True)
-        return [(np.array([float(w) for w in order]), float(v.sqrt())) for order, v in lattice][:-1]
+        """Weights φ^{(m)} and standard deviations σ_m, m = 0 … p − 1, to every digit of float64."""
+        tiny = 2.0**-60
+        for _, weights, variances in _predictors(self.ar):
+            settled = [weight.rad() < tiny for order in weights for weight in order]
+            if all(settled + [v.rad() < tiny * v.lower() for v in variances]):
+                pairs = zip(weights[:-1], variances[:-1], strict=True)
+                return [(np.array([float(w) for w in one]), float(v.sqrt())) for one, v in pairs]
+        raise ArithmeticError(f"No predictors with {LAST_BITS} bits.")  # pragma: no cover
 
 
 def _weights(value: ArrayLike, argument: str) -> Floats:
@@ -308,22 +313,13 @@ def _doubled(first: int, last: int) -> Iterator[int]:
         first *= 2
 
 
-class _Predictors(NamedTuple):
+def _predictors(ar: Floats, extra: int = 0) -> Iterator[tuple[int, list[list[Any]], list[Any]]]:
     """Best linear predictions of an AR process with unit innovations from its last m values.
 
-    ``weights[m]`` are φ^{(m)}_1 … φ^{(m)}_m, ``variances[m]`` is the error's variance σ²_m, for
-    m = 0 … p, all as balls. σ²_0 is the variance of the process itself, σ²_p = 1.
-    """
-
-    weights: list[list[Any]]
-    variances: list[Any]
-
-
-def _predictors(ar: Floats, extra: int = 0) -> Iterator[tuple[int, _Predictors]]:
-    """Step down from φ^{(p)} = ``ar``, with ever more bits; of what is not stationary, never.
-
-    With κ_m = φ^{(m)}_m: φ^{(m−1)}_i = (φ^{(m)}_i + κ_m φ^{(m)}_{m−i}) / (1 − κ_m²) and
-    σ²_{m−1} = σ²_m / (1 − κ_m²). All roots lie inside the unit circle iff all |κ_m| < 1.
+    Yields bits, the weights φ^{(m)}_1 … φ^{(m)}_m and the error's variances σ²_m, m = 0 … p, as
+    balls, with ever more bits; nothing if the process is not stationary. From φ^{(p)} = ``ar`` and
+    σ²_p = 1 down, with κ_m = φ^{(m)}_m: φ^{(m−1)}_i = (φ^{(m)}_i + κ_m φ^{(m)}_{m−i}) / (1 − κ_m²)
+    and σ²_{m−1} = σ²_m / (1 − κ_m²). All roots lie inside the unit circle iff all |κ_m| < 1.
     """
     from flint import arb, ctx
 
@@ -341,17 +337,7 @@ def _predictors(ar: Floats, extra: int = 0) -> Iterator[tuple[int, _Predictors]]
                 weights.insert(0, [(one + reflection * other) / share for one, other in pairs])
                 variances.insert(0, variances[0] / share)
         if not current:
-            yield precision, _Predictors(weights, variances)
-
-
-def _settled_predictors(ar: Floats) -> _Predictors:
-    """Return the predictors of a stationary process with every digit of float64 right."""
-    tiny = 2.0**-60
-    for _, lattice in _predictors(ar):
-        settled = [weight.rad() < tiny for order in lattice.weights for weight in order]
-        if all(settled + [v.rad() < tiny * v.lower() for v in lattice.variances]):
-            return lattice
-    raise ArithmeticError(f"No predictors with {LAST_BITS} bits.")  # pragma: no cover
+            yield precision, weights, variances
 
 
 def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
@@ -363,29 +349,26 @@ def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
     """
     from flint import arb, ctx
 
-    for precision, lattice in _predictors(ar, bits):
+    for precision, weights, variances in _predictors(ar, bits):
         with ctx.workprec(precision):
-            balls = _first_lags(lattice, ma)
+            balls = _first_lags(weights, variances, ma)
             limit = balls[0].lower() * arb(2) ** -bits
             if balls[0] > 0 and all(ball.rad() < limit for ball in balls):
                 return balls
     raise ArithmeticError(f"γ(0) did not settle with {LAST_BITS} bits.")  # pragma: no cover
 
 
-def _first_lags(lattice: _Predictors, ma: Floats) -> list[Any]:
+def _first_lags(weights: list[list[Any]], variances: list[Any], ma: Floats) -> list[Any]:
     from flint import arb
 
-    p, q = len(lattice.weights) - 1, len(ma)
-    gamma = [lattice.variances[0]]
+    p, q = len(weights) - 1, len(ma)
+    gamma = [variances[0]]
     for m in range(1, max(p, q) + q + 1):
-        weights = lattice.weights[min(m - 1, p)]
-        value = sum((w * gamma[m - i] for i, w in enumerate(weights, 1)), start=arb(0))
-        if m <= p:
-            value += lattice.weights[m][-1] * lattice.variances[m - 1]
-        gamma.append(value)
-    products = _correlation([arb(1), *map(arb, ma.tolist())])
+        value = sum(map(mul, weights[min(m - 1, p)], reversed(gamma)), start=arb(0))
+        gamma.append(value + weights[m][-1] * variances[m - 1] if m <= p else value)
+    products, around = _correlation([arb(1), *map(arb, ma.tolist())]), range(-q, q + 1)
     return [
-        sum((products[abs(d)] * gamma[abs(k - d)] for d in range(-q, q + 1)), start=arb(0))
+        sum((products[abs(d)] * gamma[abs(k - d)] for d in around), start=arb(0))
         for k in range(max(p, q) + 1)
     ]
 
