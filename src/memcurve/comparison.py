@@ -85,13 +85,10 @@ class Comparison(Result):
     def to_pandas(self) -> Any:
         """A pandas DataFrame, one row a method."""
         pd = optional("pandas", "this", "frames")
-        columns = {
-            name: [getattr(row, name) for row in self.rows]
-            for name in ("total", "largest_error", "seconds", "note")
-        }
-        return pd.DataFrame(
-            columns, index=pd.Index([row.label for row in self.rows], name="method")
-        )
+        names = ("total", "largest_error", "seconds", "note")
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        labels = pd.Index([row.label for row in self.rows], name="method")
+        return pd.DataFrame(columns, index=labels)
 
     def to_xarray(self) -> Any:
         """An xarray Dataset of the curves over method and lag."""

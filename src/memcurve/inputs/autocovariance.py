@@ -280,7 +280,7 @@ class SpectralDensity(FiniteLags):
 def _flaw(gamma: Floats) -> str | None:
     """Say where and how far f is negative beyond rounding, or return None."""
     correlation = gamma / gamma[0]
-    omega, lowest = _minimum(correlation) if len(gamma) > 1 else (0.0, 1.0)
+    omega, lowest = _minimum(correlation)
     if lowest >= -_rounding(correlation):
         return None
     share = -lowest / _minimum(-correlation)[1]
@@ -348,15 +348,14 @@ def _of_samples(density: ArrayLike, lags: int | None) -> Floats:
     noise = 8 * EPS * float(np.sqrt(np.mean(samples**2) / len(samples)))
     gamma = gamma[: _last_lag(gamma, noise) + 1].copy()
     _require_few(len(gamma) - 1)
-    if len(gamma) > 1:
-        omega, lowest = _minimum(gamma)
-        if lowest < -_rounding(gamma):
-            raise ValueError(
-                f"`density` must stay non-negative between its samples, but the cosine polynomial "
-                f"through them falls to {lowest / samples.max():.3g} times the largest sample at "
-                f"ω = {omega:.4g}; sample a smoother density, or pass `lags`, e.g. "
-                f"lags={max(1, len(samples) // 4)}, to smooth it."
-            )
+    omega, lowest = _minimum(gamma)
+    if lowest < -_rounding(gamma):
+        raise ValueError(
+            f"`density` must stay non-negative between its samples, but the cosine polynomial "
+            f"through them falls to {lowest / samples.max():.3g} times the largest sample at "
+            f"ω = {omega:.4g}; sample a smoother density, or pass `lags`, e.g. "
+            f"lags={max(1, len(samples) // 4)}, to smooth it."
+        )
     return gamma
 
 
