@@ -28,10 +28,10 @@ def from_graph(
     ``weight`` weigh one; those of a multigraph are summed.
     """
     if not (hasattr(graph, "nodes") and hasattr(graph, "adjacency")):
-        raise TypeError(f"`obj` must be a networkx graph, got {type(graph).__name__}.")
+        raise TypeError(f"`network` must be a networkx graph, got {type(graph).__name__}.")
     nodes = list(graph.nodes)
     if not nodes:
-        raise ValueError("`obj` must be a graph of at least one node, got none; add nodes first.")
+        raise ValueError("`network` must be a graph of at least one node, got none; add nodes first.")
     places = {node: k for k, node in enumerate(nodes)}
     A = _matrix(graph, places, weight)
     if spectral_radius is not None:

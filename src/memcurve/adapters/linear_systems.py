@@ -42,7 +42,7 @@ def from_control(
         raise _refused(system)
     if system.dt is None:
         raise ValueError(
-            "`obj` has no time base, dt=None: say whether it is a discrete-time system, "
+            "`network` has no time base, dt=None: say whether it is a discrete-time system, "
             "control.ss(A, B, C, D, True), or a continuous-time one, control.ss(A, B, C, D, 0)."
         )
     return _network(system, system.dt != 0, outputs, step, method)
@@ -63,7 +63,7 @@ def _network(
     A, B, C, D = (exact_array(part, "ABCD"[k]) for k, part in enumerate(matrices))
     size, count = len(A), len(C)
     if size == 0:
-        raise ValueError("`obj` must have at least one state, got a static gain; it has no memory.")
+        raise ValueError("`network` must have at least one state, got a static gain; it has no memory.")
     if not outputs:
         return LinearNetwork(A, as_mask(B), notes=(*notes, _LAG_NOTE))
     # y[t] = C x[t] + D u[t] is a state driven by x[t] = x'_{t−1} and u[t]: no product is rounded
@@ -80,7 +80,7 @@ def _discretised(
 ) -> tuple[tuple[Any, ...], Note]:
     if step is None:
         raise ValueError(
-            "`obj` is a continuous-time system, and memory is counted in steps; give the `step` to "
+            "`network` is a continuous-time system, and memory is counted in steps; give the `step` to "
             "discretise it with, e.g. step=0.1 (and `method`, zoh by default)."
         )
     length = require_number(step, "step", "above 0, the time step", lambda h: h > 0)
@@ -95,6 +95,6 @@ def _discretised(
 
 def _refused(system: Any) -> TypeError:
     return TypeError(
-        f"`obj` must be a linear system with states, StateSpace or what converts to one, got "
+        f"`network` must be a linear system with states, StateSpace or what converts to one, got "
         f"{type(system).__name__}; give its matrices as as_network((A, B))."
     )

@@ -29,7 +29,7 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     kind = _kind(node)
     if kind not in _LINEARISED:
         raise TypeError(
-            f"`obj` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, or a "
+            f"`network` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, or a "
             f"Model with one, got {_label(node)}; {RECORD}."
         )
     node, notes = _initialised(node, input_dim)
@@ -62,14 +62,14 @@ def _only_reservoir(model: Any) -> Any:
     if len(reservoirs) != 1:
         listed = "; ".join(map(_label, reservoirs)) or "none"
         raise ValueError(
-            f"`obj` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass the "
+            f"`network` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass the "
             f"nodes one by one; memcurve.ensembles.stacked joins layers."
         )
     [reservoir] = reservoirs
     for sender, delay, receiver in model.edges:
         if receiver is reservoir and (delay or _kind(sender) != "Input"):
             raise ValueError(
-                f"`obj` must be a model whose reservoir is driven by the input alone, got one with "
+                f"`network` must be a model whose reservoir is driven by the input alone, got one with "
                 f"{'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); pass "
                 f"the reservoir itself, whose inputs include that, and keep the columns of C that "
                 f"are the input's: network.replace(C=network.C[:, :d])."
@@ -191,7 +191,7 @@ def from_conn2res(
     function = getattr(esn, "activation_function", None)
     if own is None or function is None:
         raise TypeError(
-            f"`obj` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
+            f"`network` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
             f"memcurve.adapters.conn2res(w, w_in), or {RECORD}."
         )
     # releases before 0.1 keep the input weights in the network, their gain applied
@@ -205,7 +205,7 @@ def from_conn2res(
     activation = getattr(function, "__name__", "")
     if activation == "step":
         raise ValueError(
-            f"`obj` has the activation step, which has no slope to linearise with; {RECORD}."
+            f"`network` has the activation step, which has no slope to linearise with; {RECORD}."
         )
     is_linear = activation == "linear"
     slope = float(np.asarray(function(np.ones(1)))[0]) if is_linear else 1.0

@@ -19,7 +19,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -52,25 +52,18 @@ CHUNK_NUMBERS = 1 << 23
 COINCIDENT = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class Polynomials:
-    """Values p_0, …, p_highest of orthonormal polynomials at every input, one row a degree.
-
-    ``name`` is ``"legendre"``, ``"hermite"`` or ``"empirical"``. An input of k different values
-    has polynomials up to degree k − 1 only.
-    """
+class Polynomials(NamedTuple):
+    """A family of orthonormal polynomials, and their values p_0, p_1, … at every input, by row."""
 
     name: str
     values: Floats
 
-    @property
-    def highest(self) -> int:
-        """Largest degree there is."""
-        return len(self.values) - 1
-
 
 def polynomials_of(inputs: Floats, degree: int, name: str) -> Polynomials:
-    """Polynomials up to ``degree`` of the family ``name``; ``"auto"`` finds it from the data."""
+    """Polynomials up to ``degree`` of the family ``name``; ``"auto"`` finds it from the data.
+
+    An input of k different values has polynomials up to degree k − 1 only.
+    """
     chosen = table_entry({n: n for n in ("auto", *FAMILIES)}, name, "polynomials")
     different = len(np.unique(inputs))
     if different < 2:
@@ -86,10 +79,13 @@ def _recognised(inputs: Floats) -> str:
     """The family whose polynomials are orthonormal on the data, ``"empirical"`` if none is.
 
     Compared are the sample means of p_i p_j, i, j ≤ 3, with δ_ij, in units of their standard
-    error under the law.
+    error under the law, by Gauss quadrature.
     """
-    for name, (there, weights) in _QUADRATURES.items():
-        spread = np.einsum("ik,jk,k->ij", there**2, there**2, weights) - np.eye(len(there))
+    laws = {"legendre": (_legendre, legendre.leggauss), "hermite": (_hermite, hermite_e.hermegauss)}
+    for name, (polynomials, quadrature) in laws.items():
+        nodes, weights = quadrature(16)  # enough for fourth powers
+        squares = polynomials(nodes, RECOGNISED_BY) ** 2
+        spread = squares * (weights / weights.sum()) @ squares.T - np.eye(len(squares))
         values = FAMILIES[name](inputs, RECOGNISED_BY)
         off = values @ values.T / len(inputs) - np.eye(len(values))
         allowed = RULED_OUT * np.sqrt(np.maximum(spread, 0) / len(inputs))
@@ -131,14 +127,6 @@ FAMILIES: dict[str, Callable[[Floats, int], Floats]] = {
     "hermite": lambda z, degree: _hermite((z - z.mean()) / z.std(), degree),
     "empirical": _empirical,
 }
-#: Gauss quadrature of each law: its polynomials at the nodes, and the weights.
-_QUADRATURES = {
-    name: (at(nodes, RECOGNISED_BY), weights / weights.sum())
-    for name, at, (nodes, weights) in (
-        ("legendre", _legendre, legendre.leggauss(16)),  # enough for fourth powers
-        ("hermite", _hermite, hermite_e.hermegauss(16)),
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -158,8 +146,7 @@ class Reach:
         )
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(NamedTuple):
     """Degrees of the factors and their lags, the first at 0: ∏ p_{d_i}(z_{u − o_i})."""
 
     degrees: tuple[int, ...]
@@ -248,8 +235,7 @@ def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
     return made
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
+class Basis(NamedTuple):
     """Orthonormal basis Q of the centred states, from the row ``start`` of the recording on."""
 
     Q: Floats
@@ -257,12 +243,12 @@ class Basis:
 
     @property
     def rows(self) -> int:
-        """Number of rows n."""
+        """n."""
         return len(self.Q)
 
     @property
     def rank(self) -> int:
-        """Number of columns r."""
+        """r."""
         return int(self.Q.shape[1])
 
     def weights(self) -> Floats:
@@ -372,7 +358,7 @@ def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float)
     """Look at all targets of one degree."""
     found, cut = Scan(reach), beta_cut(basis.rank, basis.rows, threshold)
     correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
-    shapes = list(patterns(reach, polynomials.highest))
+    shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     for first in range(0, len(shapes), batch):
         some = shapes[first : first + batch]
@@ -447,7 +433,12 @@ def joint_capacities(
     n, k = basis.rows, len(chosen)
     if k == 0:
         return np.zeros(0), np.zeros(0), np.zeros(count), 0.0
-    gram, cross, mean = _moments(basis, polynomials, chosen)
+    gram, cross, mean = np.zeros((k, k)), np.zeros((k, basis.rank)), np.zeros(k)
+    for rows, w in _chunks(basis, polynomials, chosen):
+        gram += w @ w.T
+        cross += w @ basis.Q[rows]
+        mean += w.sum(axis=1) / n
+    gram -= n * np.outer(mean, mean)
     scale = np.sqrt(np.diag(gram) / n)
     inverse = np.linalg.pinv(gram / np.outer(scale, scale), COINCIDENT, hermitian=True)
     B = inverse @ (cross / scale[:, None]) * np.sqrt(n)
@@ -492,17 +483,3 @@ def _chunks(
         last = min(first + size, basis.rows)
         times = basis.start + first, basis.start + last
         yield slice(first, last), columns(polynomials.values, chosen, *times)
-
-
-def _moments(
-    basis: Basis, polynomials: Polynomials, chosen: Chosen
-) -> tuple[Floats, Floats, Floats]:
-    """Gram matrix of the centred targets, their products with Q, and their means."""
-    k = len(chosen)
-    gram, cross, total = np.zeros((k, k)), np.zeros((k, basis.rank)), np.zeros(k)
-    for rows, w in _chunks(basis, polynomials, chosen):
-        gram += w @ w.T
-        cross += w @ basis.Q[rows]
-        total += w.sum(axis=1)
-    mean = total / basis.rows
-    return gram - basis.rows * np.outer(mean, mean), cross, mean
