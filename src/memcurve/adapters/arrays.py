@@ -257,8 +257,8 @@ def _from_linear_modules(parts: tuple[Any, ...]) -> LinearNetwork:
     """h_t = hidden(h_{t−1}) + inward(z_t) for two modules nn.Linear."""
     if len(parts) != 2 or not all(_is_linear_module(part) for part in parts):
         raise ValueError(
-            "`network` must be a pair of nn.Linear, the recurrent one first, where one of its parts is "
-            "an nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
+            "`network` must be a pair of nn.Linear, the recurrent one first, where one part is an "
+            "nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
         )
     A, C = (exact_or_sparse(part.weight, name) for part, name in zip(parts, "AC", strict=True))
     biases = [exact_or_sparse(part.bias, "bias") for part in parts if part.bias is not None]

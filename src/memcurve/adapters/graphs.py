@@ -31,7 +31,7 @@ def from_graph(
         raise TypeError(f"`network` must be a networkx graph, got {type(graph).__name__}.")
     nodes = list(graph.nodes)
     if not nodes:
-        raise ValueError("`network` must be a graph of at least one node, got none; add nodes first.")
+        raise ValueError("`network` must have at least one node, got none; add nodes first.")
     places = {node: k for k, node in enumerate(nodes)}
     A = _matrix(graph, places, weight)
     if spectral_radius is not None:

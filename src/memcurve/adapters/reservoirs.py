@@ -29,8 +29,8 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     kind = _kind(node)
     if kind not in _LINEARISED:
         raise TypeError(
-            f"`network` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, or a "
-            f"Model with one, got {_label(node)}; {RECORD}."
+            f"`network` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, "
+            f"or a Model with one, got {_label(node)}; {RECORD}."
         )
     node, notes = _initialised(node, input_dim)
     network = _network(node, kind)
@@ -62,17 +62,17 @@ def _only_reservoir(model: Any) -> Any:
     if len(reservoirs) != 1:
         listed = "; ".join(map(_label, reservoirs)) or "none"
         raise ValueError(
-            f"`network` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass the "
-            f"nodes one by one; memcurve.ensembles.stacked joins layers."
+            f"`network` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass "
+            f"the nodes one by one; memcurve.ensembles.stacked joins layers."
         )
     [reservoir] = reservoirs
     for sender, delay, receiver in model.edges:
         if receiver is reservoir and (delay or _kind(sender) != "Input"):
             raise ValueError(
-                f"`network` must be a model whose reservoir is driven by the input alone, got one with "
-                f"{'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); pass "
-                f"the reservoir itself, whose inputs include that, and keep the columns of C that "
-                f"are the input's: network.replace(C=network.C[:, :d])."
+                f"`network` must be a model whose reservoir is driven by the input alone, got one "
+                f"with {'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); "
+                f"pass the reservoir itself, whose inputs include that, and keep the columns of C "
+                f"that are the input's: network.replace(C=network.C[:, :d])."
             )
     return reservoir
 

@@ -22,9 +22,9 @@ def from_torch(module: Any) -> LinearNetwork:
         )
     if not kinds & {"RNN", "RNNCell"}:
         raise TypeError(
-            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}{_inside(module)}; "
-            f"or give weights: as_network((A, C)), or as_network(module.state_dict(), "
-            f"matrix='…', mask='…')."
+            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
+            f"{_inside(module)}; or give weights: as_network((A, C)), or "
+            f"as_network(module.state_dict(), matrix='…', mask='…')."
         )
     if getattr(module, "bidirectional", False):
         raise ValueError(

@@ -243,12 +243,12 @@ class Basis(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """n."""
+        """Number of rows n."""
         return len(self.Q)
 
     @property
     def rank(self) -> int:
-        """r."""
+        """Number of columns r."""
         return int(self.Q.shape[1])
 
     def weights(self) -> Floats:

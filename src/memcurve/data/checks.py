@@ -33,7 +33,7 @@ LONG = 20_000
 LEAST = 20
 #: Precision by its binary digits; a lattice of more levels than 2 to the last number is the number
 #: format's own, not an AD converter's.
-FORMATS = {np.float16: ("half", 10, 10), np.float32: ("single", 23, 20), float: ("double", 52, 30)}
+FORMATS: dict[type, tuple[str, int, int]] = {np.float16: ("half", 10, 10), np.float32: ("single", 23, 20), float: ("double", 52, 30)}
 
 
 def check_recording(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,7 +69,7 @@ def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str
                 yield values(block)
 
     shape = shape[::-1] if turned else shape
-    return Array(name, shape, dtype, load, blocks, file, kind)
+    return Array(name, shape, dtype, load, blocks, file, kind, has_no_vectors=turned)
 
 
 def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:
@@ -118,13 +117,7 @@ def _array(
         f"save('numbers.mat', 'A', '-v7.3')."
     )
     refused = None if kind in _NUMBERS else refusal
-    array = Array(key, shape, None, whole, None, file, kind, kind == "sparse", refused)
-    return _with_column(array, replace(array, shape=shape[::-1], load=lambda: array.whole().T))
-
-
-def _with_column(array: Array, turned: Array) -> Array:
-    is_row = len(array.shape) == 2 and array.shape[0] == 1
-    return replace(array, column=turned) if is_row else array
+    return Array(key, shape, None, whole, None, file, kind, kind == "sparse", refused, True)
 
 
 def _matrix_73(file: Path, key: str, item: Any) -> Array:
@@ -137,8 +130,7 @@ def _matrix_73(file: Path, key: str, item: Any) -> Array:
         kind = "empty array"
     if kind not in _NUMBERS:
         return _array(file, key, (getattr(item, "shape", None) or ())[::-1], kind, None)
-    array = dataset(file, key, item, turned=True, kind=kind)
-    return _with_column(array, dataset(file, key, item, kind=kind))
+    return dataset(file, key, item, turned=True, kind=kind)
 
 
 def _sparse_73(file: Path, key: str, item: Any) -> Array:

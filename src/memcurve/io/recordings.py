@@ -192,7 +192,7 @@ def _contents(value: Any, argument: str) -> Opened:
 
 
 def _array(contents: Opened, names: Any, usual: Sequence[str], option: str, alone: bool) -> Array:
-    """The array of states or input by its name; held whole where its format has no blocks."""
+    """The array of states or input by its name; read where its format does not tell its type."""
     if isinstance(contents, Table):
         if usual is _STATES:
             return contents.array(_state_columns(contents, names, None))
@@ -210,12 +210,11 @@ def _array(contents: Opened, names: Any, usual: Sequence[str], option: str, alon
             )
         names = names[0]
     array = contents.arrays[_chosen(contents, names, usual, option, alone)]
-    if usual is _INPUTS:
-        array = array.column or array
     if array.is_sparse:
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
-    return array if array.blocks else in_memory(array.whole(), array.name, array.file)
+    array = array.series() if usual is _INPUTS else array
+    return in_memory(array.whole(), array.name, array.file) if array.dtype is None else array
 
 
 def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
