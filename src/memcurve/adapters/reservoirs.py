@@ -84,10 +84,8 @@ def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     count = known or input_dim or 1
     drawn = copy.deepcopy(node)
     drawn.initialize(np.zeros(count))
-    note = (
-        f"the reservoir had not seen data: its weights were drawn in a copy, for {count} input(s); "
-        f"reservoir.initialize(x) fixes them"
-    )
+    note = "the reservoir had not seen data: its weights were drawn in a copy, for "
+    note += f"{count} input(s); reservoir.initialize(x) fixes them"
     return drawn, [Note("network", note)]
 
 

@@ -309,13 +309,13 @@ def _joined(
 ) -> dict[str, Any]:
     """Capacities of the significant targets, their sums by degree and errors."""
     degrees = [one.reach.degree for one in scans]
-    groups = np.repeat(np.arange(len(scans)), [len(one.chosen) for one in scans])
-    chosen = [target for one in scans for target in one.chosen]
-    raw = np.array([value for one in scans for value in one.raw])
-    single = np.array([value for one in scans for value in one.single])
+    groups = np.repeat(np.arange(len(scans)), [len(one.significant) for one in scans])
+    found = [target for one in scans for target in one.significant]
+    chosen = [(pattern, shift) for pattern, shift, _, _ in found]
+    single = np.array([value for *_, value in found])
     together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
     capacity = np.maximum(single, 0)
-    error = np.full(len(raw), np.sqrt(2 * basis.rank) / basis.rows)
+    error = np.full(len(found), np.sqrt(2 * basis.rank) / basis.rows)
     strongest = [chosen[s] for s in together]
     capacity[together], error[together], group_errors, joint_error = estimation.joint_capacities(
         basis, family, strongest, groups[together], len(scans)
@@ -328,17 +328,11 @@ def _joined(
     blur = np.array([2 * basis.rank * one.count for one in scans]) / basis.rows**2
     chance = np.array([one.chance for one in scans])
     errors = np.sqrt(group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
-    targets = tuple(
-        Target(
-            degrees=chosen[s][0].degrees,
-            lags=tuple(chosen[s][1] + offset for offset in chosen[s][0].offsets),
-            capacity=float(capacity[s]),
-            error=float(error[s]),
-            raw=float(raw[s]),
-            single=float(single[s]),
-        )
-        for s in np.argsort(-capacity, kind="stable")
-    )
+    targets = []
+    for s in np.argsort(-capacity, kind="stable"):
+        pattern, shift, *alone = found[s]
+        lags = tuple(shift + offset for offset in pattern.offsets)
+        targets.append(Target(pattern.degrees, lags, float(capacity[s]), float(error[s]), *alone))
     missed = min(below.sum() ** 2 + blur.sum(), room**2)
     total_error = np.sqrt(joint_error**2 + missed + chance.sum())
     return {
@@ -346,7 +340,7 @@ def _joined(
         "errors": dict(zip(degrees, errors.tolist(), strict=True)),
         "total": float(min(capacity.sum(), basis.rank)),
         "total_error": float(total_error),
-        "targets": targets,
+        "targets": tuple(targets),
     }
 
 

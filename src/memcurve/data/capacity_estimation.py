@@ -36,8 +36,7 @@ RECOGNISED_BY = 3
 RULED_OUT = 5.0
 #: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
 #: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
-_WINDOWS_AND_LAGS = ((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8))
-DEFAULT_REACH = dict(enumerate(_WINDOWS_AND_LAGS, 1))
+DEFAULT_REACH = dict(enumerate(((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8)), 1))
 #: More targets than this are refused: the scan would take hours.
 MOST_TARGETS = 5_000_000
 #: A block is this many times as long as the lags it must overlap: longer ones waste less on the
@@ -113,10 +112,7 @@ def _hermite(points: Floats, degree: int) -> Floats:
 
 
 def _empirical(inputs: Floats, degree: int) -> Floats:
-    """Orthonormal under the empirical law: QR of a Vandermonde matrix, any law at all.
-
-    The Vandermonde matrix is that of Legendre polynomials, whose condition stays moderate.
-    """
+    """Orthonormal under the empirical law: QR of Legendre polynomials, well enough conditioned."""
     factor, triangle = np.linalg.qr(legendre.legvander(_on_unit_interval(inputs), degree))
     signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)  # leading coefficients above zero
     return np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
@@ -206,10 +202,7 @@ def _is_integer(value: Any) -> bool:
 
 
 def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
-    """All patterns of ``reach`` whose factors have degree at most ``highest``, by span.
-
-    Pattern p at shift τ = 0, …, lag − span is one target: each target comes up once.
-    """
+    """All patterns of factors up to degree ``highest``; their shifts 0 … lag − span are targets."""
     by_factors: dict[int, list[tuple[int, ...]]] = {}
     for k in range(1, reach.degree + 1):  # the degree as an ordered sum of k positive integers
         cuts = itertools.combinations(range(1, reach.degree), k - 1)
@@ -224,10 +217,7 @@ def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
 
 
 def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
-    """The ``chosen`` targets at the times ``start`` … ``stop`` − 1, one a row.
-
-    ``values`` are the polynomials at every time; ``start`` is not below the longest lag.
-    """
+    """The ``chosen`` targets at the times from ``start``, at least the longest lag, one a row."""
     made = np.ones((len(chosen), stop - start))
     for row, (pattern, shift) in zip(made, chosen, strict=True):
         for degree, offset in zip(pattern.degrees, pattern.offsets, strict=True):
@@ -319,10 +309,7 @@ class Correlator:
 
 
 def sliding_sums(series: Floats, rows: int) -> Floats:
-    """Σ_{t<rows} w_{t+j} for every start j, as a (lags + 1, m) array ordered by lag.
-
-    ``series`` is (m, lags + rows); lag τ starts at j = lags − τ.
-    """
+    """Σ_{t<rows} w_{t + lags − τ} of m series of lags + rows values, as a (lags + 1, m) array."""
     ends = np.zeros((len(series), series.shape[1] + 1))
     np.cumsum(series, axis=1, out=ends[:, 1:])
     return np.ascontiguousarray((ends[:, rows:] - ends[:, : ends.shape[1] - rows]).T[::-1])
@@ -339,9 +326,8 @@ class Scan:
     left_out: float = 0.0
     #: Σ over all targets of the squared cut: how much passes by chance, if anything does.
     chance: float = 0.0
-    chosen: list[tuple[Pattern, int]] = field(default_factory=list)
-    raw: list[float] = field(default_factory=list)
-    single: list[float] = field(default_factory=list)
+    #: Patterns, their shifts, R² and corrected R² of the significant ones.
+    significant: list[tuple[Pattern, int, float, float]] = field(default_factory=list)
 
 
 def beta_cut(rank: int, rows: int, threshold: float) -> float:
@@ -374,10 +360,10 @@ def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float)
         found.uncut += float(single[valid].sum())
         found.left_out += float(single[valid & ~passed].sum())
         found.chance += threshold * float((cuts[valid] ** 2).sum())
-        for shift, k in np.argwhere(passed):
-            found.chosen.append((some[k], int(shift)))
-            found.raw.append(float(raw[shift, k]))
-            found.single.append(float(single[shift, k]))
+        found.significant += [
+            (some[k], shift, float(raw[shift, k]), float(single[shift, k]))
+            for shift, k in np.argwhere(passed).tolist()
+        ]
     return found
 
 
@@ -391,8 +377,7 @@ def r_squared(
     """R² of every pattern at the shifts 0 … ``lag``, and its leverage-weighted bias at R² = 0.
 
     With centred targets w, R² = |Qᵀw|²/|w|² and the bias is Σ_t h_t w_t²/Σ_t w_t² for the weights
-    h of :meth:`Basis.weights`. Both are (lag + 1, patterns) arrays. Shifts that reach further back
-    than ``lag`` mean nothing: their first values are missing.
+    h. Shifts that reach further back than ``lag`` mean nothing: their first values are missing.
     """
     n, r = basis.Q.shape
     start, stop = basis.start - lag, basis.start + n

@@ -31,9 +31,9 @@ EPS = float(np.finfo(float).eps)
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
 LEAST = 20
-#: Precision by its binary digits; a lattice of more levels than 2 to the last number is the number
+#: Number formats with their digits; a lattice of more levels than 2 to the last number is the
 #: format's own, not an AD converter's.
-FORMATS: dict[type, tuple[str, int, int]] = {np.float16: ("half", 10, 10), np.float32: ("single", 23, 20), float: ("double", 52, 30)}
+FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
 
 
 def check_recording(
@@ -220,7 +220,7 @@ def _check_input(
     coloured, settled, order = p < level, True, 0
     if coloured:
         model = fit_autoregression(z, h)
-        innovations, order = model.innovations(z), model.order
+        innovations, order = model.innovations(z), len(model.weights)
         innovations[:order] = 0.0  # their past is not known
         white = _clipped(innovations)
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
@@ -334,7 +334,8 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     distinct = len(np.unique(z))
     steps = np.array([_lattice_step(column, distinct) for column in sample.T])
     deviations = x.std(axis=0)
-    stored, digits, _ = FORMATS[_narrowest(sample)]
+    stored = _narrowest(sample)
+    digits = FORMATS[stored][1]
     errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
     if stored != "double" and np.isnan(steps).any():
         message = f"states look stored in {stored} precision: errors of "
@@ -353,10 +354,10 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     return floor, step
 
 
-def _narrowest(values: Floats) -> type:
+def _narrowest(values: Floats) -> str:
     """The first of FORMATS that holds all of them."""
     with np.errstate(over="ignore"):
-        return next(kind for kind in FORMATS if (values.astype(kind) == values).all())
+        return next(n for n in FORMATS if (values.astype(FORMATS[n][0]) == values).all())
 
 
 def _lattice_step(column: Floats, distinct: int) -> float:
@@ -369,9 +370,9 @@ def _lattice_step(column: Floats, distinct: int) -> float:
     # States of a delay line take as many values as a discrete input has: nothing was rounded.
     if len(values) < 3 or len(values) <= distinct <= 64:
         return 0.0
-    kind = _narrowest(values)
+    stored = _narrowest(values)
     # decimals are multiples of their step only up to the rounding of the format they are stored in
-    for eps in (EPS,) if kind is float else (EPS, 2.0**-23):
+    for eps in (EPS,) if stored == "double" else (EPS, 2.0**-23):
         noise = 2 * eps * float(abs(values).max())
         gaps = np.diff(values)
         gaps = np.sort(gaps[gaps > noise])
@@ -390,7 +391,7 @@ def _lattice_step(column: Floats, distinct: int) -> float:
             if off > 0.01 * step + noise:
                 break
         else:
-            if distances[-1] <= 2 ** FORMATS[kind][2] * step:
+            if distances[-1] <= 2 ** FORMATS[stored][2] * step:
                 return step
     return np.nan
 

@@ -238,8 +238,7 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
         return _network_of(network.A, network.C, *network.notes)
     prefixes = _prefixes(archive, _LRU[0], _LRU[1:] if given is None else _LRU[1:2])
     if len(prefixes) == 1:
-        nu, theta, real, imaginary = (prefixes[0] + name for name in _LRU)
-        gamma = prefixes[0] + "gamma_log"
+        nu, theta, real, imaginary, gamma = (prefixes[0] + n for n in (*_LRU, "gamma_log"))
         values = lru_poles(_flat(archive, nu), _flat(archive, theta))
         if given is None:
             B = _whole(archive.arrays[real]) + 1j * _whole(archive.arrays[imaginary])
@@ -259,10 +258,8 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
             f"themselves; pass the module, as_network(module), or name one layer: "
             f"matrix='{hidden}', mask='{inward}'."
         )
-    note = (
-        f"{hidden} taken as a linear recurrence: weights do not tell the activation, nor is the "
-        f"network linearised at it"
-    )
+    note = f"{hidden} taken as a linear recurrence: weights do not tell the activation, nor is the "
+    note += "network linearised at it"
     A = _whole(archive.arrays[hidden])
     return _network_of(A, _mask(archive, inward, given, A), note)
 

@@ -38,7 +38,6 @@ _INPUTS = ("z", "u", "input", "inputs")
 #: Columns that count the rows; among the states they would be a ramp.
 _CLOCKS = ("", "t", "time", "Time", "index", "Unnamed: 0", "__index_level_0__")
 
-Names = str | Sequence[str] | None
 Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
@@ -57,20 +56,10 @@ class Source:
         return f"<Source {self.name}: {self.length} rows of {self.columns} states>"
 
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
-        """Go through the recording, any number of times.
+        """Go through the recording, any number of times, from row ``start`` on.
 
-        Parameters
-        ----------
-        rows : int
-            Length of the chunks; the last one is shorter where ``rows`` does not divide.
-        start : int
-            The first row to take, e.g. after a washout.
-
-        Yields
-        ------
-        states : (rows, N) array
-        inputs : (rows,) array
-            New float64 arrays, states in C order, that may be changed and kept.
+        Yields states of shape (rows, N) and inputs of shape (rows,), fewer rows in the end: new
+        float64 arrays, states in C order, that may be changed and kept.
         """
         rows, given = require_size(rows, "rows"), np.asarray(start)
         start = require_limit(given.item() if given.ndim == 0 else start, "start")
@@ -217,7 +206,7 @@ def _array(contents: Opened, names: Any, usual: Sequence[str], option: str, alon
     return in_memory(array.whole(), array.name, array.file) if array.dtype is None else array
 
 
-def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
+def _state_columns(table: Table, names: str | Sequence[str] | None, place: int | None) -> list[int]:
     """Return the columns listed, or all but the input's."""
     if names is None:
         columns = [column for column in range(table.width) if column != place]
@@ -300,17 +289,16 @@ def _check(states: Array, inputs: Array | None) -> None:
             f"e.g. z[:, 0]."
         )
     length, columns = states.shape
-    if length == shape[0]:
-        return
-    if columns == shape[0]:
+    if columns == shape[0] != length:
         raise states.fault(
             f"has shape {states.shape}, and the input {columns} rows: it is transposed, with a "
             f"column for each time; give a row for each time, e.g. X.T."
         )
-    raise states.fault(
-        f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the same "
-        f"times: cut the longer one, at the end where it is too long."
-    )
+    if length != shape[0]:
+        raise states.fault(
+            f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the "
+            f"same times: cut the longer one, at the end where it is too long."
+        )
 
 
 def _require_real(array: Array, remedy: str) -> None:
