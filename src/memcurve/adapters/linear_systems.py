@@ -43,14 +43,25 @@ def from_system(
             f"got {type(system).__name__}; give its matrices as as_network((A, B))."
         )
     matrices, notes = (system.A, system.B, system.C, system.D), list[Note]()
-    if not is_discrete:
-        matrices, note = _discretised(matrices, step, method)
-        notes.append(note)
-    elif step is not None or method is not None:
+    if is_discrete and (step is not None or method is not None):
         raise ValueError(
             "`step` and `method` are for continuous-time systems, got a discrete-time one; leave "
             "them out."
         )
+    if not is_discrete:
+        if step is None:
+            raise ValueError(
+                "`network` is a continuous-time system, and memory is counted in steps; give the "
+                "`step` to discretise it with, e.g. step=0.1 (and `method`, zoh by default)."
+            )
+        from scipy.signal import cont2discrete
+
+        length = require_number(step, "step", "above 0, the time step", lambda h: h > 0)
+        rule = table_entry(_METHODS, "zoh" if method is None else method, "method")
+        discretise: Any = cont2discrete  # its many signatures do not fit a tuple of any arrays
+        matrices = discretise(matrices, length, method=rule)[:4]
+        note = f"continuous-time system, discretised with step {length:g} ({rule})"
+        notes.append(Note("network", note))
     A, B, C, D = (exact_array(part, "ABCD"[k]) for k, part in enumerate(matrices))
     size, count = len(A), len(C)
     if size == 0:
@@ -66,21 +77,3 @@ def from_system(
     notes.append(Note("network", read))
     mask, read_out = as_mask(np.vstack([B, D])), range(size, size + count)
     return LinearNetwork(joined, mask, readout=read_out, notes=notes)
-
-
-def _discretised(
-    matrices: tuple[Any, ...], step: float | None, method: str | None
-) -> tuple[tuple[Any, ...], Note]:
-    if step is None:
-        raise ValueError(
-            "`network` is a continuous-time system, and memory is counted in steps; give the "
-            "`step` to discretise it with, e.g. step=0.1 (and `method`, zoh by default)."
-        )
-    length = require_number(step, "step", "above 0, the time step", lambda h: h > 0)
-    rule = table_entry(_METHODS, "zoh" if method is None else method, "method")
-    from scipy.signal import cont2discrete
-
-    discretise: Any = cont2discrete  # its many signatures do not fit a tuple of any arrays
-    discrete = discretise(matrices, length, method=rule)
-    note = f"continuous-time system, discretised with step {length:g} ({rule})"
-    return discrete[:4], Note("network", note)
