@@ -71,18 +71,15 @@ class Capacity(Result):
 
     Attributes
     ----------
-    by_degree : dict
-        Total degree → capacity of all significant targets of that degree.
-    errors : dict
-        Total degree → standard error, including what the significance cut may have left out.
+    by_degree, errors : dict
+        Total degree → capacity of all significant targets of that degree, and its standard error,
+        including what the significance cut may have left out.
     total, total_error : float
         Over all degrees; never above ``rank``.
     rank : int
         Number of linearly independent states, which bounds the capacity over all targets.
-    states : int
-        Number of states N.
-    rows : int
-        Time steps that were used.
+    states, rows : int
+        Number of states N, and of the time steps that were used.
     targets : tuple of Target
         The significant ones, largest capacity first.
     count : dict

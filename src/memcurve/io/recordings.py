@@ -56,10 +56,17 @@ class Source:
         return f"<Source {self.name}: {self.length} rows of {self.columns} states>"
 
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
-        """Go through the recording, any number of times, from row ``start`` on.
+        """Go through the recording, any number of times.
 
-        Yields states of shape (rows, N) and inputs of shape (rows,), fewer rows in the end: new
-        float64 arrays, states in C order, that may be changed and kept.
+        Parameters
+        ----------
+        rows, start : int
+            Length of the chunks, of which the last may be shorter, and the first row to take.
+
+        Yields
+        ------
+        states, inputs : (rows, N) and (rows,) array
+            New float64 arrays, states in C order, that may be changed and kept.
         """
         rows, given = require_size(rows, "rows"), np.asarray(start)
         start = require_limit(given.item() if given.ndim == 0 else start, "start")
