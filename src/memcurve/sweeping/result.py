@@ -340,7 +340,7 @@ def _study_number(store: Store, study: Study) -> int:
     for number, text in known.items():
         if not is_list(text) and sum(store.counts(number).values()) == study.count:
             keys = keys or {case.key for case in study.cases()}
-            if keys == store.keys(number):
+            if keys == {row.key for row in store.rows(number)}:
                 return number
     raise ValueError(
         f"{store.path} has no results of study {study.name!r} as it is now, with its "

@@ -142,20 +142,53 @@ class Store:
         a number of its own. Equal keys must have equal content, and a case that is named twice is
         one. There may be millions: only some thousands are held at a time.
         """
-        stream = iter(cases)
+        stream, position, execute = iter(cases), 0, self._connection.execute
+        incomplete = "(SELECT id FROM studies WHERE NOT complete)"
         with _explained(self.path):
-            registration = _Registration(self._connection, text)
+            with _transaction(self._connection):
+                # of a registration that was interrupted; the cases themselves stay
+                execute(f"DELETE FROM members WHERE study_id IN {incomplete}")
+                execute("DELETE FROM studies WHERE NOT complete")
+                query = "INSERT INTO studies (text, created) VALUES (?, ?)"
+                number: Any = execute(query, (text, _now())).lastrowid
             while batch := list(itertools.islice(stream, _REGISTERED_AT_ONCE)):
                 with _transaction(self._connection):
                     for key, case in batch:
-                        registration.add(key, canonical(case))
+                        position += self._register(number, position, key, canonical(case))
             with _transaction(self._connection):
-                number = registration.complete()
-                self._run = self._connection.execute(
-                    "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)",
-                    (number, _now(), canonical(self.provenance)),
-                ).lastrowid
+                number = self._completed(number, text)
+                query = "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)"
+                self._run = execute(query, (number, _now(), canonical(self.provenance))).lastrowid
         return number
+
+    def _register(self, study: int, position: int, key: str, content: str) -> int:
+        """Make a case a member of a study; returns 0 where it is one already."""
+        execute = self._connection.execute
+        execute("INSERT OR IGNORE INTO cases (key, content) VALUES (?, ?)", (key, content))
+        query = "SELECT id, content FROM cases WHERE key = ?"
+        case, there = execute(query, (key,)).fetchone()
+        if there != content:
+            raise ValueError(
+                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
+                f"{content} now; give another --store."
+            )
+        query = "INSERT OR IGNORE INTO members VALUES (?, ?, ?)"
+        return execute(query, (study, position, case)).rowcount
+
+    def _completed(self, study: int, text: str) -> int:
+        """The number of a study whose cases are all there now: that of an equal one, if any."""
+        members = "SELECT position, case_id FROM members WHERE study_id ="
+        for (other,) in self._select("SELECT id FROM studies WHERE complete AND text = ?", text):
+            differing = (
+                self._select(f"{members} ? EXCEPT {members} ? LIMIT 1", *pair)
+                for pair in ((study, other), (other, study))
+            )
+            if not any(differing):
+                self._connection.execute("DELETE FROM members WHERE study_id = ?", (study,))
+                self._connection.execute("DELETE FROM studies WHERE id = ?", (study,))
+                return int(other)
+        self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (study,))
+        return study
 
     def pending(self, study: int) -> Iterator[tuple[str, str]]:
         """Key and content (as JSON) of the cases without a result, in the study's order."""
@@ -247,14 +280,6 @@ class Store:
         )
         return {run: json.loads(text) for run, text in found}
 
-    def keys(self, study: int) -> set[str]:
-        """The keys of the cases of a study."""
-        found = self._select(
-            "SELECT c.key FROM members m JOIN cases c ON c.id = m.case_id WHERE m.study_id = ?",
-            self.number(study),
-        )
-        return {key for (key,) in found}
-
     def _select(self, query: str, *values: Any) -> list[Any]:
         with _explained(self.path):
             return self._connection.execute(query, values).fetchall()
@@ -264,75 +289,6 @@ class Store:
         while page := self._select(query, number, last, _READ_AT_ONCE):
             yield from page
             last = page[-1][0]
-
-
-class _Registration:
-    """The cases of a study, compared with what the store holds under the same text.
-
-    As long as they agree nothing is written, so that a sweep that goes on keeps its number. Where
-    they differ, for instance since another version makes other cases of the same text, the study
-    becomes a new one and the old one stays as it was. A registration that was interrupted is
-    continued.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, text: str) -> None:
-        self._connection, self._text, self._position = connection, text, 0
-        found: Any = connection.execute(
-            "SELECT id, complete, (SELECT count(*) FROM members WHERE study_id = studies.id) "
-            "FROM studies WHERE text = ? ORDER BY id DESC LIMIT 1",
-            (text,),
-        ).fetchone() or (None, False, 0)
-        self._study, self._complete, self._length = found
-
-    def add(self, key: str, content: str) -> None:
-        """Take the next case; the caller has opened a transaction."""
-        self._connection.execute(
-            "INSERT INTO cases (key, content) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
-            (key, content),
-        )
-        case, there, place = self._connection.execute(
-            "SELECT c.id, c.content, m.position FROM cases c LEFT JOIN members m "
-            "ON m.study_id = ? AND m.case_id = c.id WHERE c.key = ?",
-            (self._study, key),
-        ).fetchone()
-        if there != content:
-            raise ValueError(
-                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
-                f"{content} now; give another --store."
-            )
-        if place is not None and place < self._position:
-            return  # the study names it twice
-        if place != self._position:
-            if self._study is None or self._complete or self._position < self._length:
-                self._branch()
-            self._connection.execute(
-                "INSERT INTO members VALUES (?, ?, ?)", (self._study, self._position, case)
-            )
-            self._length += 1
-        self._position += 1
-
-    def complete(self) -> int:
-        """The number of the study, all of whose cases are there now."""
-        if self._study is None or self._position < self._length:
-            self._branch()
-        self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (self._study,))
-        return int(self._study)
-
-    def _branch(self) -> None:
-        """Go on as a new study that has the cases up to here in common with the old one."""
-        old, execute = self._study, self._connection.execute
-        self._study = execute(
-            "INSERT INTO studies (text, created) VALUES (?, ?)", (self._text, _now())
-        ).lastrowid
-        execute(
-            "INSERT INTO members SELECT ?, position, case_id FROM members "
-            "WHERE study_id = ? AND position < ?",
-            (self._study, old, self._position),
-        )
-        if not self._complete:  # it never became a study
-            execute("DELETE FROM members WHERE study_id = ?", (old,))
-            execute("DELETE FROM studies WHERE id = ?", (old,))
-        self._complete, self._length = False, self._position
 
 
 def _now() -> str:
@@ -413,9 +369,27 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Open the store at ``path`` and create it where there is none."""
+    log = path.with_name(path.name + "-wal")
+
+    def opened(mode: str) -> sqlite3.Connection:
+        uri = f"file:{quote(str(path.resolve()))}?{mode}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
+
+    def logged() -> bool:
+        return log.exists() and log.stat().st_size > 0
+
     with _explained(path), contextlib.ExitStack() as undo:
-        connection = _connection(path, read_only)
-        undo.callback(connection.close)
+        connection = opened("mode=ro" if read_only else "mode=rwc")
+        undo.callback(lambda: connection.close())
+        try:
+            _number(connection, "user_version")
+        except sqlite3.OperationalError:
+            # SQLite keeps an index beside a file that is being written to, even for readers. In a
+            # folder that cannot be written to there is no writer, and none is needed.
+            if not read_only or logged():
+                raise
+            connection.close()
+            connection = opened("immutable=1")
         version = _version(connection, path, read_only)
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
@@ -426,7 +400,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
                 with _transaction(connection):
                     for statement in _SCHEMA:
                         connection.execute(statement)
-        if not _has_log(path):  # which has some of the pages
+        if not logged():  # which has some of the pages
             # cut off, e.g. by a copy that did not finish, a file has fewer pages than it says
             expected = _number(connection, "page_count") * _number(connection, "page_size")
             if (size := path.stat().st_size) < expected:
@@ -467,26 +441,6 @@ def _require_store_or_nothing(path: Path, *, read_only: bool) -> None:
         raise ValueError(f"{path} is not a store of sweeps; give another --store.")
 
 
-def _connection(path: Path, read_only: bool) -> sqlite3.Connection:
-    def opened(mode: str) -> sqlite3.Connection:
-        uri = f"file:{quote(str(path.resolve()))}?{mode}"
-        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
-
-    if not read_only:
-        return opened("mode=rwc")
-    connection = opened("mode=ro")
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        # SQLite keeps an index beside a file that is being written to, even for readers. In a
-        # folder that cannot be written to there is no writer, and none is needed.
-        connection.close()
-        if _has_log(path):
-            raise
-        return opened("immutable=1")
-    return connection
-
-
 def _version(connection: sqlite3.Connection, path: Path, read_only: bool) -> int:
     """The format of the store, 0 where there is nothing yet."""
     application = _number(connection, "application_id")
@@ -505,11 +459,6 @@ def _version(connection: sqlite3.Connection, path: Path, read_only: bool) -> int
             f"{SCHEMA_VERSION}); run: pip install --upgrade memcurve"
         )
     return version
-
-
-def _has_log(path: Path) -> bool:
-    log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
