@@ -532,7 +532,7 @@ def open_executor(
     if address is not None and kind != "dask":
         raise ValueError(f"`address` is for kind='dask' alone, got {address!r} with {kind!r}.")
     require_number(dask_timeout, "dask_timeout", "of seconds above 0", lambda s: s > 0)
-    count = workers or _cores()
+    count = workers or cores()
     pools: dict[str, Callable[[], Pool]] = {
         "serial": SerialPool,
         "processes": lambda: ProcessPool(count),
@@ -548,7 +548,7 @@ def open_executor(
     pool.finish()
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores this process may use; Windows cannot wait for more than 61 processes."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
