@@ -201,12 +201,16 @@ class Sweep(Table, Result):  # type: ignore[override]
             table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
         with replacing(path) as stream:
             if ending == ".csv":
-                stream.write(self._as_csv(table).encode())
+                about = self.provenance.items()
+                lines = [f"# {key}: {json.dumps(v, ensure_ascii=False)}" for key, v in about]
+                rows = zip(*table.values(), strict=True)
+                lines += [",".join(table), *(",".join(map(_cell, cells)) for cells in rows), ""]
+                stream.write("\n".join(lines).encode())
             elif ending == ".parquet":
                 pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
                 content = pa.table(table)
-                about = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
-                metadata = {**(content.schema.metadata or {}), **about}
+                metadata = dict(content.schema.metadata or {})
+                metadata["memcurve"] = json.dumps(self.provenance, ensure_ascii=False)
                 parquet.write_table(content.replace_schema_metadata(metadata), stream)
             else:
                 with tempfile.TemporaryDirectory() as folder:
@@ -214,13 +218,6 @@ class Sweep(Table, Result):  # type: ignore[override]
                     self.to_xarray().to_netcdf(draft, engine="h5netcdf")
                     with draft.open("rb") as written:
                         shutil.copyfileobj(written, stream)
-
-    def _as_csv(self, table: Mapping[str, list[Any]]) -> str:
-        about = self.provenance.items()
-        lines = [f"# {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about]
-        lines.append(",".join(table))
-        lines += [",".join(map(_cell, cells)) for cells in zip(*table.values(), strict=True)]
-        return "\n".join(lines) + "\n"
 
     def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
         """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
@@ -331,13 +328,13 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
 
 def _study_number(store: Store, study: Study) -> int:
     """The number of the study that is meant: by its text, or else by its cases."""
-    known = dict(reversed(store.studies().items()))
-    for number, text in known.items():
+    known = store.studies()
+    keys: set[str] = set()
+    for number, text in reversed(known.items()):
         if text == study.text:
             return number
     # a comment, a title or a picture may have changed since
-    keys: set[str] = set()
-    for number, text in known.items():
+    for number, text in reversed(known.items()):
         if not is_list(text) and sum(store.counts(number).values()) == study.count:
             keys = keys or {case.key for case in study.cases()}
             if keys == {row.key for row in store.rows(number)}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -105,15 +105,12 @@ class Table:
         entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
         failed = ["failed"] if any(entry["failed"] for entry in entries) else []
-        groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        for entry in entries:
-            groups.setdefault(tuple(entry.get(axis) for axis in axes), []).append(entry)
-        words = [texts(entry.get(axis) for entry in entries) for axis in axes]
+        words = {axis: texts(entry[axis] for entry in entries) for axis in axes}
         one = self.quantities[0] if len(self.quantities) == 1 else None
         tail = [f"mean {one}", "sd", "min", "max"] if one else list(self.quantities)
         table = [(*axes, "count", *failed, *tail)]
-        for place, found in groups.items():
-            first = found[0]
+        groups = len(entries) // max(1, len(self.quantities))
+        for first, *others in (entries[k::groups] for k in range(groups)):
             finished = first["count"] + first["unknown"]
             partly = one and first["unknown"]
             counts = [f"{first['count']} of {finished}" if partly else str(finished)]
@@ -121,9 +118,8 @@ class Table:
             if one:
                 numbers = [_text(first[head]) for head in ("mean", "sd", "min", "max")]
             else:
-                numbers = [_mean_and_deviation(entry) for entry in found]
-            labels = [text[value] for text, value in zip(words, place, strict=True)]
-            table.append((*labels, *counts, *numbers))
+                numbers = [_mean_and_deviation(entry) for entry in (first, *others)]
+            table.append((*(words[axis][first[axis]] for axis in axes), *counts, *numbers))
         if most is None or len(table) <= most + 1:
             return table
         gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
@@ -132,38 +128,36 @@ class Table:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """What one should know before quoting the numbers: what failed, is missing, or differs."""
-        notes = []
-        count = self.counts["failed"]
-        if count:
+        said: list[tuple[str, str]] = []
+        if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
             [(error, often)] = errors.most_common(1)
             others = f"; {len(errors) - 1} other errors" if len(errors) > 1 else ""
             cases = "1 case failed and is" if count == 1 else f"{count:,} cases failed and are"
-            notes.append(Note("sweep", f"{cases} not counted; {often:,} ×: {error}{others}"))
+            said.append(("sweep", f"{cases} not counted; {often:,} ×: {error}{others}"))
         if self.counts["pending"]:
-            notes.append(Note("sweep", f"{self.counts['pending']:,} cases are not computed yet"))
+            said.append(("sweep", f"{self.counts['pending']:,} cases are not computed yet"))
         for name in self.quantities:
-            notes += self._notes_on(name)
+            entries = self.summary([name])
+            unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
+            cases = f"{unknown:,} of {unknown + known:,} finished cases"
+            partly = any(entry["unknown"] and entry["count"] for entry in entries)
+            if unknown and QUANTITIES[name].share_left is not None:
+                rest = ", which are in no mean of it: what is shown is too low" if partly else ""
+                beyond = f"{name} lies beyond the lags in {cases}{rest}; take more `lags`"
+                said.append(("lags", beyond))
+            elif partly:
+                said.append(
+                    ("sweep", f"{name} is not known of {cases}, which are in no mean of it")
+                )
         found = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(found) > 1:
             parts = ", ".join(
                 f"{n:,} of {found.total():,} cases by memcurve {version or '(not known)'}"
                 for version, n in found.items()
             )
-            notes.append(Note("sweep", f"computed with different versions: {parts}"))
-        return tuple(notes)
-
-    def _notes_on(self, name: str) -> Iterator[Note]:
-        entries = self.summary([name])
-        unknown = sum(entry["unknown"] for entry in entries)
-        cases = f"{unknown:,} of {unknown + sum(entry['count'] for entry in entries):,} finished"
-        partly = any(entry["unknown"] and entry["count"] for entry in entries)
-        if unknown and QUANTITIES[name].share_left is not None:
-            rest = ", which are in no mean of it: what is shown is too low" if partly else ""
-            beyond = f"{name} lies beyond the lags in {cases} cases{rest}; take more `lags`"
-            yield Note("lags", beyond)
-        elif partly:
-            yield Note("sweep", f"{name} is not known of {cases} cases, which are in no mean of it")
+            said.append(("sweep", f"computed with different versions: {parts}"))
+        return tuple(Note(kind, text) for kind, text in said)
 
 
 class Finished:
