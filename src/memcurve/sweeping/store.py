@@ -143,20 +143,19 @@ class Store:
         one. There may be millions: only some thousands are held at a time.
         """
         stream, position, execute = iter(cases), 0, self._connection.execute
-        incomplete = "(SELECT id FROM studies WHERE NOT complete)"
         with _explained(self.path):
-            with _transaction(self._connection):
-                # of a registration that was interrupted; the cases themselves stay
-                execute(f"DELETE FROM members WHERE study_id IN {incomplete}")
-                execute("DELETE FROM studies WHERE NOT complete")
-                query = "INSERT INTO studies (text, created) VALUES (?, ?)"
-                number: Any = execute(query, (text, _now())).lastrowid
+            query = "INSERT INTO studies (text, created) VALUES (?, ?)"
+            number: Any = execute(query, (text, _now())).lastrowid
             while batch := list(itertools.islice(stream, _REGISTERED_AT_ONCE)):
                 with _transaction(self._connection):
                     for key, case in batch:
                         position += self._register(number, position, key, canonical(case))
             with _transaction(self._connection):
                 number = self._completed(number, text)
+                # left are a copy of a study that is known, and what was interrupted
+                rest = "SELECT id FROM studies WHERE NOT complete"
+                execute(f"DELETE FROM members WHERE study_id IN ({rest})")
+                execute("DELETE FROM studies WHERE NOT complete")
                 query = "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)"
                 self._run = execute(query, (number, _now(), canonical(self.provenance))).lastrowid
         return number
@@ -164,9 +163,9 @@ class Store:
     def _register(self, study: int, position: int, key: str, content: str) -> int:
         """Make a case a member of a study; returns 0 where it is one already."""
         execute = self._connection.execute
-        execute("INSERT OR IGNORE INTO cases (key, content) VALUES (?, ?)", (key, content))
-        query = "SELECT id, content FROM cases WHERE key = ?"
-        case, there = execute(query, (key,)).fetchone()
+        found = execute("SELECT id, content FROM cases WHERE key = ?", (key,)).fetchone()
+        query = "INSERT INTO cases (key, content) VALUES (?, ?)"
+        case, there = found or (execute(query, (key, content)).lastrowid, content)
         if there != content:
             raise ValueError(
                 f"`cases` must have one content per key, but {key!r} is {there} in the store and "
@@ -184,8 +183,6 @@ class Store:
                 for pair in ((study, other), (other, study))
             )
             if not any(differing):
-                self._connection.execute("DELETE FROM members WHERE study_id = ?", (study,))
-                self._connection.execute("DELETE FROM studies WHERE id = ?", (study,))
                 return int(other)
         self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (study,))
         return study
