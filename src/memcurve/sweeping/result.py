@@ -27,7 +27,7 @@ from memcurve.sweeping.pictures import draw
 from memcurve.sweeping.specification import WHOLE, Named, Picture
 from memcurve.sweeping.store import Row, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import DEFAULTS, Finished, Table, number_text
+from memcurve.sweeping.tables import Finished, Table, alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -229,8 +229,7 @@ class Sweep(Table, Result):  # type: ignore[override]
         for axis, values in study.axes.items():  # the rows are in the order of the study
             if len(values) > 1:
                 shown = [v.label if isinstance(v, Named) else v for v in values]
-                filled = [DEFAULTS.get(axis) if v is None else v for v in shown]
-                found[axis] = (axis, _coordinate(filled))
+                found[axis] = (axis, _coordinate(alike(axis, shown)))
         return tuple(found), tuple(len(values) for _, values in found.values()), found
 
     def _derived(self) -> dict[str, Any]:
@@ -287,8 +286,7 @@ def require_ending(path: FilePath) -> str:
 
 def _coordinate(values: list[Any]) -> Any:
     if any(isinstance(value, str) for value in values):
-        words = ["" if v is None else v if isinstance(v, str) else number_text(v) for v in values]
-        return np.array(words, dtype=object)
+        return np.array([value or "" for value in values], dtype=object)
     return np.array(values, dtype=float if None in values else None)  # None is NaN
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -97,10 +97,10 @@ class Store:
     does not work across a network). Each result is on the disk when :meth:`put` returns.
     """
 
-    def __init__(
-        self, path: Path, connection: sqlite3.Connection, lock: _WriterLock | None
-    ) -> None:
-        self.path, self._connection, self._lock = path, connection, lock
+    def __init__(self, path: Path, connection: sqlite3.Connection, close: Callable[[], None]):
+        #: Close the file and let others write to it.
+        self.close = close
+        self.path, self._connection = path, connection
         self._run: int | None = None
         #: Versions and the like. The driver sets it, and it is kept with each study begun and with
         #: the results that follow.
@@ -116,18 +116,10 @@ class Store:
         file = Path(path)
         _require_store_or_nothing(file, read_only=read_only)
         with contextlib.ExitStack() as undo:
-            lock = None if read_only else _WriterLock(file)
-            if lock is not None:
-                undo.callback(lock.release)
-            store = cls(file, _connect(file, read_only=read_only), lock)
-            undo.pop_all()
-        return store
-
-    def close(self) -> None:
-        """Close the file and let others write to it."""
-        self._connection.close()
-        if self._lock is not None:
-            self._lock.release()
+            if not read_only:
+                undo.enter_context(_writer_lock(file))
+            connection = undo.enter_context(contextlib.closing(_connect(file, read_only=read_only)))
+            return cls(file, connection, undo.pop_all().close)
 
     def __enter__(self) -> Self:
         return self
@@ -158,7 +150,7 @@ class Store:
                 execute("DELETE FROM studies WHERE NOT complete")
                 query = "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)"
                 self._run = execute(query, (number, _now(), canonical(self.provenance))).lastrowid
-        return number
+        return int(number)
 
     def _register(self, study: int, position: int, key: str, content: str) -> int:
         """Make a case a member of a study; returns 0 where it is one already."""
@@ -292,52 +284,49 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
-class _WriterLock:
-    """The right to write to ``path``, held until :meth:`release` or the end of the process.
+@contextlib.contextmanager
+def _writer_lock(path: Path) -> Iterator[None]:
+    """Hold the right to write to ``path``, at most until the end of the process.
 
     It is a lock of the system on ``<path>.lock``, not the presence of that file: a process that was
     killed holds nothing, and the file may stay. Who holds it stands in ``<path>.writer``, since a
     locked file cannot be read on every system.
     """
-
-    def __init__(self, path: Path) -> None:
-        # of the process, not of the thread that opened the store
-        self._lock = FileLock(f"{path}.lock", thread_local=False)
-        self._holder = Path(f"{path}.writer")
+    # of the process, not of the thread that opened the store
+    lock, holder = FileLock(f"{path}.lock", thread_local=False), Path(f"{path}.writer")
+    try:
+        path.parent.stat()  # filelock would make the folder
+        lock.acquire(blocking=False)
+        kind: type = type(lock)
+        if issubclass(kind, SoftFileLock):  # what filelock takes where the system has no locks
+            raise NotImplementedError("the file system has no locks")
+    except Timeout:
         try:
-            path.parent.stat()  # filelock would make the folder
-            self._lock.acquire(blocking=False)
-            kind: type = type(self._lock)
-            if issubclass(kind, SoftFileLock):  # what filelock takes where the system has no locks
-                raise NotImplementedError("the file system has no locks")
-        except Timeout:
-            try:
-                holder = "process {} on {}".format(*self._holder.read_text("utf-8").split())
-            except (OSError, ValueError, IndexError):  # it has the lock, but has not said who it is
-                holder = "another process"
-            raise OSError(
-                f"another sweep ({holder}) is writing to {path}; wait for it or give another "
-                f"--store."
-            ) from None
-        except NotImplementedError as error:
-            self._lock.release()
-            raise OSError(
-                f"{path}: cannot be locked ({error}), so that nothing would keep two sweeps apart; "
-                f"put the store on a local disk."
-            ) from error
-        except OSError as error:
-            raise OSError(
-                f"{path}: cannot be written ({error.strerror}); check that its folder exists, may "
-                f"be written to and has room, or give another --store."
-            ) from error
-        with contextlib.suppress(OSError):  # only its name: a full disk is told by what follows
-            self._holder.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
-
-    def release(self) -> None:
-        """Let others write."""
+            who = "process {} on {}".format(*holder.read_text("utf-8").split())
+        except (OSError, ValueError, IndexError):  # it has the lock, but has not said who it is
+            who = "another process"
+        raise OSError(
+            f"another sweep ({who}) is writing to {path}; wait for it or give another --store."
+        ) from None
+    except NotImplementedError as error:
+        lock.release()
+        raise OSError(
+            f"{path}: cannot be locked ({error}), so that nothing would keep two sweeps apart; "
+            f"put the store on a local disk."
+        ) from error
+    except OSError as error:
+        raise OSError(
+            f"{path}: cannot be written ({error.strerror}); check that its folder exists, may "
+            f"be written to and has room, or give another --store."
+        ) from error
+    with contextlib.suppress(OSError):  # only its name: a full disk is told by what follows
+        holder.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
+    try:
+        yield
+    finally:
         with contextlib.suppress(OSError):
-            self._holder.unlink(missing_ok=True)
-        self._lock.release()
+            holder.unlink(missing_ok=True)
+        lock.release()
 
 
 @contextlib.contextmanager

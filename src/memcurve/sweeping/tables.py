@@ -63,7 +63,7 @@ class Table:
         for axis in AXES:
             column = [case.get(axis) for case in cases]
             if axis in varied or any(value is not None for value in column):
-                table[axis] = _alike(DEFAULTS.get(axis), column)
+                table[axis] = alike(axis, column)
         for name in self.quantities:
             table[name] = [(row.values or {}).get(name) for row in self.rows]
         for name in ("status", "error", "seconds", "run", "memcurve_version", "key"):
@@ -128,15 +128,15 @@ class Table:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """What one should know before quoting the numbers: what failed, is missing, or differs."""
-        said: list[tuple[str, str]] = []
+        notes = []
         if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
             [(error, often)] = errors.most_common(1)
             others = f"; {len(errors) - 1} other errors" if len(errors) > 1 else ""
             cases = "1 case failed and is" if count == 1 else f"{count:,} cases failed and are"
-            said.append(("sweep", f"{cases} not counted; {often:,} ×: {error}{others}"))
+            notes.append(Note("sweep", f"{cases} not counted; {often:,} ×: {error}{others}"))
         if self.counts["pending"]:
-            said.append(("sweep", f"{self.counts['pending']:,} cases are not computed yet"))
+            notes.append(Note("sweep", f"{self.counts['pending']:,} cases are not computed yet"))
         for name in self.quantities:
             entries = self.summary([name])
             unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
@@ -145,19 +145,18 @@ class Table:
             if unknown and QUANTITIES[name].share_left is not None:
                 rest = ", which are in no mean of it: what is shown is too low" if partly else ""
                 beyond = f"{name} lies beyond the lags in {cases}{rest}; take more `lags`"
-                said.append(("lags", beyond))
+                notes.append(Note("lags", beyond))
             elif partly:
-                said.append(
-                    ("sweep", f"{name} is not known of {cases}, which are in no mean of it")
-                )
+                text = f"{name} is not known of {cases}, which are in no mean of it"
+                notes.append(Note("sweep", text))
         found = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(found) > 1:
             parts = ", ".join(
                 f"{n:,} of {found.total():,} cases by memcurve {version or '(not known)'}"
                 for version, n in found.items()
             )
-            said.append(("sweep", f"computed with different versions: {parts}"))
-        return tuple(Note(kind, text) for kind, text in said)
+            notes.append(Note("sweep", f"computed with different versions: {parts}"))
+        return tuple(notes)
 
 
 class Finished:
@@ -254,9 +253,9 @@ def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mappi
     return columns
 
 
-def _alike(default: Any, column: Sequence[Any]) -> list[Any]:
+def alike(axis: str, column: Sequence[Any]) -> list[Any]:
     """A column of one type, with the default where nothing is said: words where there are words."""
-    filled = [default if value is None else value for value in column]
+    filled: list[Any] = [DEFAULTS.get(axis) if v is None else v for v in column]
     if any(isinstance(value, str) for value in filled):
         return [v if v is None or isinstance(v, str) else number_text(v) for v in filled]
     return filled
