@@ -160,23 +160,25 @@ class Pool:
         self.stop()
 
 
-def _settle(future: Future[Any], function: Callable[[], Any]) -> None:
-    try:
-        future.set_result(function())
-    except Exception as error:
-        future.set_exception(error)
-
-
 class SerialPool(Pool):
     """No workers: each task is computed when it is submitted."""
 
     inline = True
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
         future: Future[Any] = Future()
         _settle(future, functools.partial(function, *arguments))
         return future
+
+
+def _settle(future: Future[Any], function: Callable[[], Any]) -> None:
+    """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
+    try:
+        future.set_result(function())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        future.set_exception(error)
 
 
 class _Worker(SpawnProcess):
