@@ -47,8 +47,8 @@ class Quantity:
 
     #: What it is, in a line.
     meaning: str
-    #: What pictures call it, where that is not its name.
-    label: str | None = None
+    #: What pictures call it.
+    label: str
     #: A memory, for which the number of states is the bound.
     bounded: bool = False
     #: Without noise, theory sets it to the number of states, so that it says little of the size.
@@ -79,7 +79,7 @@ QUANTITIES = {
     "total_error": Quantity(
         "the method's own bound on the error of the total", "error bound of the total"),
     "rank": Quantity(
-        "rank of the Krylov matrix: the total without noise, for white input",
+        "rank of the Krylov matrix: the total without noise, for white input", "rank",
         bounded=True, counts_states=True),
     "rank_robust": Quantity(
         "the rank that a change of the network in its last digits leaves", "robust rank",

@@ -121,7 +121,7 @@ def require_readable(points: Finished, picture: Picture) -> None:
 
 def _series(points: Finished, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
     """One a line or colour: label, quantity and what its rows have in common."""
-    labels = {quantity: _quantity_label(quantity) for quantity in picture.quantity or ()}
+    labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
     if picture.hue is None:
         return [(label, quantity, {}) for quantity, label in labels.items()]
     return [
@@ -211,7 +211,7 @@ def _draw_heatmap(points: Finished, picture: Picture, ax: Axes) -> None:
     ax.set_ylabel(_AXIS_LABELS.get(y, y))
     figure: Any = ax.figure
     over, missing = _averaged(points, picture)
-    name = _quantity_label(quantity) + (f", mean of {over}" if over else "")
+    name = QUANTITIES[quantity].label + (f", mean of {over}" if over else "")
     figure.colorbar(image, ax=ax, label="\n".join([name, *missing]))
     middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
     for (b, a), value in np.ndenumerate(cells) if cells.size <= 150 else ():
@@ -260,7 +260,7 @@ def _finish(points: Finished, picture: Picture, ax: Axes) -> None:
     if quantities == ("total",) and all(row.case.get("noise") for row in points.table.rows):
         name = "usable memory"
     elif len(quantities) == 1:
-        name = _quantity_label(quantities[0])
+        name = QUANTITIES[quantities[0]].label
     else:
         name = "memory" if all(bounded) else "lags, or memory"
     ax.set_xlabel(_AXIS_LABELS.get(x, x))
@@ -336,10 +336,6 @@ def _colour(k: int) -> str:
 
 def _style(k: int) -> str:
     return "-" if k < len(plot.COLOURS) else "--"
-
-
-def _quantity_label(name: str) -> str:
-    return QUANTITIES[name].label or name
 
 
 def _hue_label(picture: Picture, hue: Any) -> str:
