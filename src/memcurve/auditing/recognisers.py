@@ -24,23 +24,18 @@ from memcurve.solve.question import Question
 ROUND_LAGS = (10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000)
 
 
-def the_total(case: Case) -> Iterator[Explanation]:
-    """The claim is right."""
+def conventions(case: Case) -> Iterator[Explanation]:
+    """The claim is right, or leaves lag 0 out, as many libraries do."""
     if case.cut:  # what is summed up to k_max is another number
         return
-    total = case.curve.total
+    total, first = case.curve.total, float(case.curve.values[0])
     text = f"it is the total over all lags, {total:.10g}"
-    yield from case.explanation("total", total, "as it is", text, case.curve.total_error)
-
-
-def lags_from_one(case: Case) -> Iterator[Explanation]:
-    """Lag 0 is left out, as in many libraries."""
-    first = float(case.curve.values[0])
-    if first <= case.tolerance or case.cut:
-        return
-    value = case.curve.total - first
-    text = f"it is the total without lag 0, {case.curve.total:.10g} − {first:.6g} = {value:.10g}"
-    yield from case.explanation("from_lag_1", value, "as it is", text)
+    found = list(case.explanation("total", total, "as it is", text, case.curve.total_error))
+    if not found and first > case.tolerance:
+        rest = total - first
+        text = f"it is the total without lag 0, {total:.10g} − {first:.6g} = {rest:.10g}"
+        found = list(case.explanation("from_lag_1", rest, "as it is", text))
+    yield from found
 
 
 def cut_off(case: Case) -> Iterator[Explanation]:
@@ -62,15 +57,22 @@ def absolute_correlation(case: Case) -> Iterator[Explanation]:
     yield from _partial_sums(case, roots, "absolute_correlation", what)
 
 
-def complex_nodes(case: Case) -> Iterator[Explanation]:
-    """Complex nodes are counted once, though their real and imaginary parts are both read."""
-    if not case.network.is_complex or case.curve.rank != case.network.states:
-        return
-    text = (
-        f"it counts each of the {case.network.size} complex nodes once; real and imaginary parts "
-        f"can both be read, and hold {case.curve.total:.6g} together"
-    )
-    yield from case.explanation("complex_nodes", float(case.network.size), "as it is", text)
+def numbers_of_states(case: Case) -> Iterator[Explanation]:
+    """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
+    rank, size = case.curve.rank, case.network.size
+    if rank is not None and rank < case.states:
+        text = (
+            f"it is the number of states, {case.states}: OSM and OSM+ report it by construction "
+            f"(the trace of a projector), and so does whoever takes theory's N; but the input "
+            f"drives only {rank} of them"
+        )
+        yield from case.explanation("osm", float(case.states), "as it is", text)
+    if case.network.is_complex and rank == case.network.states:
+        text = (
+            f"it counts each of the {size} complex nodes once; real and imaginary parts can both "
+            f"be read, and hold {case.curve.total:.6g} together"
+        )
+        yield from case.explanation("complex_nodes", float(size), "as it is", text)
 
 
 def one_input(case: Case) -> Iterator[Explanation]:
@@ -125,29 +127,17 @@ def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> list[Expla
 
 #: Lengths of simulations that people choose.
 ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
+#: Longer ones are not solved for.
+MOST_SAMPLES = 10_000_000
 #: The excess of one simulation scatters about its mean by some of it.
 EXCESS_SCATTER = 0.25
 #: Totals of simulations and of ill-conditioned inverses differ by at least this, relative to them.
 ROUNDING_SCATTER = 0.01
 
 
-def number_of_states(case: Case) -> Iterator[Explanation]:
-    """OSM and OSM+ report the number of states, whatever the memory is."""
-    if case.curve.rank is None or case.curve.rank >= case.states:
-        return
-    text = (
-        f"it is the number of states, {case.states}: OSM and OSM+ report it by construction (the "
-        f"trace of a projector), and so does whoever takes theory's N; but the input drives only "
-        f"{case.curve.rank} of them"
-    )
-    yield from case.explanation("osm", float(case.states), "as it is", text)
-
-
 def usual_estimates(case: Case) -> Iterator[Explanation]:
     """What the usual ways report for this very network, as far as it repeats."""
-    if case.input is not None:  # they were run with white input
-        return
-    for estimate in case.estimates:
+    for estimate in case.estimates if case.input is None else ():  # they were run with white input
         algebraic = estimate.samples is None
         # whether what is known of the claim does not speak against this simulation
         fits = case.samples in (None, estimate.samples) and case.k_max in (None, estimate.last_lag)
@@ -166,13 +156,12 @@ def usual_estimates(case: Case) -> Iterator[Explanation]:
 
 def hopeless_inverse(case: Case) -> Iterator[Explanation]:
     """No sum of squares is negative, but the noise of a hopeless inverse is."""
-    if case.claimed >= -case.tolerance or not case.condition > HOPELESS:
-        return
-    text = (
-        "it is rounding noise, since memory is never negative, of a Gramian that floating point "
-        "cannot invert"
-    )
-    yield from case.explanation("gramian", case.claimed, "as it is", text)
+    if case.claimed < -case.tolerance and case.condition > HOPELESS:
+        text = (
+            "it is rounding noise, since memory is never negative, of a Gramian that floating "
+            "point cannot invert"
+        )
+        yield from case.explanation("gramian", case.claimed, "as it is", text)
 
 
 def few_samples(case: Case) -> Iterator[Explanation]:
@@ -184,23 +173,28 @@ def few_samples(case: Case) -> Iterator[Explanation]:
     above = case.claimed > case.curve.total + case.tolerance
     if not (above or told) or case.network.inputs > 1:
         return
-    N, fit = case.states, "as it is" if told else "round value"
-    usual = dict.fromkeys([2 * N, N, 3 * N, 5 * N, 100, 200])
-    spans = [case.k_max] if case.k_max is not None else list(usual)
+    N = case.states
+    spans = [case.k_max] if case.k_max is not None else [2 * N, N, 3 * N, 5 * N, 100, 200]
     lengths = [case.samples] if case.samples is not None else ROUND_SAMPLES
-    for last in spans:
+    for last in dict.fromkeys(spans):
+        fit = "as it is" if told else "round value"
         fitting = [one for samples in lengths for one in _in_sample(case, last, samples, fit)]
         yield from sorted(fitting, key=lambda one: abs(one.value - case.claimed))[:1]
-    samples = _samples_for(case, spans[0]) if case.samples is None else None
-    if samples is not None:
-        yield from _in_sample(case, spans[0], samples, "solved for")
+    held, missing = _held(case, spans[0])
+    if case.samples is None and case.claimed > held:
+        samples = math.ceil(missing * N / (case.claimed - held))
+        if spans[0] + N + 2 < samples < MOST_SAMPLES:
+            yield from _in_sample(case, spans[0], samples, "solved for")
 
 
 def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explanation]:
-    found = _in_sample_total(case, last, samples)
-    if found is None:
+    """What R² adds up to over lags 0 … last, unless there are too few samples to fit."""
+    N = case.states
+    if samples - last <= N + 1:
         return
-    (value, by_chance), N = found, case.states
+    held, missing = _held(case, last)
+    by_chance = missing * N / samples
+    value = held + by_chance
     text = (
         f"it is what R² on the training data itself gives from too few samples: {N} states fit "
         f"{N}/{samples} of any lag by chance, and lags up to {last} of {samples:,} samples add up "
@@ -211,40 +205,20 @@ def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explan
     yield from case.explanation("few_samples", value, fit, text, scatter, usual)
 
 
-def _in_sample_total(case: Case, last: int, samples: int) -> tuple[float, float] | None:
-    """E Σ R² over lags 0 … last, and what of it is chance; None where there are too few samples.
-
-    What double precision does not hold is not found by a regression either.
-    """
-    if samples - last <= case.states + 1:
-        return None
+def _held(case: Case, last: int) -> tuple[float, float]:
+    """Memory of lags 0 … last that a regression in double precision finds, and what is missing."""
     listed = case.curve.values[: last + 1]
     memory = np.pad(listed, (0, last + 1 - len(listed)))
     held = case.usable.at("float64")
     if held is not None and held.total < case.curve.total - 1:
         memory[math.ceil(held.total) :] = 0.0
-    by_chance = float((1 - memory).sum()) * case.states / samples
-    return float(memory.sum()) + by_chance, by_chance
-
-
-def _samples_for(case: Case, last: int) -> int | None:
-    """The number of samples that gives the claimed number, by bisection."""
-    low, high = last + case.states + 2, 10_000_000
-    most, least = _in_sample_total(case, last, low), _in_sample_total(case, last, high)
-    if most is None or least is None or not least[0] < case.claimed < most[0]:
-        return None
-    while high - low > max(1, low // 1000):
-        middle = (low + high) // 2
-        value = _in_sample_total(case, last, middle)
-        over = value is None or value[0] > case.claimed
-        low, high = (middle, high) if over else (low, middle)
-    return high
+    return float(memory.sum()), float((1 - memory).sum())
 
 
 # --- numbers that are right for another question: noise, a ridge, coloured input, Fisher memory
 
 #: Variances of the inputs that people choose: unit, uniform on ±1, ±0.8, ±0.5.
-ROUND_VARIANCES = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
+ROUND_VARIANCES: tuple[float, ...] = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
 #: First autocorrelations that are tried; fewer for large networks, each takes some eigvals.
 AR_COEFFICIENTS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.75, 0.85, 0.98)
 FEW_COEFFICIENTS = 5
@@ -273,7 +247,7 @@ def number_formats(case: Case) -> Iterator[Explanation]:
 def noise(case: Case) -> Iterator[Explanation]:
     """There was noise on the states: memory below it cannot be used."""
     told = "it is what can be used under a noise of standard deviation {:.2g} on the states"
-    yield from _at_some_level(case, "noise", _usable_total, case.usable.totals, told)
+    yield from _at_some_level(case, "noise", case.usable.totals, told)
 
 
 def ridge(case: Case) -> Iterator[Explanation]:
@@ -291,95 +265,94 @@ def ridge(case: Case) -> Iterator[Explanation]:
             "it is the R² of a ridge regression whose ridge is α/T = {variance:.1e}, for input of "
             "unit variance"
         )
-        yield from _at_some_level(case, "ridge", _ridge_total, totals, told)
+        yield from _at_some_level(case, "ridge", totals, told)
         return
-    variances: tuple[float, ...] = ROUND_VARIANCES
-    fit = "round value"
+    variances, fit = ROUND_VARIANCES, "round value"
     if case.input_variance is not None:
         variances, fit = (case.input_variance,), "as it is"
     for variance in variances:
         level = float(np.sqrt(case.ridge / (case.samples * variance)))
-        total = _ridge_total(case, level)
-        if total is None:
-            return
         text = (
             f"it is what a ridge of {case.ridge:g} over {case.samples:,} samples leaves: like a "
             f"noise of standard deviation {level:.2g}, for input of variance {variance:.3g}"
         )
-        # one simulation, with what is fitted by chance
-        yield from case.explanation("ridge", total, fit, text, RIDGE_SCATTER * total)
-        tested = _usable_total(case, level)
-        if tested is not None:
-            text += ", on data that were not trained on"
-            yield from case.explanation("ridge", tested, fit, text, TEST_SCATTER * tested)
+        # one simulation, with what is fitted by chance; and one on data that were not trained on
+        for kind, scatter, where in (
+            ("ridge", RIDGE_SCATTER, ""),
+            ("noise", TEST_SCATTER, ", on data that were not trained on"),
+        ):
+            total = _total_under(case, level, kind)
+            if total is not None:
+                tolerance = scatter * total
+                yield from case.explanation("ridge", total, fit, text + where, tolerance)
 
 
-def _at_some_level(
-    case: Case,
-    kind: str,
-    total_at: Callable[[Case, float], float | None],
-    totals: Floats,
-    told: str,
-) -> Iterator[Explanation]:
+def _at_some_level(case: Case, kind: str, totals: Floats, told: str) -> Iterator[Explanation]:
     """A variance that is a power of ten, or else the one that fits; ``totals`` fall with noise."""
     levels = case.usable.levels
     if len(levels) == 0 or not totals[-1] < case.claimed < min(totals[0], case.curve.total):
         return
     power = 2 * float(np.interp(-case.claimed, -totals, np.log10(levels)))
-    level = 10.0 ** (round(power) / 2)
-    value = total_at(case, level)
-    if value is not None and case.matches(value):
-        text = told.format(level, variance=level**2)
-        yield from case.explanation(kind, value, "round value", text)
-        return
-    text = told.format(10.0 ** (power / 2), variance=10.0**power)
-    yield from case.explanation(kind, case.claimed, "solved for", text)
+    level, fit = 10.0 ** (round(power) / 2), "round value"
+    value = _total_under(case, level, kind)
+    if value is None or not case.matches(value):
+        level, fit, value = 10.0 ** (power / 2), "solved for", case.claimed
+    yield from case.explanation(kind, value, fit, told.format(level, variance=level**2))
+
+
+def _total_under(case: Case, level: float, kind: str) -> float | None:
+    """What is left under noise, or what a ridge leaves, where half a derivative comes to it."""
+    step = 1e-3
+    levels = level * np.exp([0.0] if kind == "noise" else [0.0, -step, step])
+    try:
+        with rank_among_notes():
+            totals = noise_profile(case.network, levels, lags=1, input=case.input).totals
+    except UncertainResultError:
+        return None
+    half = 0.0 if kind == "noise" else (totals[2] - totals[1]) / (4 * step)
+    return float(totals[0] - half)
 
 
 def coloured_input(case: Case) -> Iterator[Explanation]:
     """The input was correlated in time: N is no bound, and lags repeat each other."""
     if case.input is not None or case.network.inputs > 1:
         return
+    told = (
+        "the total for input correlated in time, AR(1) with coefficient {}; for such input the "
+        "number of nodes is no bound"
+    )
+    known = {0.0: case.curve.total}
     chosen = AR_COEFFICIENTS if case.states <= MOST_STATES else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
-    totals: dict[float, float] = {}
     for coefficient in chosen:
         found = _coloured_totals(case, coefficient)
         if found is None:
             return
-        totals[coefficient] = found[0]
+        known[coefficient] = found[0]
         for value, what in zip(found, ("", ", without lag 0"), strict=True):
-            text = (
-                f"it is the total for input correlated in time, AR(1) with coefficient "
-                f"{coefficient:g}{what}; for such input the number of nodes is no bound"
-            )
+            text = f"it is {told.format(f'{coefficient:g}{what}')}"
             yield from case.explanation("coloured_input", value, "round value", text)
-    fitting = _fitting_coefficient(case, totals)
-    if fitting is not None:
-        text = (
-            f"it is about the total for input correlated in time, AR(1) with coefficient "
-            f"{fitting:.3g}; for such input the number of nodes is no bound"
-        )
-        yield from case.explanation("coloured_input", case.claimed, "solved for", text)
-
-
-def _fitting_coefficient(case: Case, totals: dict[float, float]) -> float | None:
-    """The smallest coefficient that gives a number above the total for white input."""
-    if case.claimed <= case.curve.total + case.tolerance:
-        return None
-    from scipy.optimize import brentq
-
-    known = {0.0: case.curve.total} | totals
-
-    def excess(coefficient: float) -> float:
-        if coefficient in known:
-            return known[coefficient] - case.claimed
-        found = _coloured_totals(case, coefficient)
-        return 0.0 if found is None else found[0] - case.claimed
-
+    # the smallest coefficient that gives a number above the total for white input
     for low, high in itertools.pairwise(sorted(known)):
-        if known[low] < case.claimed <= known[high]:
-            return float(brentq(excess, low, high, xtol=5e-4))  # to three digits
-    return None
+        if known[0.0] + case.tolerance < case.claimed and known[low] < case.claimed <= known[high]:
+            from scipy.optimize import brentq
+
+            def excess(coefficient: float) -> float:
+                found = _coloured_totals(case, coefficient)
+                return 0.0 if found is None else found[0] - case.claimed
+
+            text = f"it is about {told.format(f'{brentq(excess, low, high, xtol=5e-4):.3g}')}"
+            yield from case.explanation("coloured_input", case.claimed, "solved for", text)
+            return
+
+
+def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
+    """The total for AR(1) input, with and without lag 0."""
+    question = Question.of(case.network, 1, input=ARMA(ar=[coefficient]))
+    try:
+        curve = ask(question, warn=False)
+    except UncertainResultError:
+        return None
+    return curve.total, curve.total - float(curve.values[0])
 
 
 def fisher_memory(case: Case) -> Iterator[Explanation]:
@@ -394,55 +367,13 @@ def fisher_memory(case: Case) -> Iterator[Explanation]:
     yield from case.explanation("fisher", total, "as it is", text)
 
 
-def _usable_total(case: Case, level: float) -> float | None:
-    totals = _totals_under(case, [level])
-    return None if totals is None else float(totals[0])
-
-
-def _ridge_total(case: Case, level: float) -> float | None:
-    step = 1e-3
-    totals = _totals_under(case, [level * np.exp(-step), level, level * np.exp(step)])
-    return None if totals is None else float(totals[1] - (totals[2] - totals[0]) / (4 * step))
-
-
-def _totals_under(case: Case, levels: list[float]) -> Floats | None:
-    try:
-        with rank_among_notes():
-            return noise_profile(case.network, levels, lags=1, input=case.input).totals
-    except UncertainResultError:
-        return None
-
-
-def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
-    """The total for AR(1) input, with and without lag 0."""
-    question = Question.of(case.network, 1, input=ARMA(ar=[coefficient]))
-    try:
-        curve = ask(question, warn=False)
-    except UncertainResultError:
-        return None
-    return curve.total, curve.total - float(curve.values[0])
-
-
 # --- the judgement
 
 #: In the order in which they are told where they fit equally well.
 RECOGNISERS: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
-    the_total,
-    lags_from_one,
-    cut_off,
-    number_of_states,
-    complex_nodes,
-    one_input,
-    absolute_correlation,
-    few_samples,
-    coloured_input,
-    ridge,
-    noise,
-    usual_estimates,
-    number_formats,
-    fisher_memory,
-    hopeless_inverse,
-)
+    conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
+    coloured_input, ridge, noise, usual_estimates, number_formats, fisher_memory, hopeless_inverse,
+)  # fmt: skip
 
 #: Kinds that leave a claim right: only the convention is another.
 CONVENTIONS = ("total", "from_lag_1")
