@@ -43,6 +43,8 @@ DASHED, DOTTED, SOLID = [6, 4], [2, 2], [1, 0]
 
 # height of one row of labels above a chart, of a line of a title, and width of an average letter
 _ROW, _LINE, _LETTER = 16, 15, 6.6
+# a label across lines: what keeps them off, and the words
+_LABEL = ("halo", "label")
 # widths of plots for which labels above them are arranged: a phone's, and any other
 _WIDTHS = {"narrow": 300.0, "wide": 660.0}
 
@@ -217,22 +219,19 @@ def _levels(chart: Chart, points: list[Points], y: Spec) -> list[Spec]:
         right = places[k] > right_is_free_above
         right_is_free_above = places[k] + 0.06 if right else right_is_free_above
         data.append({"y": levels[k][1], "label": levels[k][0], "right": right})
-    drawn: Spec = {"style": "level", "clip": True, "x": 0, "x2": "width"}
-    layers = [_layer("rule", {"y": y}, {"data": {"values": data}}, **drawn)]
-    label = {
+    drawn = {"data": {"values": data}}
+    label: Spec = {
         "clip": False, "baseline": "middle", "opacity": _while_shown("y"),
         # below its rule at the top of the chart, where labels of marks are
         "dy": {"expr": "scale('y', datum.y) < 18 ? 10 : -9"},
+        "x": {"expr": "datum.right ? width : 0"}, "dx": {"expr": "datum.right ? -4 : 4"},
+        "align": {"expr": "datum.right ? 'right' : 'left'"},
     }  # fmt: skip
-    sides: dict[bool, Spec] = {
-        True: {"x": "width", "align": "right", "dx": -4}, False: {"x": 0, "align": "left", "dx": 4},
-    }  # fmt: skip
-    for style, right in itertools.product(("level-halo", "level-label"), sides):
-        labels = {"data": {"values": [d for d in data if d["right"] == right]}}
-        if labels["data"]["values"]:
-            words = {"y": y, "text": {"field": "label"}}
-            layers.append(_layer("text", words, labels, style=style, **label, **sides[right]))
-    return layers
+    words = {"y": y, "text": {"field": "label"}}
+    return [
+        _layer("rule", {"y": y}, drawn, style="level", clip=True, x=0, x2="width"),
+        *(_layer("text", words, drawn, style=f"level-{part}", **label) for part in _LABEL),
+    ]
 
 
 def _disc(chart: Chart, points: list[Points]) -> Spec:
@@ -462,37 +461,27 @@ def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
     than a pixel.
     """
     strips = max(1, most // (2 + 3 * len(curves)))
-    edges = np.linspace(x[0], x[-1], strips + 1)[1:-1]
-    bounds = np.concatenate([[0], np.searchsorted(x, edges, side="right"), [x.size]])
-    chosen: list[int] = []
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        if start == stop:
-            continue
-        chosen += (start, stop - 1)
-        for curve in curves:
-            part = curve[start:stop]
-            missing = np.isnan(part)
-            if missing.any():
-                chosen.append(start + int(np.argmax(missing)))
-            if not missing.all():
-                chosen += (start + int(np.nanargmin(part)), start + int(np.nanargmax(part)))
-    return np.unique(np.array(chosen, dtype=np.intp))
+    strip = np.searchsorted(np.linspace(x[0], x[-1], strips + 1)[1:-1], x)
+    starts = np.unique(strip, return_index=True)[1]
+    chosen = [starts, np.append(starts[1:], x.size) - 1]
+    for curve in curves:
+        missing = np.flatnonzero(np.isnan(curve))
+        chosen.append(missing[np.unique(strip[missing], return_index=True)[1]])
+        chosen += [np.lexsort((values, strip))[starts] for values in (curve, -curve)]
+    return np.unique(np.concatenate(chosen))
 
 
 def _outline(x: Floats, y: Floats, most: int) -> NDArray[np.intp]:
     """Indices of points that look like all of them: one in each cell of a grid fine enough."""
-    if x.size <= most:
-        return np.arange(x.size)
     width = max(float(np.ptp(x)), float(np.ptp(y))) or 1.0
-    first = np.arange(0)
-    for cells in (512, 256, 128, 64, 48, 32, 16):
-        place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
-        _, first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)
-        if first.size <= most - 1:
+    chosen = np.arange(x.size)
+    for cells in (512, 256, 128, 64, 48, 32, 16, 8):
+        if chosen.size <= most:
             break
-    else:
-        first = first[:: -(-first.size // (most - 1))]
-    return np.unique(np.append(first, np.argmax(np.hypot(x, y))))
+        place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
+        first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)[1]
+        chosen = np.unique(np.append(first, np.argmax(np.hypot(x, y))))
+    return chosen
 
 
 # Colours: Okabe and Ito's, moved until they stand out from a white and from a dark page
