@@ -319,10 +319,10 @@ def _scale(log: bool, *, zero: bool) -> Spec:
 
 def _extent(values: Iterable[float], log: bool) -> tuple[float, float]:
     """The smallest and the largest value that an axis can show, never the same."""
-    known = np.array([v for v in values if np.isfinite(v) and (v > 0 or not log)])
-    if not known.size:
+    known = [v for v in values if np.isfinite(v) and (v > 0 or not log)]
+    if not known:
         return (1.0, 10.0) if log else (0.0, 1.0)
-    low, high = float(known.min()), float(known.max())
+    low, high = min(known), max(known)
     if low < high:
         return low, high
     return (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
@@ -336,11 +336,7 @@ def _positions(values: list[float], ends: tuple[float, float], log: bool) -> lis
 
 
 def _axis_label(scale: str, log: bool) -> str:
-    """The Vega expression of an axis's labels.
-
-    On a logarithmic axis these are powers of ten, and what lies between them only where there are
-    few.
-    """
+    """The Vega expression of labels; on a logarithmic axis powers of ten, others if few."""
     if not log:
         return _number_label("datum.value")
     low, high = f"domain('{scale}')[0]", f"domain('{scale}')[1]"
