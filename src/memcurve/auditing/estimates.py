@@ -92,7 +92,7 @@ def usual_estimates(
         run = partial(_simulated, key, settings, network, exact, seed)
         ways.append((settings.name, MOST_STATES, False, run))
     found, notes = list[Estimate](), list[Note]()
-    for name, most, simulates, run in ways:
+    for name, most, simulates, estimate in ways:
         reason = ""
         if network.states > most:
             reason = f"left out: with more than {most} states it takes minutes"
@@ -101,7 +101,7 @@ def usual_estimates(
         else:
             tell(name)
             try:
-                found.append(run())
+                found.append(estimate())
             except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
                 reason = f"failed: {error}"
         if reason:

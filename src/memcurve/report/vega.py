@@ -144,13 +144,10 @@ def _layer(kind: str, encoding: Spec, more: Spec, **mark: Any) -> Spec:
 
 
 def _lines(chart: Chart, points: list[Points]) -> Spec:
-    marks = _on_axis(chart.marks, chart.log_x)
-    values = np.concatenate([np.zeros(0), *(line.x for line in points)])
-    domain = _extent([*values.tolist(), *(v for _, v in marks)], chart.log_x)
     dotted = [k for k, line in enumerate(points) if 0 < line.x.size <= MOST_DOTS]
-    if dotted:  # whose first and last dots would be cut in half
-        domain = padded(*domain, chart.log_x)
-    places = _positions([v for _, v in marks], domain, chart.log_x)
+    # first and last dots would be cut in half
+    values = [line.x for line in points]
+    marks, domain, places = _placed(chart.marks, values, chart.log_x, pad=bool(dotted))
     rows = label_rows([label for label, _ in marks], places)
     x = {"field": "x"} | x_axis(chart, domain)
     tall = {kind: max(r, default=-1) + 1 for kind, r in rows.items()}
@@ -173,11 +170,6 @@ def _lines(chart: Chart, points: list[Points]) -> Spec:
         few = {"transform": [{"filter": f"indexof({dotted}, datum.s) >= 0"}]}
         layers.append(_layer("point", encoding, few, filled=True, size=22, opacity=1, clip=True))
     return WIDE_CHART | {"layer": layers}
-
-
-def _on_axis(labelled: Iterable[tuple[str, float]], log: bool) -> list[tuple[str, float]]:
-    """Those labelled values that an axis can show."""
-    return [(label, v) for label, v in labelled if np.isfinite(v) and (v > 0 or not log)]
 
 
 def _marks(marks: list[tuple[str, float]], rows: dict[str, list[int]], x: Spec) -> list[Spec]:
@@ -207,12 +199,9 @@ def _while_shown(axis: str) -> Spec:
 
 def _levels(chart: Chart, points: list[Points], y: Spec) -> list[Spec]:
     """Rules from side to side, with labels at their right ends, or left where that is taken."""
-    levels = _on_axis(chart.levels, chart.log_y)
+    levels, _, places = _placed(chart.levels, [line.y for line in points], chart.log_y)
     if not levels:
         return []
-    values = np.concatenate([line.y for line in points] or [np.zeros(0)])
-    ends = _extent([*values.tolist(), *(v for _, v in levels)], chart.log_y)
-    places = _positions([v for _, v in levels], ends, chart.log_y)
     data = []
     right_is_free_above = -1.0
     for k in sorted(range(len(levels)), key=places.__getitem__):
@@ -317,22 +306,23 @@ def _scale(log: bool, *, zero: bool) -> Spec:
     return {"type": "log"} if log else {"type": "linear", "zero": zero}
 
 
-def _extent(values: Iterable[float], log: bool) -> tuple[float, float]:
-    """The smallest and the largest value that an axis can show, never the same."""
-    known = [v for v in values if np.isfinite(v) and (v > 0 or not log)]
-    if not known:
-        return (1.0, 10.0) if log else (0.0, 1.0)
-    low, high = min(known), max(known)
-    if low < high:
-        return low, high
-    return (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
-
-
-def _positions(values: list[float], ends: tuple[float, float], log: bool) -> list[float]:
-    """Where values lie between the ends of an axis, from 0 to 1."""
-    low, high = np.log(ends) if log else ends
-    where = np.log(values) if log else np.array(values)
-    return ((where - low) / (high - low)).tolist()  # type: ignore[no-any-return]
+def _placed(
+    labelled: Iterable[tuple[str, float]], values: list[Floats], log: bool, *, pad: bool = False
+) -> tuple[list[tuple[str, float]], tuple[float, float], list[float]]:
+    """Labelled values that an axis can show, its ends, and where between these they lie, 0 … 1."""
+    shown = [(label, v) for label, v in labelled if np.isfinite(v) and (v > 0 or not log)]
+    places = np.array([v for _, v in shown])
+    known = np.concatenate([places, *values])
+    known = known[np.isfinite(known) & ((known > 0) | (not log))]
+    low, high = (1.0, 10.0) if log else (0.0, 1.0)
+    if known.size:
+        low, high = float(known.min()), float(known.max())
+    if low == high:
+        low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
+    low, high = padded(low, high, log) if pad else (low, high)
+    scaled = np.array([low, high, *places])
+    start, end, *where = np.log(scaled) if log else scaled
+    return shown, (low, high), [float((place - start) / (end - start)) for place in where]
 
 
 def _axis_label(scale: str, log: bool) -> str:
@@ -516,11 +506,6 @@ AROUND: Mapping[str, str] = {
 COLOURS = 7
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-
-
-def variables(colours: Mapping[str, str]) -> str:
-    """The colours as CSS variables."""
-    return " ".join(f"--{name}: {value};" for name, value in colours.items())
 
 
 def config(colours: Mapping[str, str], font: str = FONT) -> dict[str, Any]:

@@ -118,7 +118,10 @@ def html(document: Document) -> str:
         "charts": [_chart_content(chart, most) for chart in charts],
         "configs": {name: vega.config(colours) for name, colours in pages.items()},
     }
-    variables = {name: vega.variables(colours) for name, colours in pages.items()}
+    variables = {
+        page: " ".join(f"--{name}: {value};" for name, value in colours.items())
+        for page, colours in pages.items()
+    }
     style = Template(_file("page.css")).substitute(font=vega.FONT, **variables)
     return Template(_file("page.html")).substitute(
         title=text(one_line(document.title)),
@@ -126,7 +129,8 @@ def html(document: Document) -> str:
         style=style,
         body=_body(document, most),
         footer=paragraphs(document.footer),
-        content=_json(content),
+        # within a script element, which the browser ends at the first ``</script``
+        content=json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         library=f"<script>(() => {{{library()}}})();</script>" if charts else "",
         script=_file("figure.js") + _file("page.js"),
     )
@@ -141,11 +145,6 @@ def library() -> str:
 
 def _file(name: str) -> str:
     return resources.files("memcurve.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _json(content: Any) -> str:
-    """JSON within a script element, which the browser ends at the first ``</script``."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
@@ -260,7 +259,12 @@ def fragment(document: Document) -> str:
     parts = [f"<p style='font-size:1.25em;margin:0'><b>{text(document.title)}</b></p>\n"]
     if document.subtitle.strip():
         parts.append(f"<p style='margin:2px 0;opacity:.75'>{text(document.subtitle)}</p>\n")
-    parts.append(_plain_verdict(document))
+    if document.verdict:
+        first, *others = map(text, document.verdict)
+        rest = "".join(f"<p style='margin:4px 0 0'>{sentence}</p>\n" for sentence in others)
+        tone = f"border-left:4px solid {_TONES[document.good]};padding:4px 0 4px 12px;margin:10px 0"
+        lead = f"<p style='margin:0'><b>{text(document.word)}.</b> {first}</p>\n"
+        parts.append(f"<div style='{tone}'>\n{lead}{rest}</div>\n")
     if document.figures:
         cells = "".join(
             "<div style='padding:0 0 4px'>"
@@ -287,18 +291,6 @@ def fragment(document: Document) -> str:
     return (
         "<div class='memcurve-report' style='color:inherit;background:transparent;"
         f"line-height:1.5;max-width:56em;overflow-wrap:anywhere'>\n{inner}</div>\n"
-    )
-
-
-def _plain_verdict(document: Document) -> str:
-    if not document.verdict:
-        return ""
-    word, tone = text(document.word), _TONES[document.good]
-    first, *others = document.verdict
-    rest = "".join(f"<p style='margin:4px 0 0'>{text(sentence)}</p>\n" for sentence in others)
-    return (
-        f"<div style='border-left:4px solid {tone};padding:4px 0 4px 12px;margin:10px 0'>\n"
-        f"<p style='margin:0'><b>{word}.</b> {text(first)}</p>\n{rest}</div>\n"
     )
 
 
