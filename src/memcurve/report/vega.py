@@ -459,15 +459,16 @@ def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
 
 def _outline(x: Floats, y: Floats, most: int) -> NDArray[np.intp]:
     """Indices of points that look like all of them: one in each cell of a grid fine enough."""
+    if x.size <= most:
+        return np.arange(x.size)
     width = max(float(np.ptp(x)), float(np.ptp(y))) or 1.0
-    chosen = np.arange(x.size)
+    first = np.arange(0)
     for cells in (512, 256, 128, 64, 48, 32, 16, 8):
-        if chosen.size <= most:
-            break
         place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
         first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)[1]
-        chosen = np.unique(np.append(first, np.argmax(np.hypot(x, y))))
-    return chosen
+        if first.size < most:
+            break
+    return np.unique(np.append(first, np.argmax(np.hypot(x, y))))
 
 
 # Colours: Okabe and Ito's, moved until they stand out from a white and from a dark page
