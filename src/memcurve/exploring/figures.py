@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.auditing.sections import (
+from memcurve.auditing.result import (
     counted,
     number,
     spectrum_section,

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.auditing.sections import visible_end
+from memcurve.auditing.result import visible_end
 from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import ENSEMBLES, make
