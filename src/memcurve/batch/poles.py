@@ -170,15 +170,26 @@ class Plan:
         2·slope·e + 4e² + floor, where e bounds the norm of the error of the all-pass filter's
         coefficients: ``spread``, and half of the poles' ``sensitivity`` (B,). ``slope`` is
         √min(MC_τ, 1 − MC_τ), (B, m) or one for all.
+
+        A relative rounding error u in λ_k z changes 1 − λ_k z by u/|1 − λ_k z| relative to itself,
+        whose mean square over the circle is u²/(1 − |λ_k|²); ``roots`` sums the roots of these.
+        Circle, with u = eps/2: (√5 + √2)u for λz and z, (1 + √5)u for a difference and a product,
+        twice, as B holds the phase of D twice; 4·eps a level of the Fourier transform; and the
+        sums from either end, whose rounding is at most u·Σ_τ MC_τ ≤ u·n. Lattice: each rotation is
+        turned by about eps, and about eps is added to its signals at each step.
         """
-        spread, floor = np.empty(len(self.poles)), np.empty(len(self.poles))
-        for points in np.unique(self.points).tolist():
-            own = self.points == points
-            spread[own], floor[own] = (
-                lattice_errors(self.poles[own], lags)
-                if points == LATTICE
-                else circle_errors(self.poles[own], points)
-            )
+        modulus, on_lattice = np.abs(self.poles), self.points == LATTICE
+        share = np.maximum((1 - modulus) * (1 + modulus), EPS)
+        roots = (1 / np.sqrt(share)).sum(axis=1)
+        folded = aliasing(self.poles, self.points[:, None])
+        levels, steps = np.log2(np.maximum(self.points, 1)), np.sqrt(lags or MOST_DEFAULT_LAGS)
+        spread = np.where(
+            on_lattice,
+            EPS * (4 * roots + 2 * steps + 8),
+            folded + EPS * (8 * roots + 4 * levels + 8),
+        )
+        on_circle = np.minimum(folded, 1.0) ** 2 + EPS * (self.poles.shape[1] + levels + 2)
+        floor = np.where(on_lattice, 4 * EPS, on_circle)
         off = (spread + sensitivity / 2)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             error = 2 * slope * off + 4 * off**2 + floor[:, None]
@@ -344,38 +355,13 @@ def _growth(poles: Complexes) -> tuple[Floats, Floats]:
     return growth * (1 + 1e-9) + 1e-6, log_radius  # rounding of these sums included
 
 
-def aliasing(poles: Complexes, points: int) -> Floats:
+def aliasing(poles: Complexes, points: int | NDArray[np.int64]) -> Floats:
     """Bound on the norm of what is folded back, the best over some radii; inf if none is known."""
     growth, log_radius = _growth(poles)
     exponent = (growth - points * log_radius).min(axis=1)
     known = exponent < -1
     bound = np.exp(np.where(known, exponent, -1.0))
     return np.where(known, bound / (1 - bound), np.inf)
-
-
-def rounding_of_poles(poles: Complexes) -> Floats:
-    """Σ_k 1/√(1 − |λ_k|²): the norm, over the circle, of a relative change by one in each 1 − λz.
-
-    A relative rounding error u in λ_k z changes 1 − λ_k z by u/|1 − λ_k z| relative to itself,
-    whose mean square over the circle is u²/(1 − |λ_k|²).
-    """
-    modulus = np.abs(poles)
-    share = np.maximum((1 - modulus) * (1 + modulus), EPS)
-    return np.asarray((1 / np.sqrt(share)).sum(axis=1))
-
-
-def circle_errors(poles: Complexes, points: int) -> tuple[Floats, Floats]:
-    """Return ``spread`` and ``floor`` of :func:`circle_curves`, known beforehand.
-
-    With u = eps/2: (√5 + √2)u for λz and z, (1 + √5)u for a difference and a product, twice, as B
-    holds the phase of D twice; 4·eps a level of the Fourier transform; and the sums from either
-    end, whose rounding is at most u·Σ_τ MC_τ ≤ u·n.
-    """
-    folded = aliasing(poles, points)
-    levels = np.log2(points)
-    spread = folded + EPS * (8 * rounding_of_poles(poles) + 4 * levels + 8)
-    floor = np.minimum(folded, 1.0) ** 2 + EPS * (poles.shape[1] + levels + 2)
-    return spread, floor
 
 
 def circle_curves(
@@ -437,17 +423,6 @@ def roots_of_unity(points: int) -> Complexes:
 
 
 # --- lattice
-
-
-def lattice_errors(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
-    """Return ``spread`` and ``floor`` of :func:`lattice_curves`, known beforehand.
-
-    Rounding turns each rotation by about eps, which moves the section's response by eps/√(1 − |λ|²)
-    over the circle, and adds about eps to its signals at each step.
-    """
-    steps = np.sqrt(lags or MOST_DEFAULT_LAGS)
-    spread = EPS * (4 * rounding_of_poles(poles) + 2 * steps + 8)
-    return spread, np.full(len(poles), 4 * EPS)
 
 
 def lattice_curves(
