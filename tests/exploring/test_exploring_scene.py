@@ -201,7 +201,9 @@ def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
 
 def test_usable_and_squeezing(scene: Scene) -> None:
     settings = PageSettings(noise=1e-3, colour=0.95)
-    section = figures.usable_section(settings, usable(scene.network, settings.arguments()))
+    section = figures.usable_section(
+        settings, {"usable": usable(scene.network, settings.arguments())}
+    )
     assert section.chart is not None
     coloured = memcurve.inputs.ARMA(ar=[0.95])
     without = memcurve.memory_curve(scene.network, input=coloured).total

@@ -10,13 +10,10 @@ of a device need not be what they seem, as some emulate float64, so each squarin
 random vector: (A²)w = A(Aw) modulo p, which a wrong square passes with probability 1/p.
 
 **Rounding**: how far does it move the curves, by way of the eigenvalues? The bound of
-:mod:`memcurve.solve.sensitivity` for each network as a whole::
-
-    |δMC_τ| ≤ 4·√(min(MC_τ, 1 − MC_τ)) · ‖δA‖_F · √(Σ_k ‖Aᵏ‖_F²)
-
-Eigenvalue solvers scale A first where rows and columns differ in size, and their error is small in
-those coordinates. So A is scaled here until they would find nothing to do; networks for which that
-fails, or that have a node without connections, have no bound here.
+:mod:`memcurve.solve.sensitivity` for each network as a whole. Eigenvalue solvers scale A first
+where rows and columns differ in size, and their error is small in those coordinates. So A is scaled
+here until they would find nothing to do; networks for which that fails, or that have a node without
+connections, have no bound here.
 """
 
 from __future__ import annotations

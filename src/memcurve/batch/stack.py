@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,11 +71,9 @@ def memory_curves(
         Masks, one for all networks or one each. None takes a random mask: the curve does not
         depend on the mask as long as it excites every mode that any mask excites.
     lags : int, optional
-        ``lags=m`` gives lags 0 … m − 1; by default enough to hold all but 1e-12 of the memory of
-        every network.
+        ``lags=m`` gives lags 0 … m − 1, None as many as matter.
     method : str
-        ``"circle"``, ``"lattice"`` or ``"auto"``, as for
-        :func:`memcurve.batch.curves_of_poles`.
+        ``"circle"``, ``"lattice"`` or ``"auto"``: see :func:`memcurve.batch.curves_of_poles`.
     assume_controllable : bool
         Take it for granted that each mask excites every mode. Saves time, and is noted.
     certify_up_to : int
@@ -124,9 +122,9 @@ def memory_curves(
     if len(mask) == 0:
         return assembled(backend, shape, [], [], lags=lags)
     looked_at = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
-    poles = backend.joined([part.poles for part in looked_at], axis=0)
-    known = np.concatenate([part.known for part in looked_at])
-    sensitivity = np.concatenate([part.sensitivity for part in looked_at])
+    found, values, sensitivities = zip(*looked_at, strict=True)
+    poles, known = backend.joined(found, axis=0), np.concatenate(values)
+    sensitivity = np.concatenate(sensitivities)
     require_stable(known, "A")
     plan = plan_for(backend, known, lags, method)
     # the error is largest where half of an input is remembered
@@ -159,15 +157,8 @@ def memory_curves(
     return assembled(backend, shape, parts, notes, places=np.concatenate([good, careful]))
 
 
-class Decomposed(NamedTuple):
-    """Eigenvalues of some networks, what they are on the host, and what their rounding does."""
-
-    poles: Array
-    known: Complexes  # zero where the solver failed
-    sensitivity: Floats
-
-
-def _decomposed(backend: Backend, A: Array) -> Decomposed:
+def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
+    """Eigenvalues, their values on the host (zero where the solver failed), their sensitivity."""
     eigvals = getattr(backend.xp.linalg, "eigvals", None)
     if eigvals is None:
         raise TypeError(
@@ -184,7 +175,7 @@ def _decomposed(backend: Backend, A: Array) -> Decomposed:
     readable = np.isfinite(known).all(axis=1) & eigenvalues_fit(backend, plain, known)
     sensitivity = pole_sensitivities(backend, plain)
     sensitivity[~(balanced & readable)] = np.inf
-    return Decomposed(poles, np.where(readable[:, None], known, 0.0), sensitivity)
+    return poles, np.where(readable[:, None], known, 0.0), sensitivity
 
 
 def _require_possible(
