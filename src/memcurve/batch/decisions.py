@@ -153,10 +153,7 @@ def _step(ratio: Floats, *, together: bool) -> Floats:
 
 
 def pole_sensitivities(backend: Backend, A: Array) -> Floats:
-    """Bound on |δMC_τ|/√(min(MC_τ, 1 − MC_τ)) for each network of a balanced stack A (B, N, N).
-
-    Infinite where rounding may be too large for a first-order bound.
-    """
+    """Bound on |δMC_τ|/√(min(MC_τ, 1 − MC_τ)) of balanced networks; infinite if not known."""
     stack, size, _ = A.shape
     if size == 1:
         return np.zeros(stack)

@@ -126,9 +126,9 @@ def memory_curves(
     poles, known = backend.joined(found, axis=0), np.concatenate(values)
     sensitivity = np.concatenate(sensitivities)
     require_stable(known, "A")
-    plan = plan_for(backend, known, lags, method)
+    plan = plan_for(backend, poles, known, sensitivity, lags, method)
     # the error is largest where half of an input is remembered
-    uncertain = plan.error(np.sqrt([[0.5]]), sensitivity, lags)[:, 0] > LARGEST_ERROR
+    uncertain = plan.error(np.sqrt([[0.5]]), lags)[:, 0] > LARGEST_ERROR
     unproven = np.zeros(len(mask), dtype=bool)
     if not assume_controllable:
         open_cases = np.flatnonzero(~uncertain)
@@ -148,8 +148,8 @@ def memory_curves(
     exact = [_closer_look(matrix, mask[k], k, lags) for matrix, k in matrices]
     parts, count = [], max(map(len, exact), default=1)
     if len(good):
-        plan, poles = plan.of(good), backend.rows(poles, good)
-        part = computed(backend, poles, plan, lags, sensitivity[good], at_least=count)
+        plan = plan.of(good)
+        part = computed(plan, lags, at_least=count)
         parts, count = [part], part.values.shape[1]
         notes += notes_of(plan, lags, part)
     if exact:

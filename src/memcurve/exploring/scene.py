@@ -76,11 +76,7 @@ class PageSettings:
         return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
 
     def network(self) -> LinearNetwork:
-        """Draw the network; an error for a spectral radius of 1 or more.
-
-        Rounding may leave the numbers drawn just below 1, where there is a curve of 10¹⁵ lags, but
-        that is not what was asked for.
-        """
+        """Draw the network; not where rounding alone would leave its spectral radius below 1."""
         if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
             raise UnstableNetworkError(
                 f"a spectral radius of {self.spectral_radius:g} is not below 1: such a network "
@@ -106,24 +102,13 @@ class PageSettings:
 
 
 def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
-    """Settings from the query of an address, and what is wrong with it.
-
-    What is wrong keeps its default, so that a page always opens.
-
-    Examples
-    --------
-    >>> from memcurve.exploring.scene import read_link
-    >>> settings, wrong = read_link({"size": "50", "density": "two"})
-    >>> settings.size, wrong
-    (50, ['density=two: must be a number from 0.01 to 1.'])
-    """
+    """Settings from the query of an address, and what is wrong with it, which keeps its default."""
     known = vars(PageSettings())
     given: dict[str, Any] = {}
-    wrong = []
-    for name, text in query.items():
+    asked = {name: text for name, text in query.items() if name not in _OF_THE_SERVER}
+    wrong = [f"{name[:40]}: known are {', '.join(known)}." for name in asked if name not in known]
+    for name, text in asked.items():
         if name not in known:
-            if name not in _OF_THE_SERVER:
-                wrong.append(f"{name[:40]}: known are {', '.join(known)}.")
             continue
         rule, allowed = _RULES[name]
         try:

@@ -235,7 +235,8 @@ def _curve_panels(panels: dict[str, Panel], settings: Settings, progress: Progre
         findings.append(
             f"{name.replace('_', ' ')}: naive total {totals[0]:.1f}, off by up to {off[0]:.2g}; "
             f"OSM+ total {totals[1]:.2f}, off by up to {off[1]:.2g}, rising by at most "
-            f"{max(rising, 0):.1g} a lag; exact total {exact.total:g}, largest error {exact.error.max():.1e}."
+            f"{max(rising, 0):.1g} a lag; exact total {exact.total:g}, largest error "
+            f"{exact.error.max():.1e}."
         )
     _legend_below(figure, axes[0], 4)
     return DrawnFigure(figure, findings)
