@@ -35,12 +35,8 @@ def _library(array: Any) -> str:
     if isinstance(array, np.ndarray | np.generic | list | tuple | int | float | complex):
         return "numpy"
     compat = _compat()
-    is_of = {
-        "torch": compat.is_torch_array,
-        "jax": compat.is_jax_array,
-        "cupy": compat.is_cupy_array,
-    }
-    return next((name for name, holds in is_of.items() if holds(array)), "another")
+    known = ("torch", "jax", "cupy")
+    return next((name for name in known if getattr(compat, f"is_{name}_array")(array)), "another")
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,11 @@ def memory_curves(
 ) -> MemoryCurves:
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
-    The eigenvalues λ of each network, then ``MC_τ = Σ_{j>τ} |b_j|²`` with
-    ``Σ_j b_j zʲ = Π_k (z − λ̄_k)/(1 − λ_k z)``; see :func:`memcurve.memory_curve` for what it means.
-    That every eigenvalue counts is proven for the stored numbers by exact arithmetic modulo a
-    prime. Networks for which it is not so, or whose eigenvalues are too uncertain, are handed to
-    ``memory_curve`` one by one, on the CPU, with a note.
+    See :func:`memcurve.memory_curve` for what it means; it is computed from the eigenvalues of each
+    network, as by :func:`memcurve.batch.curves_of_poles`. That every eigenvalue counts is proven
+    for the stored numbers by exact arithmetic modulo a prime. Networks for which it is not so, or
+    whose eigenvalues are too uncertain, are handed to ``memory_curve`` one by one, on the CPU, with
+    a note.
 
     Parameters
     ----------
@@ -206,10 +206,7 @@ def _closer_look(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryC
 
 
 def _continued(backend: Backend, curves: list[MemoryCurve], lags: int) -> Part:
-    """Curves at so many lags, where their own number was their choice.
-
-    A curve never rises: what follows lies between zero and its last value, which is negligible.
-    """
+    """Curves at so many lags: none rises, what follows lies between zero and its last value."""
     values, loss = np.zeros((len(curves), lags)), np.ones((len(curves), lags))
     error = np.array([[curve.values[-1] + curve.error[-1]] * lags for curve in curves])
     for k, curve in enumerate(curves):

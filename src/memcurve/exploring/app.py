@@ -65,7 +65,7 @@ def controls(first):
 
 @app.cell
 def switch(upload):
-    name, contents = START_FILE.name, START_FILE.contents
+    name, contents = next(iter(START_FILE.items()), (None, b""))
     if upload.value:
         name, contents = upload.value[0].name, upload.value[0].contents
     use_file = mo.ui.switch(value=name is not None, label="use the file")

@@ -8,7 +8,6 @@ import io
 import itertools
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from memcurve import plot
@@ -27,16 +26,8 @@ ENDINGS = [*FORMATS]
 MOST_BYTES = 50_000_000
 
 
-@dataclass
-class StartFile:
-    """Name and contents of the file that every page opens with, if any."""
-
-    name: str | None = None
-    contents: bytes = b""
-
-
-#: The one that ``memcurve explore FILE`` was given.
-START_FILE = StartFile()
+#: Name and contents of the file that every page opens with: what ``memcurve explore`` was given.
+START_FILE: dict[str, bytes] = {}
 
 
 def contents_of(file: Path) -> bytes:

@@ -123,15 +123,15 @@ def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
 
 # options that the control of the spectral radius stands for
 _RADII = ("spectral_radius", "loop", "radius_max")
-
-
-def _options_of(ensemble: Callable[..., LinearNetwork]) -> set[str]:
-    """The options of an ensemble; its seed where it is drawn."""
-    given = inspect.signature(ensemble).parameters.items()
-    return {k for k, option in given if k != "seed" or option.default is inspect.Parameter.empty}
-
-
-_OPTIONS = {name: _options_of(ensemble) for name, ensemble in ENSEMBLES.items()}
+# the options of each ensemble; its seed where it is drawn
+_OPTIONS = {
+    name: {
+        k
+        for k, v in inspect.signature(ensemble).parameters.items()
+        if k != "seed" or v.default is v.empty
+    }
+    for name, ensemble in ENSEMBLES.items()
+}
 _OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
 
 #: Parameters of an address that are marimo's.
@@ -155,10 +155,6 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 # Scenes
 
 
-class TooLargeToWatchError(ValueError):
-    """The network is too large to be computed while one watches."""
-
-
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A network and its exact memory for white input without noise.
@@ -180,7 +176,7 @@ def scene_of(network: LinearNetwork) -> Scene:
     """Compute what is shown at once; errors are those of :func:`memcurve.memory_curve`."""
     if network.states > MOST_NODES:
         twice = ", two for each complex node" if network.is_complex else ""
-        raise TooLargeToWatchError(
+        raise ValueError(
             f"this page computes networks of up to {MOST_NODES} states while you watch, and "
             f"{network.name or 'this one'} has {network.states:,}{twice}. `memcurve "
             f"curve FILE` and memcurve.memory_curve take it; memcurve.limits.estimated_cost tells "

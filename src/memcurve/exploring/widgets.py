@@ -155,6 +155,5 @@ def home(complete: Callable[[], dict[str, MemoryCurve]], lines: str, link: str |
     }
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
     offered = mo.hstack(buttons, wrap=True, justify="start")
-    return mo.vstack(
-        [mo.Html("<h2>Take it home</h2>"), offered, mo.Html(figures.about_lines(lines, link))]
-    )
+    about = mo.Html(figures.about_lines(lines, link))
+    return mo.vstack([mo.Html("<h2>Take it home</h2>"), offered, about])

@@ -193,16 +193,15 @@ def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
     return DrawnFigure(figure, findings)
 
 
-#: Title, network, distribution of its masks and their options.
-Panel = tuple[str, LinearNetwork, str, dict[str, float]]
+#: Name, title, network, distribution of its masks and their options.
+Panel = tuple[str, str, LinearNetwork, str, dict[str, float]]
 
 
-def _curve_panels(panels: dict[str, Panel], settings: Settings, progress: Progress) -> DrawnFigure:
+def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -> DrawnFigure:
     """Naive method, OSM and OSM+ with 90 % bands over the same masks."""
-    figure, axes = _panels(2, 2, [title for title, *_ in panels.values()])
+    figure, axes = _panels(2, 2, [title for _, title, *_ in panels])
     findings = []
-    for ax, (name, panel) in zip(axes, panels.items(), strict=True):
-        title, network, mask, mask_options = panel
+    for ax, (name, title, network, mask, mask_options) in zip(axes, panels, strict=True):
         size = network.size
         shown = round(1.5 * size)
         lags = np.arange(shown)
@@ -253,7 +252,7 @@ MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
 def curves_by_mask(settings: Settings, progress: Progress) -> DrawnFigure:
     """A sparse normal network, ρ = 0.9; masks of unit norm."""
     network = ensembles.sparse_normal(settings.size, seed=settings.seed)
-    panels = {f"mask {mask}": (title, network, mask, options) for mask, options, title in MASKS}
+    panels = [(f"mask {mask}", title, network, mask, options) for mask, options, title in MASKS]
     return _curve_panels(panels, settings, progress)
 
 
@@ -267,10 +266,10 @@ NETWORKS = {
 
 def curves_by_ensemble(settings: Settings, progress: Progress) -> DrawnFigure:
     """Four networks, ρ = 0.9; sparse normal masks of unit norm."""
-    panels: dict[str, Panel] = {}
+    panels: list[Panel] = []
     for kind, title in NETWORKS.items():
         network = ensembles.make(kind, settings.size, seed=settings.seed)
-        panels[kind] = (title, network, "sparse_normal", {})
+        panels.append((kind, title, network, "sparse_normal", {}))
     return _curve_panels(panels, settings, progress)
 
 
