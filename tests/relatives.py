@@ -8,6 +8,7 @@ wildly, complex networks; each with several inputs, a readout, noise or coloured
 from __future__ import annotations
 
 import contextlib
+import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -169,7 +170,7 @@ def weak_links(rng: Rng) -> Pair:
     if rng.random() < 0.5:
         parts[1] = parts[0].copy()
     A, start = block_diag(*parts), 0
-    for before, after in zip(parts[:-1], parts[1:], strict=True):
+    for before, after in itertools.pairwise(parts):
         middle = start + len(before)
         link = rng.standard_normal((len(after), len(before))) * 2.0 ** -rng.integers(0, 60)
         A[middle : middle + len(after), start:middle] = link

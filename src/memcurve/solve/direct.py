@@ -68,8 +68,8 @@ class Reduction:
     ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
     matrix, and ``states`` is how many are read. Where the basis does not span all states, ``wider``
     and ``reader`` have one more state, which stands for those outside: nothing leads to it but
-    rounding, whose size is ``rounding`` for every column of H and c; ``lasting`` is Σ_m ‖A^m v‖² for
-    vectors v of length one.
+    rounding, whose size is ``rounding`` for every column of H and c; ``lasting`` is Σ_m ‖A^m v‖²
+    for vectors v of length one.
     """
 
     wider: Floats
