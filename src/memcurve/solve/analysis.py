@@ -334,4 +334,13 @@ class Task:
         noise = self.question.noise
         if noise is not None and noise.is_relative:  # to a power of two the same anywhere
             return deviations(self.analysis.deviations(self.states, self.question.processes))
-        return np.ldexp(deviations(np.ones(len(self.states))), -self.states.exponents)
+        given = deviations(np.ones(len(self.states)))
+        with np.errstate(all="ignore"):
+            found = np.ldexp(given, -self.states.exponents)
+            lost = not np.array_equal(np.ldexp(found, self.states.exponents), given)
+        if lost:
+            raise UncertainResultError(
+                "the noise is so far above or below the states that float64 cannot hold both; "
+                "measure the states in other units."
+            )
+        return found

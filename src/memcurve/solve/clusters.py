@@ -121,8 +121,8 @@ def clearly_driven(A: Floats, C: Floats) -> bool:
     """
     from scipy.linalg import schur
 
-    lengths = np.sqrt((C**2).sum(axis=0))
-    C = C[:, lengths > 0] / lengths[lengths > 0]
+    C = C / float(np.abs(C).max())
+    C = C / float(np.sqrt((C**2).sum(axis=0).max()))
     norm = float(np.sqrt((A**2).sum()))
     try:
         S, Z = schur(A.T.astype(complex), output="complex")

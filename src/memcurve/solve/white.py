@@ -207,6 +207,8 @@ def _noise_factor(task: Task) -> tuple[_NoiseFactor, float]:
         L = np.asarray(np.linalg.cholesky(read), dtype=float)
     except np.linalg.LinAlgError:
         raise UncertainResultError("the covariance of the noise is singular.") from None
+    if not np.isfinite(L).all():
+        raise UncertainResultError("the covariance of the noise is beyond the range of floats.")
     least = float(np.sqrt(entering.min() ** 2 + observed.min() ** 2))
     if entering.min() ** 2 == 0:
         raise UncertainResultError("the noise of some states is too small beside that of others.")
