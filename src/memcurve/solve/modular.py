@@ -14,7 +14,7 @@ serve two kinds of arithmetic:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 PRIMES_TO_TRY = 3
+#: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
+FEW_NON_ZEROS = 0.05
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 _SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
@@ -86,27 +88,40 @@ def primes(size: int) -> list[int]:
     return found
 
 
-# --- one input: the degree of the minimal polynomial
+# --- one input: the minimal polynomial
 
 
-class MinimalDegree(NamedTuple):
-    """Degree of the minimal polynomial of C with respect to A, and its multiplicity at zero."""
+class MinimalPolynomial(NamedTuple):
+    """Degree of the minimal polynomial of C with respect to A, and its multiplicity at zero.
+
+    ``modulo`` has its coefficients modulo some primes, the constant one first.
+    """
 
     degree: int
     zeros: int
+    modulo: dict[int, list[int]]
 
 
-def minimal_degree(A: Any, C: Floats) -> MinimalDegree:
-    """Return the exact degree for the stored numbers of a dense or sparse A and one mask C (n,)."""
+def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
+    """Exact for the stored numbers of a dense or sparse A and one mask C (n,)."""
     size = len(C)
-    best = MinimalDegree(0, 0)
+    best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
     rng = np.random.default_rng(_SEED)
+    if isinstance(A, np.ndarray) and np.count_nonzero(A) <= FEW_NON_ZEROS * A.size:
+        from scipy.sparse import csr_array
+
+        A = csr_array(A)
     for prime in primes(size):
-        found = _degree_modulo(A, C, prime, rng)
+        coefficients = _recurrence_modulo(A, C, prime, rng)
+        zeros = next((k for k, c in enumerate(coefficients) if c), 0)
+        found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
         # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
-        best = max(best, found, key=lambda d: (d.degree, -d.zeros))
+        if found[:2] == best[:2]:
+            best.modulo[prime] = coefficients
+        elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
+            best = found
         if best.degree == size:
             break
     return best
@@ -123,7 +138,7 @@ def recurrence(terms: Floats, prime: int) -> list[int]:
     return [int(c) for c in ring.minpoly([int(term) for term in terms % prime]).coeffs()]
 
 
-def _degree_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> MinimalDegree:
+def _recurrence_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> list[int]:
     u = centred(rng.integers(1, prime, len(C)).astype(float), prime)
     v = residues(C, prime)
     if isinstance(A, np.ndarray):
@@ -132,9 +147,7 @@ def _degree_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> M
         reduced = A.copy()
         reduced.data = residues(A.data, prime)
         sequence = _sparse_sequence(reduced, u, v, prime)
-    coefficients = recurrence(sequence, prime)
-    zeros = next((k for k, c in enumerate(coefficients) if c), 0)
-    return MinimalDegree(len(coefficients) - 1, zeros)
+    return recurrence(sequence, prime)
 
 
 def _dense_sequence(A: Floats, u: Floats, v: Floats, prime: int) -> Floats:
@@ -179,15 +192,20 @@ def _sparse_sequence(A: Any, u: Floats, v: Floats, prime: int) -> Floats:
     return sequence
 
 
-def nonzero_eigenvalue_count(A: Floats) -> int:
-    """Number of non-zero eigenvalues of the stored A, with multiplicity: the rank of Aⁿ."""
-    best = 0
-    for prime in primes(len(A))[:2]:
-        power = residues(A, prime)
-        for _ in range(max(1, (len(A) - 1).bit_length())):
-            power = centred(power @ power, prime)
-        best = max(best, int(_flint_matrix(power, prime).rank()))
-    return best
+def nonzero_eigenvalue_count(blocks: Iterable[Floats]) -> int:
+    """Number of non-zero eigenvalues of stored blocks, with multiplicity: the ranks of Bⁿ."""
+    total = 0
+    for B in blocks:
+        best = int(np.count_nonzero(B)) if len(B) == 1 else 0
+        for prime in primes(len(B))[:2] if len(B) > 1 else ():
+            power = residues(B, prime)
+            for _ in range((len(B) - 1).bit_length()):
+                power = centred(power @ power, prime)
+            best = max(best, int(_flint_matrix(power, prime).rank()))
+            if best == len(B):
+                break
+        total += best
+    return total
 
 
 # --- several inputs, and rows that are read: block Krylov matrices

@@ -21,6 +21,8 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,18 +30,21 @@ from memcurve.errors import unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import (
     balanced,
+    eigenvalues,
     is_symmetric,
     separate_parts,
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.clusters import RobustModes, robust_modes
+from memcurve.solve.clusters import Cluster, RobustModes, robust_modes
+from memcurve.solve.factors import counting_roots, linear_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import krylov_rank
 from memcurve.solve.sensitivity import (
     EPS,
     UNKNOWN,
     Sensitivity,
+    pole_sensitivity,
     symmetric_sensitivity,
     uncertain_poles_sensitivity,
 )
@@ -132,57 +137,103 @@ def _closer_look(states: States) -> Spectrum:
     robust = None if states.clusters is None else robust_modes(states.clusters)
     margin = np.nan if robust is None else robust.margin
     rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
+    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
     poles: Complexes | None
+    poles, sensitivity, response, later = None, UNKNOWN, None, None
     if exact.degree == len(states):
         poles, sensitivity = states.eigenvalues, states.sensitivity
-    elif states.nonzero_eigenvalues == exact.degree - exact.zeros:
-        poles, sensitivity = _all_nonzero(states)
+    elif lost == 0:
+        shift = len(states) - exact.degree
+        response = Response(states.eigenvalues, shift, states.sensitivity.curve)
+        later = partial(_all_nonzero, states)
     else:
-        poles, sensitivity = _selected(states, robust)
-    response = None
-    if poles is None or not np.isfinite(sensitivity.curve):
-        response, sensitivity = _shifted(states)
+        response = _without_roots(states, lost)
+        later = partial(_selected, states, robust)
     return Spectrum(
-        poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity, response=response
-    )
+        poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity,
+        response=response, find_poles=later,
+    )  # fmt: skip
 
 
-def _shifted(states: States) -> tuple[Response | None, Sensitivity]:
+def _without_roots(states: States, lost: int) -> Response | None:
     """All eigenvalues but the non-zero ones that are lost, and the number of zeros that are.
 
     With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ.
     LAPACK may scatter a multiple zero widely, but the product over all eigenvalues is backward
     stable: the zeros that do not count are taken away as a delay of m steps, and none of them need
-    be told from the eigenvalues around. The roots of q must be told: they are silent, all other
-    modes that are not zero are excited far beyond rounding, and the exact counts agree.
+    be told from the eigenvalues around. The roots of q must be told: those of small components
+    exactly, others where the exact number of silent modes stands apart from all others.
     """
-    exact, poles = states.degree, states.eigenvalues
-    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
-    response = Response(poles, len(states) - exact.degree - lost)
-    if lost == 0 or states.clusters is None or lost < 0:
-        return (response, states.sensitivity) if lost == 0 else (None, UNKNOWN)
-    others = [c for c in states.clusters if abs(c.centre) > c.uncertainty]
-    silent = [(c, c.values[k]) for c in others for k in range(c.rank, c.size)]
-    known = sum(c.size for c in others) == states.nonzero_eigenvalues
-    if not known or len(silent) != lost or not all(c.clear for c in others):
-        return None, UNKNOWN
-    for cluster, value in silent:
-        nearest = int(np.argmin(np.abs(poles - value)))
-        if abs(poles[nearest] - value) > 2 * cluster.uncertainty:
-            return None, UNKNOWN
-        poles = np.delete(poles, nearest)
-    values, uncertainty = (
-        np.array([value for _, value in silent]),
-        np.array([2 * cluster.uncertainty for cluster, _ in silent]),
-    )
-    removed = uncertain_poles_sensitivity(values, uncertainty)
-    sensitivity = Sensitivity(
-        states.sensitivity.curve + removed.curve, states.sensitivity.gap + removed.gap
-    )
-    upper = np.count_nonzero(poles.imag > 0)
-    if upper != np.count_nonzero(poles.imag < 0) or sensitivity.curve > WELL_KNOWN:
-        return None, UNKNOWN
-    return response._replace(poles=poles), sensitivity
+    exact, counting = states.degree, counting_roots(states.blocks, states.degree.modulo)
+    decided = set(counting.blocks)
+    others = [
+        nodes
+        for k, nodes in enumerate(states.strong_components)
+        if k not in decided and states.blocks[k].any()
+    ]
+    sensitivity = pole_sensitivity(states.stored, others).curve
+    rounding = 4 * EPS * np.abs(counting.roots)
+    sensitivity += uncertain_poles_sensitivity(counting.roots, rounding).curve
+    poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
+    nonzero = states.nonzero_eigenvalues - counting.nonzero
+    zeros = len(poles) - nonzero
+    if counting.lost < lost:
+        found = _without_silent(states, poles, lost - counting.lost, counting.roots)
+        if found is None:
+            return None
+        poles, more = found
+        sensitivity += more
+    added = np.zeros(max(0, exact.zeros - zeros))
+    poles = np.concatenate([poles, counting.roots, added])
+    if not np.isfinite(sensitivity):
+        return None
+    return Response(poles, max(0, zeros - exact.zeros), sensitivity)
+
+
+def _without_silent(
+    states: States, poles: Complexes, lost: int, roots: Complexes
+) -> tuple[Complexes, float] | None:
+    """Poles without those of silent modes, and what that does to the error of the curve.
+
+    Clusters that count in part are left out, and their mean is put in as often as they count; or
+    the weight of an edge, where it is exactly the eigenvalue. ``roots`` are decided already.
+    """
+    clusters = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
+    if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
+        return None
+    kept, more = [], 0.0
+    for cluster in clusters:
+        near = np.abs(poles - cluster.centre) <= 2 * cluster.uncertainty
+        if (cluster.clear and cluster.rank == cluster.size) or not near.any():
+            continue
+        mixed = np.any(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty)
+        if mixed or not cluster.clear or np.count_nonzero(near) != cluster.size:
+            return None
+        lost -= cluster.size - cluster.rank
+        poles = poles[~near]
+        if cluster.rank == 0:
+            doubt = np.full(cluster.size, 2 * cluster.uncertainty)
+            more += uncertain_poles_sensitivity(cluster.values, doubt).curve
+            continue
+        value, uncertainty = _known_exactly(states, cluster)
+        kept.append(np.full(cluster.rank, value))
+        more += uncertain_poles_sensitivity(kept[-1], np.full(cluster.rank, uncertainty)).curve
+        more += states.sensitivity.curve * cluster.projector
+    return (np.concatenate([poles, *kept]), more) if lost == 0 else None
+
+
+def _known_exactly(states: States, cluster: Cluster) -> tuple[complex, float]:
+    """The eigenvalue of a cluster that counts in part, and its uncertainty.
+
+    With equal weights it is often the weight of an edge, which the minimal polynomial proves.
+    """
+    A, centre = states.stored, cluster.centre
+    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
+    value = float(np.sign(centre.real) * weights[np.argmin(np.abs(weights - abs(centre)))])
+    near = abs(value - centre) <= 2 * cluster.uncertainty
+    if near and multiplicity(linear_factor(value), states.degree.modulo) == cluster.rank:
+        return value, 0.0
+    return centre, 2 * cluster.uncertainty
 
 
 def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:

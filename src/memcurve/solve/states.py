@@ -9,12 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.network.graph import Indices, balanced, eigenvalues, strong_components, submatrix
+from memcurve.network.graph import (
+    Indices,
+    balanced,
+    eigenvalues,
+    has_no_zeros,
+    most_nodes_on_cycles,
+    strong_components,
+    submatrix,
+)
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
-    MinimalDegree,
+    MinimalPolynomial,
     krylov_rank,
-    minimal_degree,
+    minimal_polynomial,
     nonzero_eigenvalue_count,
 )
 from memcurve.solve.sensitivity import (
@@ -133,20 +141,31 @@ class States:
         return pole_sensitivity(self.stored, self.strong_components)
 
     @cached_property
-    def degree(self) -> MinimalDegree:
+    def degree(self) -> MinimalPolynomial:
         """Exact degree of the minimal polynomial of a single mask."""
-        return minimal_degree(self.stored, self.mask[:, 0])
+        return minimal_polynomial(self.stored, self.mask[:, 0])
+
+    @cached_property
+    def blocks(self) -> list[Floats]:
+        """Connectivity within each strong component."""
+        return [submatrix(self.stored, nodes) for nodes in self.strong_components]
+
+    @cached_property
+    def nodes_on_cycles(self) -> int:
+        """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero."""
+        return len(self) if has_no_zeros(self.stored) else most_nodes_on_cycles(self.stored)
 
     @cached_property
     def nonzero_eigenvalues(self) -> int:
-        """Exact number of eigenvalues that are not zero."""
-        return nonzero_eigenvalue_count(self.dense)
+        """Exact number of eigenvalues that are not zero, for a single mask."""
+        driven = self.degree.degree - self.degree.zeros
+        return driven if driven == self.nodes_on_cycles else nonzero_eigenvalue_count(self.blocks)
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
         """Modes that rounding cannot tell apart, judged together, for a single mask."""
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            return judged_clusters(self.dense, self.mask[:, 0])
+            return judged_clusters(self.dense, self.mask[:, 0], self.nonzero_eigenvalues)
 
     @cached_property
     def _ranks(self) -> dict[bytes, int]:
