@@ -73,8 +73,10 @@ def robust_modes(clusters: list[Cluster]) -> RobustModes:
     return RobustModes(np.concatenate(kept), np.concatenate(uncertainty), margin)
 
 
-def judged_clusters(A: Floats, C: Floats, nonzero: int) -> list[Cluster] | None:
-    """Judge every mode, cluster by cluster; ``nonzero`` is the exact number of those not zero.
+def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Cluster] | None:
+    """Judge every mode, cluster by cluster.
+
+    ``nonzero`` is the exact number of those that are not zero, of which ``driven`` count.
 
     LAPACK scatters a multiple zero widely, so zeros are split off first: left eigenvectors of the
     others lie in the range of Aᵀⁿ, those of zero are orthogonal to the range of Aⁿ. None where
@@ -95,7 +97,9 @@ def judged_clusters(A: Floats, C: Floats, nonzero: int) -> list[Cluster] | None:
             stairs = _small_staircase(W.T @ A @ W, W.T @ C, error, error * norm)
             found = [Cluster(np.zeros(zeros, complex), *stairs[:2], 0.0, stairs[2])]
             if nonzero:
-                found += _judged(V.T @ A @ V, V.T @ C, norm, V.T @ U)
+                pair = V.T @ A @ V, V.T @ C
+                found += _quickly(*pair) if driven == nonzero else []
+                found = found if len(found) > 1 else found + _judged(*pair, norm, V.T @ U)
         else:
             found = _judged(A, C, norm, None)
     except (np.linalg.LinAlgError, ValueError):  # no Schur form of numbers so different in size
@@ -107,7 +111,12 @@ def _range_of_powers(A: Floats, dimension: int, norm: float) -> tuple[Floats, Fl
     """Orthonormal bases of the range of Aⁿ, of known dimension, and of its complement."""
     from scipy.linalg import qr
 
-    U, kernel, B = np.eye(len(A)), [np.zeros((len(A), 0))], A
+    # nodes that nothing drives, and then those that only these drive, need no arithmetic
+    driven, edges = np.arange(len(A)), A != 0
+    while not (alive := edges[np.ix_(driven, driven)].any(axis=1)).all():
+        driven = driven[alive]
+    U, B = np.eye(len(A))[:, driven], A[np.ix_(driven, driven)]
+    kernel = [np.delete(np.eye(len(A)), driven, axis=1)]
     while len(B) > dimension:
         Q, R, _ = qr(B, pivoting=True)
         rank = int((np.abs(np.diag(R)) > ZERO * norm).sum())
@@ -116,6 +125,16 @@ def _range_of_powers(A: Floats, dimension: int, norm: float) -> tuple[Floats, Fl
         kernel.append(U @ Q[:, rank:])
         U, B = U @ Q[:, :rank], Q[:, :rank].T @ B @ Q[:, :rank]
     return U, np.concatenate(kernel, axis=1)
+
+
+def _quickly(A: Floats, C: Floats) -> list[Cluster]:
+    """All modes, where each stands apart and counts; none otherwise."""
+    look = left_modes(A, C, keep_basis=False)
+    room = room_between(look.values, np.maximum(look.disc, DISC * np.abs(look.values)))
+    if room <= 1 or np.any(look.excitation <= CLEAR * (look.blur + EPS)):
+        return []
+    columns = (look.values, look.excitation.tolist(), look.disc.tolist())
+    return [Cluster(np.array([v]), 1, e, d) for v, e, d in zip(*columns, strict=True)]
 
 
 def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[Cluster]:
@@ -127,12 +146,6 @@ def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[C
 
     if norm == 0:
         return [Cluster(np.zeros(len(A), complex), 1, 1.0, 0.0)]
-    if overlap is not None:
-        quick = left_modes(A, C, keep_basis=False)
-        room = room_between(quick.values, np.maximum(quick.disc, DISC * np.abs(quick.values)))
-        if room > 1 and np.all(quick.excitation > CLEAR * (quick.blur + EPS)):
-            columns = (quick.values, quick.excitation.tolist(), quick.disc.tolist())
-            return [Cluster(np.array([v]), 1, e, d) for v, e, d in zip(*columns, strict=True)]
     # left invariant subspaces of A are right ones of Aᵀ
     S, Z = rsf2csf(*schur(A.T))
     values = np.diag(S).conj()

@@ -14,7 +14,8 @@ serve two kinds of arithmetic:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +71,7 @@ def word_matrix(x: Floats, prime: int) -> Any:
     return nmod_mat(*x.shape, word_residues(x, prime), prime)
 
 
+@cache
 def primes(size: int) -> list[int]:
     """Large primes p for which a dot product of ``size`` centred residues is an exact float64.
 
@@ -122,7 +124,7 @@ def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
             best.modulo[prime] = coefficients
         elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
             best = found
-        if best.degree == size:
+        if best.degree == size or len(best.modulo) == 2:
             break
     return best
 
@@ -192,20 +194,27 @@ def _sparse_sequence(A: Any, u: Floats, v: Floats, prime: int) -> Floats:
     return sequence
 
 
-def nonzero_eigenvalue_count(blocks: Iterable[Floats]) -> int:
-    """Number of non-zero eigenvalues of stored blocks, with multiplicity: the ranks of Bⁿ."""
-    total = 0
-    for B in blocks:
-        best = int(np.count_nonzero(B)) if len(B) == 1 else 0
-        for prime in primes(len(B))[:2] if len(B) > 1 else ():
+def nonzero_eigenvalue_count(blocks: Sequence[Floats], driven: int) -> int:
+    """Number of non-zero eigenvalues of stored blocks, with multiplicity: the ranks of Bⁿ.
+
+    At least ``driven`` are known: a prime that finds as many is not doubted.
+    """
+    best = 0
+    for k in range(2):
+        found = 0
+        for B in blocks:
+            if len(B) == 1:
+                found += int(B[0, 0] != 0)
+                continue
+            prime = primes(len(B))[k]
             power = residues(B, prime)
             for _ in range((len(B) - 1).bit_length()):
                 power = centred(power @ power, prime)
-            best = max(best, int(_flint_matrix(power, prime).rank()))
-            if best == len(B):
-                break
-        total += best
-    return total
+            found += int(_flint_matrix(power, prime).rank())
+        best = max(best, found)
+        if best == driven:
+            break
+    return best
 
 
 # --- several inputs, and rows that are read: block Krylov matrices

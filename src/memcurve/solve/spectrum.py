@@ -112,6 +112,8 @@ def _decided(states: States, keep_basis: bool) -> Spectrum:
     if found is not None:
         return found
     A, full = states.stored, len(states)
+    if states.nodes_on_cycles < full - 1:  # zero is a multiple eigenvalue, whatever the weights
+        return _closer_look(states)
     first_look = screen(A, states.mask[:, 0], keep_basis=keep_basis)
     if first_look.unstable_radius is not None:
         raise unstable(first_look.unstable_radius)
@@ -134,6 +136,13 @@ def _circulant(states: States) -> Spectrum | None:
 def _closer_look(states: States) -> Spectrum:
     require_room_for_states(len(states), "closer look")
     exact = states.degree
+    outside = [
+        abs(c.centre)
+        for c in states.clusters or []
+        if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1
+    ]
+    if outside:
+        raise unstable(max(outside))
     robust = None if states.clusters is None else robust_modes(states.clusters)
     margin = np.nan if robust is None else robust.margin
     rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
@@ -206,19 +215,21 @@ def _without_silent(
         near = np.abs(poles - cluster.centre) <= 2 * cluster.uncertainty
         if (cluster.clear and cluster.rank == cluster.size) or not near.any():
             continue
-        mixed = np.any(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty)
-        if mixed or not cluster.clear or np.count_nonzero(near) != cluster.size:
+        found = int(np.count_nonzero(near))
+        counted = int(np.count_nonzero(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty))
+        count = cluster.rank - counted  # of the poles found here
+        whole = count == 0 if counted else found == cluster.size
+        if not cluster.clear or not whole:
             return None
-        lost -= cluster.size - cluster.rank
-        poles = poles[~near]
-        if cluster.rank == 0:
-            doubt = np.full(cluster.size, 2 * cluster.uncertainty)
-            more += uncertain_poles_sensitivity(cluster.values, doubt).curve
-            continue
-        value, uncertainty = _known_exactly(states, cluster)
-        kept.append(np.full(cluster.rank, value))
-        more += uncertain_poles_sensitivity(kept[-1], np.full(cluster.rank, uncertainty)).curve
+        lost -= found - count
         more += states.sensitivity.curve * cluster.projector
+        if found == 1:
+            more += uncertain_poles_sensitivity(poles[near], 2 * cluster.uncertainty).curve
+        poles = poles[~near]
+        if count:
+            value, uncertainty = _known_exactly(states, cluster)
+            kept.append(np.full(count, value))
+            more += uncertain_poles_sensitivity(kept[-1], uncertainty).curve
     return (np.concatenate([poles, *kept]), more) if lost == 0 else None
 
 

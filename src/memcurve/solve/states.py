@@ -13,13 +13,13 @@ from memcurve.network.graph import (
     Indices,
     balanced,
     eigenvalues,
-    has_no_zeros,
     most_nodes_on_cycles,
     strong_components,
     submatrix,
 )
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
+    FEW_NON_ZEROS,
     MinimalPolynomial,
     krylov_rank,
     minimal_polynomial,
@@ -152,20 +152,28 @@ class States:
 
     @cached_property
     def nodes_on_cycles(self) -> int:
-        """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero."""
-        return len(self) if has_no_zeros(self.stored) else most_nodes_on_cycles(self.stored)
+        """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero.
+
+        Where there are few edges; with many of them there are nearly always enough cycles.
+        """
+        A = self.stored
+        edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
+        return most_nodes_on_cycles(A) if edges <= FEW_NON_ZEROS * len(self) ** 2 else len(self)
 
     @cached_property
     def nonzero_eigenvalues(self) -> int:
         """Exact number of eigenvalues that are not zero, for a single mask."""
         driven = self.degree.degree - self.degree.zeros
-        return driven if driven == self.nodes_on_cycles else nonzero_eigenvalue_count(self.blocks)
+        if driven == self.nodes_on_cycles:
+            return driven
+        return nonzero_eigenvalue_count(self.blocks, driven)
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
         """Modes that rounding cannot tell apart, judged together, for a single mask."""
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            return judged_clusters(self.dense, self.mask[:, 0], self.nonzero_eigenvalues)
+            driven = self.degree.degree - self.degree.zeros
+            return judged_clusters(self.dense, self.mask[:, 0], self.nonzero_eigenvalues, driven)
 
     @cached_property
     def _ranks(self) -> dict[bytes, int]:
