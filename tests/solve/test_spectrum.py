@@ -8,7 +8,7 @@ from flint import fmpq, fmpq_mat
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
-from memcurve.methods.certified import enclose
+from memcurve.solve.balls.plain import enclose
 from memcurve.solve.modular import minimal_degree
 from memcurve.solve.sensitivity import power_norms
 from structured_cases import CASES, Case
