@@ -210,7 +210,8 @@ def _without_silent(
     clusters = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
     if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
         return None
-    kept, more = [], 0.0
+    kept: list[complex] = []
+    more, expected = 0.0, len(poles) - lost
     for cluster in clusters:
         near = np.abs(poles - cluster.centre) <= 2 * cluster.uncertainty
         if (cluster.clear and cluster.rank == cluster.size) or not near.any():
@@ -228,9 +229,13 @@ def _without_silent(
         poles = poles[~near]
         if count:
             value, uncertainty = _known_exactly(states, cluster)
-            kept.append(np.full(count, value))
-            more += uncertain_poles_sensitivity(kept[-1], uncertainty).curve
-    return (np.concatenate([poles, *kept]), more) if lost == 0 else None
+            more += uncertain_poles_sensitivity(np.full(count, value), uncertainty).curve
+            kept += [value] * count
+    poles = np.concatenate([poles, kept])
+    # conjugates are each other's to the last digit
+    poles = np.concatenate([poles[poles.imag == 0], *[poles[poles.imag > 0]] * 2])
+    poles[len(poles) - np.count_nonzero(poles.imag) // 2 :].imag *= -1
+    return (poles, more) if lost == 0 and len(poles) == expected else None
 
 
 def _known_exactly(states: States, cluster: Cluster) -> tuple[complex, float]:
@@ -244,7 +249,8 @@ def _known_exactly(states: States, cluster: Cluster) -> tuple[complex, float]:
     near = abs(value - centre) <= 2 * cluster.uncertainty
     if near and multiplicity(linear_factor(value), states.degree.modulo) == cluster.rank:
         return value, 0.0
-    return centre, 2 * cluster.uncertainty
+    real = abs(centre.imag) <= cluster.uncertainty
+    return complex(centre.real) if real else centre, 2 * cluster.uncertainty
 
 
 def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
