@@ -194,27 +194,30 @@ def _sparse_sequence(A: Any, u: Floats, v: Floats, prime: int) -> Floats:
     return sequence
 
 
-def nonzero_eigenvalue_count(blocks: Sequence[Floats], driven: int) -> int:
-    """Number of non-zero eigenvalues of stored blocks, with multiplicity: the ranks of Bⁿ.
+def eigenvalue_multiplicity(
+    value: float, blocks: Sequence[Floats], enough: int | None = None
+) -> int:
+    """How often a stored number is an eigenvalue of stored blocks: n − rank of (B − value)ⁿ.
 
-    At least ``driven`` are known: a prime that finds as many is not doubted.
+    An unlucky prime finds more; one that finds ``enough`` is not doubted.
     """
-    best = 0
+    counts = []
     for k in range(2):
-        found = 0
+        counts.append(0)
         for B in blocks:
             if len(B) == 1:
-                found += int(B[0, 0] != 0)
+                counts[-1] += int(B[0, 0] == value)
                 continue
             prime = primes(len(B))[k]
             power = residues(B, prime)
+            power[np.diag_indices(len(B))] -= residues(np.array([value]), prime)[0]
+            power = centred(power, prime)
             for _ in range((len(B) - 1).bit_length()):
                 power = centred(power @ power, prime)
-            found += int(_flint_matrix(power, prime).rank())
-        best = max(best, found)
-        if best == driven:
+            counts[-1] += len(B) - int(_flint_matrix(power, prime).rank())
+        if counts[-1] == enough:
             break
-    return best
+    return min(counts)
 
 
 # --- several inputs, and rows that are read: block Krylov matrices

@@ -8,20 +8,23 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
    (``closed_forms``).
 1. Nodes the mask does not reach drop out (graph search, exact).
    Circulant networks whose modes stand apart are known from there on (``closed_forms``).
-2. If every mode is isolated and excited far above rounding, all count: the generic case.
+2. If every mode is isolated and excited far above rounding, all count: the generic case. It cannot
+   be where too few nodes lie on disjoint cycles (a matching, exact): zero is then multiple.
 3. Otherwise the degree of the minimal polynomial of C is computed exactly (modular arithmetic,
    wrong with a probability below 1e-8). If it is the number of reachable nodes, all of them count.
-4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zero ones
-   are deflated and zero gets its exact multiplicity.
-5. If not, the modes that count may stand apart so clearly that they can be singled out.
-6. If not even that, the curve may be known where the poles are not: zeros that do not count are a
-   delay, and the other modes that are lost are silent beyond doubt (``response``).
+4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zeros that
+   do not are a delay of the all-pass filter (``response``): none of them need be found. Where poles
+   are asked for, zeros are deflated.
+5. If not, eigenvalues of small strong components are counted exactly (``factors``).
+6. What is lost elsewhere is silent beyond doubt, in the exact number, or a weight of the network
+   that is exactly an eigenvalue so and so often.
 7. Otherwise only the minimal polynomial itself can tell.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +39,10 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.clusters import Cluster, RobustModes, robust_modes
+from memcurve.solve.clusters import RobustModes, robust_modes
 from memcurve.solve.factors import counting_roots, linear_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
-from memcurve.solve.modular import krylov_rank
+from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
 from memcurve.solve.sensitivity import (
     EPS,
     UNKNOWN,
@@ -58,6 +61,10 @@ Complexes = NDArray[np.complex128]
 ZERO_SINGULAR_VALUE = 1e-10
 #: Singled out modes are trusted if their uncertainty moves the curve by at most this.
 WELL_KNOWN = 1e-9
+#: Up to this many states it is told how many modes count up to rounding, where the curve is known.
+MOST_JUDGED = 1500
+#: An eigenvalue outside of this circle is outside the unit circle, rounding or not.
+WELL_OUTSIDE = 1.001
 #: Π(A − λ)C, relative to the size of its terms, has vanished if it is below this.
 VANISHES = 1e-12
 _SEED = 20230501
@@ -136,24 +143,21 @@ def _circulant(states: States) -> Spectrum | None:
 def _closer_look(states: States) -> Spectrum:
     require_room_for_states(len(states), "closer look")
     exact = states.degree
-    outside = [
-        abs(c.centre)
-        for c in states.clusters or []
-        if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1
-    ]
-    if outside:
-        raise unstable(max(outside))
-    robust = None if states.clusters is None else robust_modes(states.clusters)
+    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
+    clusters = states.clusters if len(states) <= MOST_JUDGED else None
+    for c in clusters or []:
+        if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1:
+            raise unstable(abs(c.centre))
+    robust = None if clusters is None else robust_modes(clusters)
     margin = np.nan if robust is None else robust.margin
     rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
-    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
     poles: Complexes | None
     poles, sensitivity, response, later = None, UNKNOWN, None, None
     if exact.degree == len(states):
         poles, sensitivity = states.eigenvalues, states.sensitivity
     elif lost == 0:
         shift = len(states) - exact.degree
-        response = Response(states.eigenvalues, shift, states.sensitivity.curve)
+        response = Response(_inside(states.eigenvalues), shift, states.sensitivity.curve)
         later = partial(_all_nonzero, states)
     else:
         response = _without_roots(states, lost)
@@ -162,6 +166,14 @@ def _closer_look(states: States) -> Spectrum:
         poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity,
         response=response, find_poles=later,
     )  # fmt: skip
+
+
+def _inside(poles: Complexes) -> Complexes:
+    """Poles that count; raises UnstableNetworkError where one is well outside the unit circle."""
+    radius = float(np.abs(poles).max(initial=0.0))
+    if radius > WELL_OUTSIDE:
+        raise unstable(radius)
+    return poles
 
 
 def _without_roots(states: States, lost: int) -> Response | None:
@@ -187,22 +199,23 @@ def _without_roots(states: States, lost: int) -> Response | None:
     nonzero = states.nonzero_eigenvalues - counting.nonzero
     zeros = len(poles) - nonzero
     if counting.lost < lost:
-        found = _without_silent(states, poles, lost - counting.lost, counting.roots)
+        blocks = [B for k, B in enumerate(states.blocks) if k not in decided and B.any()]
+        found = _without_silent(states, poles, blocks, lost - counting.lost, counting.roots)
         if found is None:
             return None
         poles, more = found
         sensitivity += more
     added = np.zeros(max(0, exact.zeros - zeros))
-    poles = np.concatenate([poles, counting.roots, added])
+    poles = _inside(np.concatenate([poles, counting.roots, added]))
     if not np.isfinite(sensitivity):
         return None
     return Response(poles, max(0, zeros - exact.zeros), sensitivity)
 
 
 def _without_silent(
-    states: States, poles: Complexes, lost: int, roots: Complexes
+    states: States, poles: Complexes, blocks: list[Floats], lost: int, roots: Complexes
 ) -> tuple[Complexes, float] | None:
-    """Poles without those of silent modes, and what that does to the error of the curve.
+    """Poles of blocks without those of silent modes, and what that does to the curve's error.
 
     Clusters that count in part are left out, and their mean is put in as often as they count; or
     the weight of an edge, where it is exactly the eigenvalue. ``roots`` are decided already.
@@ -218,19 +231,29 @@ def _without_silent(
             continue
         found = int(np.count_nonzero(near))
         counted = int(np.count_nonzero(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty))
+        value, uncertainty = cluster.centre, 2 * cluster.uncertainty
+        if abs(value.imag) <= cluster.uncertainty:
+            value = complex(value.real)
+        # with equal weights, the eigenvalue of a cluster is often that of an edge
+        weight = _nearest_weight(states.stored, value)
+        if abs(weight - value) <= uncertainty:
+            often = multiplicity(linear_factor(weight), states.degree.modulo)
+            if (cluster.clear and often == cluster.rank) or (
+                found == eigenvalue_multiplicity(weight, blocks, found)
+            ):
+                value, uncertainty = complex(weight), 0.0
+                cluster = cluster._replace(rank=often, clear=True)
         count = cluster.rank - counted  # of the poles found here
-        whole = count == 0 if counted else found == cluster.size
-        if not cluster.clear or not whole:
+        if not cluster.clear or not 0 <= count <= found:
             return None
-        lost -= found - count
+        if uncertainty and (count if counted else found != cluster.size):
+            return None  # which of them are decided cannot be told
         more += states.sensitivity.curve * cluster.projector
-        if found == 1:
+        if cluster.size == 1:
             more += uncertain_poles_sensitivity(poles[near], 2 * cluster.uncertainty).curve
-        poles = poles[~near]
-        if count:
-            value, uncertainty = _known_exactly(states, cluster)
-            more += uncertain_poles_sensitivity(np.full(count, value), uncertainty).curve
-            kept += [value] * count
+        more += uncertain_poles_sensitivity(np.full(count, value), uncertainty).curve
+        poles, lost = poles[~near], lost - (found - count)
+        kept += [value] * count
     poles = np.concatenate([poles, kept])
     # conjugates are each other's to the last digit
     poles = np.concatenate([poles[poles.imag == 0], *[poles[poles.imag > 0]] * 2])
@@ -238,19 +261,10 @@ def _without_silent(
     return (poles, more) if lost == 0 and len(poles) == expected else None
 
 
-def _known_exactly(states: States, cluster: Cluster) -> tuple[complex, float]:
-    """The eigenvalue of a cluster that counts in part, and its uncertainty.
-
-    With equal weights it is often the weight of an edge, which the minimal polynomial proves.
-    """
-    A, centre = states.stored, cluster.centre
+def _nearest_weight(A: Any, value: complex) -> float:
+    """The weight of an edge, or its negative, nearest to a number."""
     weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
-    value = float(np.sign(centre.real) * weights[np.argmin(np.abs(weights - abs(centre)))])
-    near = abs(value - centre) <= 2 * cluster.uncertainty
-    if near and multiplicity(linear_factor(value), states.degree.modulo) == cluster.rank:
-        return value, 0.0
-    real = abs(centre.imag) <= cluster.uncertainty
-    return complex(centre.real) if real else centre, 2 * cluster.uncertainty
+    return float(np.sign(value.real) * weights[np.argmin(np.abs(weights - abs(value)))])
 
 
 def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:

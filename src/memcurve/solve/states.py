@@ -21,9 +21,9 @@ from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
     MinimalPolynomial,
+    eigenvalue_multiplicity,
     krylov_rank,
     minimal_polynomial,
-    nonzero_eigenvalue_count,
 )
 from memcurve.solve.sensitivity import (
     EPS,
@@ -166,7 +166,7 @@ class States:
         driven = self.degree.degree - self.degree.zeros
         if driven == self.nodes_on_cycles:
             return driven
-        return nonzero_eigenvalue_count(self.blocks, driven)
+        return len(self) - eigenvalue_multiplicity(0.0, self.blocks, len(self) - driven)
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
