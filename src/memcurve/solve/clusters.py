@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.network.graph import in_units, separate_parts
-from memcurve.solve.modes import CLEAR, DISC, blur_of, unit_norm
+from memcurve.solve.modes import CLEAR, DISC, blur_of, left_modes, room_between, unit_norm
+from memcurve.solve.modular import FEW_NON_ZEROS
 from memcurve.solve.sensitivity import EPS
 
 Floats = NDArray[np.float64]
@@ -21,6 +22,11 @@ Complexes = NDArray[np.complex128]
 
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8
+TINY = float(np.finfo(float).tiny)
+#: A defective eigenvalue that appears m times moves by the m-th root of rounding, m up to this.
+MOST_DEFECTIVE = 5
+#: Pivots below this, relative to the norm, are taken for zero when zeros are split off.
+ZERO = 1e-11
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
 
@@ -37,9 +43,9 @@ class Cluster(NamedTuple):
     """Eigenvalues that rounding cannot tell apart, and how many of them the mask excites.
 
     ``clear``: none is excited, as far as rounding allows to tell, or those that are said to be are
-    so far beyond rounding, which may be larger than what is taken for it
-    (:data:`LARGEST_ROUNDING`): where a silent mode lies next to an excited one, it picks up much
-    of that one. The exact number of modes that count then tells that no other does.
+    far beyond rounding, which may be larger than what is taken for it: a silent mode next to an
+    excited one picks up much of that one. With the exact number, no other counts.
+    ``projector`` is the norm of the spectral projector, for several.
     """
 
     values: Complexes
@@ -47,6 +53,7 @@ class Cluster(NamedTuple):
     excitation: float
     uncertainty: float
     clear: bool = True
+    projector: float = 1.0
 
     @property
     def size(self) -> int:
@@ -68,46 +75,98 @@ def robust_modes(clusters: list[Cluster]) -> RobustModes:
     return RobustModes(np.concatenate(kept), np.concatenate(uncertainty), margin)
 
 
-def judged_clusters(A: Floats, C: Floats) -> list[Cluster] | None:
+def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Cluster] | None:
     """Judge every mode, cluster by cluster.
 
-    None where numbers of very different size leave the range of float64.
+    ``nonzero`` is the exact number of those that are not zero, of which ``driven`` count.
+
+    LAPACK scatters a multiple zero widely, so zeros are split off first: left eigenvectors of the
+    others lie in the range of Aᵀⁿ, those of zero are orthogonal to the range of Aⁿ. None where
+    numbers of very different size leave the range of float64.
     """
     A, unit = in_units(A)
     try:
-        found = _judged_in_units(A, C)
+        A, C = _unit_size(A, C)
+        C = unit_norm(C)
+        norm = float(np.sqrt((A**2).sum()))
+        if not np.isfinite(norm) or not np.isfinite(C).all():
+            return None
+        found, zeros = [], len(A) - nonzero
+        ranges = [_range_of_powers(matrix, nonzero, norm) for matrix in (A, A.T)]
+        if zeros and ranges[0] is not None and ranges[1] is not None:
+            (U, W), (V, _) = ranges[0], ranges[1]
+            error = DISC * len(A) ** 0.5
+            stairs = _small_staircase(W.T @ A @ W, W.T @ C, error, error * norm)
+            found = [Cluster(np.zeros(zeros, complex), *stairs[:2], 0.0, stairs[2])]
+            if nonzero:
+                pair = V.T @ A @ V, V.T @ C
+                found += _quickly(*pair) if driven == nonzero else []
+                found = found if len(found) > 1 else found + _judged(*pair, norm, V.T @ U)
+        else:
+            found = _judged(A, C, norm, None)
     except (np.linalg.LinAlgError, ValueError):  # no Schur form of numbers so different in size
         return None
-    if found is None or unit == 1:
-        return found
     return [c._replace(values=unit * c.values, uncertainty=unit * c.uncertainty) for c in found]
 
 
-def _judged_in_units(A: Floats, C: Floats) -> list[Cluster] | None:
-    from scipy.linalg import schur
+def _range_of_powers(A: Floats, dimension: int, norm: float) -> tuple[Floats, Floats] | None:
+    """Orthonormal bases of the range of Aⁿ, of known dimension, and of its complement."""
+    from scipy.linalg import qr
 
-    A, C = _unit_size(A, C)
-    C = unit_norm(C)
-    norm = float(np.sqrt((A**2).sum()))
-    if not np.isfinite(norm) or not np.isfinite(C).all():
-        return None
+    # nodes that nothing drives, and then those that only these drive, need no arithmetic
+    driven, edges = np.arange(len(A)), A != 0
+    while not (alive := edges[np.ix_(driven, driven)].any(axis=1)).all():
+        driven = driven[alive]
+    U, B = np.eye(len(A))[:, driven], A[np.ix_(driven, driven)]
+    kernel = [np.delete(np.eye(len(A)), driven, axis=1)]
+    while len(B) > dimension:
+        Q, R, _ = qr(B, pivoting=True)
+        rank = int((np.abs(np.diag(R)) > ZERO * norm).sum())
+        if not dimension <= rank < len(B):
+            return None
+        kernel.append(U @ Q[:, rank:])
+        U, B = U @ Q[:, :rank], Q[:, :rank].T @ B @ Q[:, :rank]
+    return U, np.concatenate(kernel, axis=1)
+
+
+def _quickly(A: Floats, C: Floats) -> list[Cluster]:
+    """All modes, where each stands apart and counts; none otherwise."""
+    look = left_modes(A, C, keep_basis=False)
+    room = room_between(look.values, np.maximum(look.disc, DISC * np.abs(look.values)))
+    if room <= 1 or np.any(look.excitation <= CLEAR * (look.blur + EPS)):
+        return []
+    columns = (look.values, look.excitation.tolist(), look.disc.tolist())
+    return [Cluster(np.array([v]), 1, e, d) for v, e, d in zip(*columns, strict=True)]
+
+
+def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[Cluster]:
+    """Judge the modes of A, a matrix or its compression to a left invariant subspace.
+
+    ``overlap`` of the latter with the right one tells how much worse they are conditioned.
+    """
+    from scipy.linalg import rsf2csf, schur
+
     if norm == 0:
         return [Cluster(np.zeros(len(A), complex), 1, 1.0, 0.0)]
     # left invariant subspaces of A are right ones of Aᵀ
-    S, Z = schur(A.T.astype(complex), output="complex")
+    S, Z = rsf2csf(*schur(A.T))
     values = np.diag(S).conj()
-    excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C, norm)
+    excitation, blur, radius = _triangular_modes(S, Z, C, norm, overlap)
     rounding = DISC * len(A) ** 0.5 + 10 * blur
     found = []
     for cluster in _clusters(values, radius):
+        projector = 1.0
         if len(cluster) == 1:
             excited, doubt = float(excitation[cluster[0]]), float(rounding[cluster[0]])
-            rank, clear = int(excited > min(doubt, LARGEST_ROUNDING)), excited > CLEAR * doubt
+            rank = int(excited > min(doubt, LARGEST_ROUNDING))
+            clear = rank == 0 or excited > CLEAR * doubt
         else:
-            rank, excited, clear = _small_staircase(*_invariant_pair(S, Z, cluster, C, norm))
+            M, c, error_c, error_block, projector = _invariant_pair(S, Z, cluster, C, norm)
+            rank, excited, clear = _small_staircase(M, c, error_c, error_block)
+            clear = clear and max(error_c, error_block / norm) < LARGEST_ROUNDING
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
         uncertainty = spread + float(radius[cluster].max())
-        found.append(Cluster(values[cluster], rank, excited, uncertainty, rank == 0 or clear))
+        found.append(Cluster(values[cluster], rank, excited, uncertainty, clear, projector))
     return found
 
 
@@ -119,34 +178,37 @@ def clearly_driven(A: Floats, C: Floats) -> bool:
     show it. A cluster is as far from being driven by fewer inputs than it takes as the least
     singular value of [M − λ, c]; next to the circle even little counts.
     """
-    from scipy.linalg import schur
+    from scipy.linalg import rsf2csf, schur
 
     C = C / float(np.abs(C).max())
     C = C / float(np.sqrt((C**2).sum(axis=0).max()))
     norm = float(np.sqrt((A**2).sum()))
     try:
-        S, Z = schur(A.T.astype(complex), output="complex")
+        S, Z = rsf2csf(*schur(A.T))
     except (np.linalg.LinAlgError, ValueError):
         return False
     values = np.diag(S).conj()
     if not norm > 0 or not np.abs(values).max() < 1:
         return False
-    excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C, norm)
+    excitation, blur, radius = _triangular_modes(S, Z, C, norm, None)
     for cluster in _clusters(values, radius):
         if len(cluster) == 1:
-            k = cluster[0]
-            driven, doubt = excitation[k], DISC * len(A) ** 0.5 + 10 * blur[k]
+            driven = float(excitation[cluster[0]])
+            doubt = DISC * len(A) ** 0.5 + 10 * float(blur[cluster[0]])
         else:
-            M, c, errors, _ = _invariant_pair(S, Z, cluster, C, norm)
-            identity = np.eye(len(M))
-            driven = min(
-                np.linalg.svd(np.hstack([(M - z * identity) / norm, c]), compute_uv=False)[-1]
-                for z in (*values[cluster], values[cluster].mean())
-            )
-            doubt = (errors[0] + errors[1] / norm) / (1 - np.abs(values[cluster]).max())
+            M, c, error_c, error_block, _ = _invariant_pair(S, Z, cluster, C, norm)
+            if max(error_c, error_block / norm) >= LARGEST_ROUNDING:
+                return False
+            points = (*np.diag(M), values[cluster].mean())
+            driven = min(_least_singular_value(M - z * np.eye(len(M)), norm, c) for z in points)
+            doubt = (error_c + error_block / norm) / (1 - float(np.abs(values[cluster]).max()))
         if not driven > CLEAR * doubt:
             return False
     return True
+
+
+def _least_singular_value(M: Complexes, norm: float, c: Complexes) -> float:
+    return float(np.linalg.svd(np.hstack([M / norm, c]), compute_uv=False)[-1])
 
 
 def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -154,12 +216,15 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
 
     Responses that may be nothing but rounding are left as they are.
     """
-    magnitude = np.abs(A)
+    from scipy.sparse import csr_array
+
+    matrix: Any = csr_array(A) if np.count_nonzero(A) <= FEW_NON_ZEROS * A.size else A
+    magnitude = abs(matrix)
     x, rounding = C, np.zeros(len(C))
     peak = np.abs(x)
     for _ in range(max(len(A), 50)):
         rounding = magnitude @ (rounding + len(A) * EPS * np.abs(x))
-        x = A @ x
+        x = matrix @ x
         peak = np.where(np.abs(x) > 10 * rounding, np.maximum(peak, np.abs(x)), peak)
         if not x.any():
             break
@@ -168,17 +233,24 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
     return A * (d[None, :] / d[:, None]), C / d
 
 
-def _triangular_modes(S: Complexes, c: Complexes, norm: float) -> tuple[Floats, Floats, Floats]:
-    """Excitations, their blur, and uncertainty discs from the triangular Schur factor of Aᵀ."""
+def _triangular_modes(
+    S: Complexes, Z: Complexes, C: Floats, norm: float, overlap: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Excitations, their blur, and uncertainty discs from the Schur form ZSZ* of Aᵀ."""
     from scipy.linalg import eig
 
     decomposition: Any = eig(S, left=True, right=True)
     _, left, right = decomposition
-    overlap = np.abs(np.einsum("ij,ij->j", left.conj(), right))
-    condition = 1 / np.maximum(overlap, np.finfo(float).tiny)
-    excitation = np.sqrt((np.abs(right.conj().T @ c.reshape(len(S), -1)) ** 2).sum(axis=1))
+    condition = 1 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), TINY)
+    if overlap is not None:
+        whole = np.linalg.solve(overlap, Z @ left)
+        condition *= np.sqrt((np.abs(whole) ** 2).sum(axis=0))
+    driven = right.conj().T @ (Z.conj().T @ C.reshape(len(Z), -1))
+    excitation = np.sqrt((np.abs(driven) ** 2).sum(axis=1))
     blur = EPS * norm * blur_of(np.diag(S), condition * excitation)
-    return excitation, blur, np.minimum(DISC * norm * condition, norm / 2)
+    # a defective eigenvalue is no further off than this, however badly it is conditioned
+    most = DISC ** (1 / MOST_DEFECTIVE) * norm / len(S) ** 0.5
+    return excitation, blur, np.minimum(DISC * norm * condition, most)
 
 
 def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
@@ -190,8 +262,8 @@ def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
 
 def _invariant_pair(
     S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float
-) -> tuple[Complexes, Complexes, tuple[float, float], float]:
-    """A and unit C compressed to a cluster's left invariant subspace, their errors, and ‖A‖."""
+) -> tuple[Complexes, Complexes, float, float, float]:
+    """A and C on the left invariant subspace of a cluster, their errors, the projector's norm."""
     from scipy.linalg.lapack import ztrsen
 
     size, count = len(S), len(cluster)
@@ -202,16 +274,21 @@ def _invariant_pair(
         S, Z, _, _, overlap, separation, _ = ztrsen(
             chosen, S, Z, job=b"B", lwork=max(1, 2 * count * (size - count))
         )
-    tiny = float(np.finfo(float).tiny)
-    error_c = DISC * max(norm / max(separation, tiny), size**0.5)
-    error_block = norm * DISC * size / max(overlap, tiny)
-    return S[:count, :count].conj().T, Z[:, :count].conj().T @ C, (error_c, error_block), norm
+    error_c = min(DISC * max(norm / max(separation, TINY), size**0.5), LARGEST_ROUNDING)
+    error_block = norm * min(DISC * size / max(overlap, TINY), LARGEST_ROUNDING)
+    return (
+        S[:count, :count].conj().T,
+        Z[:, :count].conj().T @ C,
+        error_c,
+        error_block,
+        1 / max(overlap, TINY),
+    )
 
 
 def _small_staircase(
-    M: Complexes, c: Complexes, errors: tuple[float, float], norm: float
+    M: NDArray[Any], c: NDArray[Any], error_c: float, error_block: float
 ) -> tuple[int, float, bool]:
-    """Krylov staircase of a small pair: its rank, |c|, and whether all steps are beyond rounding.
+    """Krylov staircase of a small pair: its rank, |c|, and whether all steps are beyond doubt.
 
     In the Hessenberg form that starts at c the sub-diagonal tells how far each step leads out of
     the space so far. One that shrinks gradually is decay, not loss: only a sudden drop to the size
@@ -220,7 +297,6 @@ def _small_staircase(
     from scipy.linalg import hessenberg
 
     length = float(np.linalg.norm(c))
-    error_c, error_block = np.minimum(errors, [LARGEST_ROUNDING, norm * LARGEST_ROUNDING])
     if length <= error_c:
         return 0, length, True
     # Householder reflection that turns c into a multiple of the first unit vector
@@ -233,5 +309,5 @@ def _small_staircase(
     before = np.concatenate([[np.inf], steps])[: len(steps)]
     ends = np.flatnonzero((steps <= error_block) & ~(steps > SUDDEN_DROP * before))
     rank = int(ends[0]) + 1 if len(ends) else len(M)
-    clear = length > CLEAR * errors[0] and bool(np.all(steps[: rank - 1] > CLEAR * errors[1]))
+    clear = length > CLEAR * error_c and bool(np.all(steps[: rank - 1] > CLEAR * error_block))
     return rank, length, clear

@@ -112,7 +112,9 @@ def backward_error(A: Floats) -> float:
     return float(BACKWARD_ERROR * np.sqrt(len(A) * (A**2).sum()))
 
 
-def uncertain_poles_sensitivity(poles: NDArray[np.complex128], uncertainty: Floats) -> Sensitivity:
+def uncertain_poles_sensitivity(
+    poles: NDArray[np.complex128], uncertainty: Floats | float
+) -> Sensitivity:
     """The same for poles known up to δ_k each: 4 Σ δ_k / √(1 − |λ_k|²), 2 Σ δ_k / (1 − |λ_k|)."""
     room = 1 - np.abs(poles) - uncertainty
     if np.any(room <= 0):

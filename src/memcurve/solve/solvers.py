@@ -64,7 +64,7 @@ def solve_nothing(task: Task) -> Outcome:
 
 def solve_lattice(task: Task) -> Outcome:
     """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
-    return lattice_outcome(task.analysis.spectrum(), task.question.lags)
+    return lattice_outcome(task.analysis.spectrum(poles=False), task.question.lags)
 
 
 def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
@@ -72,7 +72,9 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     if spectrum.ring is not None:
         memory, loss, error = memory_of_ring(*spectrum.ring, lags)
         return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
-    poles, shift = (spectrum.poles, 0) if spectrum.response is None else spectrum.response
+    poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
+    if spectrum.response is not None:
+        poles, shift, sensitivity = spectrum.response
     if poles is None:
         raise UncertainResultError(
             "the eigenvalues that count cannot be told from those that do not."
@@ -80,10 +82,10 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     radius = float(np.abs(poles).max(initial=0.0))
     if radius >= 1:
         raise UncertainResultError(f"the spectral radius comes out as {radius:.6g}, not below 1.")
-    if not np.isfinite(spectrum.sensitivity):
+    if not np.isfinite(sensitivity):
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
     memory, loss = memory_of_poles(poles, None if lags is None else lags + shift)
-    error = curve_error(memory, loss, spectrum.sensitivity, len(poles))
+    error = curve_error(memory, loss, sensitivity, len(poles))
     if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
         raise UncertainResultError("the zeros that do not count cannot be told well enough.")
     memory, loss, error = memory[shift:], loss[shift:], error[shift:]
@@ -118,7 +120,7 @@ def answered(task: Task, certify_up_to: int) -> Answer:
     assert outcome is not None
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached)}
     if task.analysis.inputs == 1 and rank is not None:
-        spectrum = task.analysis.spectrum()
+        spectrum = task.analysis.spectrum(poles=False)
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
         notes += rank_notes(spectrum)

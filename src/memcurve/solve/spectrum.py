@@ -8,18 +8,23 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
    (``closed_forms``).
 1. Nodes the mask does not reach drop out (graph search, exact).
    Circulant networks whose modes stand apart are known from there on (``closed_forms``).
-2. If every mode is isolated and excited far above rounding, all count: the generic case.
+2. If every mode is isolated and excited far above rounding, all count: the generic case. It cannot
+   be where too few nodes lie on disjoint cycles (a matching, exact): zero is then multiple.
 3. Otherwise the degree of the minimal polynomial of C is computed exactly (modular arithmetic,
    wrong with a probability below 1e-8). If it is the number of reachable nodes, all of them count.
-4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zero ones
-   are deflated and zero gets its exact multiplicity.
-5. If not, the modes that count may stand apart so clearly that they can be singled out.
-6. If not even that, the curve may be known where the poles are not: zeros that do not count are a
-   delay, and the other modes that are lost are silent beyond doubt (``response``).
+4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zeros that
+   do not are a delay of the all-pass filter (``response``): none of them need be found. Where poles
+   are asked for, zeros are deflated.
+5. If not, eigenvalues of small strong components are counted exactly (``factors``).
+6. What is lost elsewhere is silent beyond doubt, in the exact number, or a weight of the network
+   that is exactly an eigenvalue so and so often.
 7. Otherwise only the minimal polynomial itself can tell.
 """
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +33,21 @@ from memcurve.errors import unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import (
     balanced,
+    eigenvalues,
     is_symmetric,
     separate_parts,
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
 from memcurve.solve.clusters import RobustModes, clearly_driven, robust_modes
+from memcurve.solve.factors import counting_roots, linear_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
-from memcurve.solve.modular import krylov_rank
+from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
 from memcurve.solve.sensitivity import (
     EPS,
     UNKNOWN,
     Sensitivity,
+    pole_sensitivity,
     symmetric_sensitivity,
     uncertain_poles_sensitivity,
 )
@@ -53,6 +61,12 @@ Complexes = NDArray[np.complex128]
 ZERO_SINGULAR_VALUE = 1e-10
 #: Singled out modes are trusted if their uncertainty moves the curve by at most this.
 WELL_KNOWN = 1e-9
+#: Up to this many states it is told how many modes count up to rounding, where the curve is known.
+MOST_JUDGED = 1500
+#: An eigenvalue outside of this circle is outside the unit circle, rounding or not.
+WELL_OUTSIDE = 1.001
+#: Inputs alike in size: a mode that all of them together drive is driven beyond doubt by each.
+ALIKE = 1e-6
 #: Π(A − λ)C, relative to the size of its terms, has vanished if it is below this.
 VANISHES = 1e-12
 _SEED = 20230501
@@ -86,18 +100,20 @@ def block_rank(states: States) -> tuple[int, bool]:
     If a single combination of the inputs excites every mode, so do all of them together; that
     settles the generic case as for one input. Otherwise a full rank may hang on the last digits.
     """
-    C = states.C
+    C = states.C[:, states.C.any(axis=0)]
     weights = np.random.default_rng(_SEED).uniform(0.5, 1.5, C.shape[1])
-    scale = np.abs(C).max(axis=0)
-    combination = C @ (weights / np.where(scale > 0, scale, 1.0))
+    if C.size == 0:
+        return 0, True
+    scale, look = np.abs(C).max(axis=0), None
+    combination = C @ (weights / scale)
     if combination.any():
         with np.errstate(all="ignore"):
             look = screen(states.A, combination)
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
-        if look.sure:
+        if look.sure and scale.min() >= ALIKE * scale.max():
             return len(C), True
-    rank = krylov_rank(states.A, C)
+    rank = len(C) if look is not None and look.sure else krylov_rank(states.A, C)
     with np.errstate(all="ignore"):
         return rank, rank == len(C) and clearly_driven(states.A, C)
 
@@ -109,6 +125,8 @@ def _decided(states: States, keep_basis: bool) -> Spectrum:
     if found is not None:
         return found
     A, full = states.stored, len(states)
+    if states.nodes_on_cycles < full - 1:  # zero is a multiple eigenvalue, whatever the weights
+        return _closer_look(states)
     first_look = screen(A, states.mask[:, 0], keep_basis=keep_basis)
     if first_look.unstable_radius is not None:
         raise unstable(first_look.unstable_radius)
@@ -131,60 +149,128 @@ def _circulant(states: States) -> Spectrum | None:
 def _closer_look(states: States) -> Spectrum:
     require_room_for_states(len(states), "closer look")
     exact = states.degree
-    robust = None if states.clusters is None else robust_modes(states.clusters)
+    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
+    clusters = states.clusters if len(states) <= MOST_JUDGED else None
+    for c in clusters or []:
+        if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1:
+            raise unstable(abs(c.centre))
+    robust = None if clusters is None else robust_modes(clusters)
     margin = np.nan if robust is None else robust.margin
     rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
     poles: Complexes | None
+    poles, sensitivity, response, later = None, UNKNOWN, None, None
     if exact.degree == len(states):
         poles, sensitivity = states.eigenvalues, states.sensitivity
-    elif states.nonzero_eigenvalues == exact.degree - exact.zeros:
-        poles, sensitivity = _all_nonzero(states)
+    elif lost == 0:
+        shift = len(states) - exact.degree
+        response = Response(_inside(states.eigenvalues), shift, states.sensitivity.curve)
+        later = partial(_all_nonzero, states)
     else:
-        poles, sensitivity = _selected(states, robust)
-    response = None
-    if poles is None or not np.isfinite(sensitivity.curve):
-        response, sensitivity = _shifted(states)
+        response = _without_roots(states, lost)
+        later = partial(_selected, states, robust)
     return Spectrum(
-        poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity, response=response
-    )
+        poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity,
+        response=response, find_poles=later,
+    )  # fmt: skip
 
 
-def _shifted(states: States) -> tuple[Response | None, Sensitivity]:
+def _inside(poles: Complexes) -> Complexes:
+    """Poles that count; raises UnstableNetworkError where one is well outside the unit circle."""
+    radius = float(np.abs(poles).max(initial=0.0))
+    if radius > WELL_OUTSIDE:
+        raise unstable(radius)
+    return poles
+
+
+def _without_roots(states: States, lost: int) -> Response | None:
     """All eigenvalues but the non-zero ones that are lost, and the number of zeros that are.
 
     With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ.
     LAPACK may scatter a multiple zero widely, but the product over all eigenvalues is backward
     stable: the zeros that do not count are taken away as a delay of m steps, and none of them need
-    be told from the eigenvalues around. The roots of q must be told: they are silent, all other
-    modes that are not zero are excited far beyond rounding, and the exact counts agree.
+    be told from the eigenvalues around. The roots of q must be told: those of small components
+    exactly, others where the exact number of silent modes stands apart from all others.
     """
-    exact, poles = states.degree, states.eigenvalues
-    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
-    response = Response(poles, len(states) - exact.degree - lost)
-    if lost == 0 or states.clusters is None or lost < 0:
-        return (response, states.sensitivity) if lost == 0 else (None, UNKNOWN)
-    others = [c for c in states.clusters if abs(c.centre) > c.uncertainty]
-    silent = [(c, c.values[k]) for c in others for k in range(c.rank, c.size)]
-    known = sum(c.size for c in others) == states.nonzero_eigenvalues
-    if not known or len(silent) != lost or not all(c.clear for c in others):
-        return None, UNKNOWN
-    for cluster, value in silent:
-        nearest = int(np.argmin(np.abs(poles - value)))
-        if abs(poles[nearest] - value) > 2 * cluster.uncertainty:
-            return None, UNKNOWN
-        poles = np.delete(poles, nearest)
-    values, uncertainty = (
-        np.array([value for _, value in silent]),
-        np.array([2 * cluster.uncertainty for cluster, _ in silent]),
-    )
-    removed = uncertain_poles_sensitivity(values, uncertainty)
-    sensitivity = Sensitivity(
-        states.sensitivity.curve + removed.curve, states.sensitivity.gap + removed.gap
-    )
-    upper = np.count_nonzero(poles.imag > 0)
-    if upper != np.count_nonzero(poles.imag < 0) or sensitivity.curve > WELL_KNOWN:
-        return None, UNKNOWN
-    return response._replace(poles=poles), sensitivity
+    exact, counting = states.degree, counting_roots(states.blocks, states.degree.modulo)
+    decided = set(counting.blocks)
+    others = [
+        nodes
+        for k, nodes in enumerate(states.strong_components)
+        if k not in decided and states.blocks[k].any()
+    ]
+    sensitivity = pole_sensitivity(states.stored, others).curve
+    rounding = 4 * EPS * np.abs(counting.roots)
+    sensitivity += uncertain_poles_sensitivity(counting.roots, rounding).curve
+    poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
+    nonzero = states.nonzero_eigenvalues - counting.nonzero
+    zeros = len(poles) - nonzero
+    if counting.lost < lost:
+        blocks = [B for k, B in enumerate(states.blocks) if k not in decided and B.any()]
+        found = _without_silent(states, poles, blocks, lost - counting.lost, counting.roots)
+        if found is None:
+            return None
+        poles, more = found
+        sensitivity += more
+    added = np.zeros(max(0, exact.zeros - zeros))
+    poles = _inside(np.concatenate([poles, counting.roots, added]))
+    if not np.isfinite(sensitivity):
+        return None
+    return Response(poles, max(0, zeros - exact.zeros), sensitivity)
+
+
+def _without_silent(
+    states: States, poles: Complexes, blocks: list[Floats], lost: int, roots: Complexes
+) -> tuple[Complexes, float] | None:
+    """Poles of blocks without those of silent modes, and what that does to the curve's error.
+
+    Clusters that count in part are left out, and their mean is put in as often as they count; or
+    the weight of an edge, where it is exactly the eigenvalue. ``roots`` are decided already.
+    """
+    clusters = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
+    if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
+        return None
+    kept: list[complex] = []
+    more, expected = 0.0, len(poles) - lost
+    for cluster in clusters:
+        near = np.abs(poles - cluster.centre) <= 2 * cluster.uncertainty
+        if (cluster.clear and cluster.rank == cluster.size) or not near.any():
+            continue
+        found = int(np.count_nonzero(near))
+        counted = int(np.count_nonzero(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty))
+        value, uncertainty = cluster.centre, 2 * cluster.uncertainty
+        if abs(value.imag) <= cluster.uncertainty:
+            value = complex(value.real)
+        # with equal weights, the eigenvalue of a cluster is often that of an edge
+        weight = _nearest_weight(states.stored, value)
+        if abs(weight - value) <= uncertainty:
+            often = multiplicity(linear_factor(weight), states.degree.modulo)
+            if (cluster.clear and often == cluster.rank) or (
+                found == eigenvalue_multiplicity(weight, blocks, found)
+            ):
+                value, uncertainty = complex(weight), 0.0
+                cluster = cluster._replace(rank=often, clear=True)
+        count = cluster.rank - counted  # of the poles found here
+        if not cluster.clear or not 0 <= count <= found:
+            return None
+        if uncertainty and (count if counted else found != cluster.size):
+            return None  # which of them are decided cannot be told
+        more += states.sensitivity.curve * cluster.projector
+        if cluster.size == 1:
+            more += uncertain_poles_sensitivity(poles[near], 2 * cluster.uncertainty).curve
+        more += uncertain_poles_sensitivity(np.full(count, value), uncertainty).curve
+        poles, lost = poles[~near], lost - (found - count)
+        kept += [value] * count
+    poles = np.concatenate([poles, kept])
+    # conjugates are each other's to the last digit
+    poles = np.concatenate([poles[poles.imag == 0], *[poles[poles.imag > 0]] * 2])
+    poles[len(poles) - np.count_nonzero(poles.imag) // 2 :].imag *= -1
+    return (poles, more) if lost == 0 and len(poles) == expected else None
+
+
+def _nearest_weight(A: Any, value: complex) -> float:
+    """The weight of an edge, or its negative, nearest to a number."""
+    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
+    return float(np.sign(value.real) * weights[np.argmin(np.abs(weights - abs(value)))])
 
 
 def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
