@@ -110,7 +110,7 @@ def test_modes_outside_the_circle() -> None:
 
 def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if nothing told which of the modes are lost."""
-    monkeypatch.setattr(spectrum, "_without_roots", lambda states, lost: None)
+    monkeypatch.setattr(spectrum, "_counting_poles", lambda states, deflated: None)
 
 
 @pytest.mark.parametrize("seed", [4, 5, 10, 11, 16, 17, 22, 23])
