@@ -387,7 +387,10 @@ def known(asked: Drawn) -> Truth:
 
 
 def judge(family: str, seed: int) -> str:
-    """Compare one draw with the truth and name the outcome."""
+    """Compare one draw with the truth and name the outcome.
+
+    Every third is left to floating point alone, so that errors that are large must hold as well.
+    """
     asked = drawn(family, seed)
     network = LinearNetwork(asked.A, asked.C, readout=asked.readout)
     process: list[Any] = [inputs.ARMA(ar=list(ar), ma=list(ma)) for ar, ma in asked.processes]
@@ -400,6 +403,9 @@ def judge(family: str, seed: int) -> str:
         arguments["noise"] = Quantised(step) if rounded else asked.observation
     if asked.state:
         arguments["noise"] = StateNoise(asked.state)
+    alone = seed % 3 == 0
+    if alone:
+        arguments["certify_up_to"] = 0
     ahead = bool(asked.horizons and process and arguments.get("input"))
     try:
         with warnings.catch_warnings():
@@ -409,7 +415,7 @@ def judge(family: str, seed: int) -> str:
             if ahead:
                 later = forecasting_curve(network, horizons=asked.horizons, **arguments)
     except UncertainResultError:
-        return "refused"
+        return "left to balls" if alone else "refused"
     except UnstableNetworkError:
         with contextlib.suppress(ArithmeticError):
             known(asked)
