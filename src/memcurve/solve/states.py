@@ -166,7 +166,9 @@ class States:
         driven = self.degree.degree - self.degree.zeros
         if driven == self.nodes_on_cycles:
             return driven
-        return len(self) - eigenvalue_multiplicity(0.0, self.blocks, len(self) - driven)
+        return len(self) - eigenvalue_multiplicity(
+            lambda prime: [0, 1], self.blocks, len(self) - driven
+        )
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
