@@ -223,7 +223,7 @@ def _without_silent(
     Clusters that count in part are left out, and their mean is put in as often as they count; or
     the root of a small factor, where that is proven. ``roots`` are decided already.
     """
-    clusters = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
+    clusters = [c for c in states.clusters or [] if c.values.any()]  # zeros are split off
     if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
         return None
     A = states.stored
