@@ -7,8 +7,16 @@ import pytest
 from flint import arb, arb_mat, ctx
 
 from hostile import FAMILIES, draw
-from memcurve import Float32, LinearNetwork, ObservationNoise, Quantised
+from memcurve import (
+    Float32,
+    LinearNetwork,
+    ObservationNoise,
+    Quantised,
+    ensembles,
+    noise_profile,
+)
 from memcurve.errors import UncertainResultError
+from memcurve.inputs import processes_for
 from memcurve.noise import Float64, Noise
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
@@ -279,18 +287,32 @@ def test_the_reduction_has_the_responses_of_the_network() -> None:
     level = 1e-3
     found = reduced(A, C, level)
     assert len(found.H) < 40
-    small = responses(found.H, found.c, 1e-16)
-    assert small is not None
+    assert np.array_equal(found.R, responses(found.H, found.c, found.R.shape[1]))
     whole = [C]
-    for _ in range(small.shape[1] - 1):
+    for _ in range(found.R.shape[1] - 1):
         whole.append(A @ whole[-1])
     K = np.concatenate(whole, axis=1)
-    assert np.abs(K.T @ K - small.T @ small).max() <= 1e-10
+    assert np.abs(K.T @ K - found.R.T @ found.R).max() <= 1e-10
+    variances = reduced(A, C, 1e-9).variances
+    assert variances is not None
+    assert np.allclose(variances, (K**2).sum(axis=1), rtol=1e-9)
 
 
-def test_responses_end_where_nothing_comes_back() -> None:
+def test_lags_end_where_nothing_comes_back() -> None:
     gains = np.where(np.arange(63) < 32, 0.1, 10.0)
-    R = responses(np.diag(gains, -1), np.eye(64)[:, :1], 1e-12)
-    assert R is not None
-    assert R.shape[1] == 64
-    assert responses(np.array([[1.0]]), np.ones((1, 1)), 1e-12) is None
+    assert reduced(np.diag(gains, -1), np.eye(64)[:, :1], 1.0).R.shape[1] == 64
+    with pytest.raises(UncertainResultError, match="decay"):
+        reduced(np.array([[1.0]]), np.ones((1, 1)), 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["normal", "orthogonal"])
+@pytest.mark.parametrize("readout", [None, [1, 2, 50]])
+def test_an_answer_knows_the_size_of_the_states(kind: str, readout: list[int] | None) -> None:
+    """Directly, or through the white states, it is that of the Gramian."""
+    network = ensembles.make(kind, 320, seed=1)
+    network = network.replace(C=network.C * 1e3, readout=readout)
+    noise_profile(network, [1e-9, 1.0])
+    analysis = Analysis.of(network)
+    assert (analysis.known_deviations is None) == (kind == "orthogonal")
+    known = Analysis(network).state_deviations(processes_for(None, 1))
+    assert np.allclose(analysis.rough_deviations(processes_for(None, 1)), known, rtol=1e-10)

@@ -15,7 +15,7 @@ from memcurve.memory import ask
 from memcurve.network import LinearNetwork
 from memcurve.result import Complexes, Floats
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.direct import krylov_reduction, responses
+from memcurve.solve.direct import krylov_reduction
 from memcurve.solve.question import Question
 
 #: Beyond this condition number floating point sees noise.
@@ -105,11 +105,8 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 
 def _reduced_krylov(analysis: Analysis, columns: int) -> tuple[Floats, Floats]:
     """Lengths of Arnoldi's steps and singular values of K, of the directions that are seen."""
-    found, length = krylov_reduction(analysis, INVISIBLE)
-    R = responses(found.H, found.c, INVISIBLE * length)
-    if R is None:
-        raise UncertainResultError("the reduced network does not decay.")
-    singular = np.asarray(np.linalg.svd(R[:, :columns], compute_uv=False), dtype=float)
+    found = krylov_reduction(analysis, INVISIBLE)
+    singular = np.asarray(np.linalg.svd(found.R[:, :columns], compute_uv=False), dtype=float)
     return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
 
 

@@ -65,6 +65,9 @@ class Analysis:
         self._deviations: dict[Any, tuple[Any, Floats]] = {}
         #: Small networks that stand for this one under noise, by the shape of the noise.
         self.reductions: dict[Any, Any] = {}
+        #: Standard deviations of the states reached by white input, as good as rounding of the
+        #: largest, where an answer had them at hand.
+        self.known_deviations: Floats | None = None
 
     @classmethod
     def of(cls, network: LinearNetwork) -> Analysis:
@@ -220,6 +223,18 @@ class Analysis:
             present[:, [j]] = column + kernel_of(process).half_sum(states.A, column)
         drive = present @ states.C.T
         return present, stein(states.A, drive + drive.T - states.C @ states.C.T)
+
+    def rough_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of these states, good to rounding of the largest of them."""
+        if all(process.is_white for process in processes):
+            if self.known_deviations is not None:
+                return self.known_deviations
+            for name in ("eigenvectors", "Stein"):
+                found = self._coordinates.get((name, id(self.reached)))
+                if found is not None:  # x = Tξ, and ξ is white
+                    sizes = np.sqrt((found.T**2).sum(axis=1))
+                    return np.asarray(np.ldexp(sizes, self.reached.exponents))
+        return self.state_deviations(processes)
 
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""

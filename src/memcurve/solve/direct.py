@@ -20,6 +20,7 @@ the others, stands for all that lies outside.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, power_sizes
+from memcurve.solve.sensitivity import EPS, sum_of_powers
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -57,6 +58,11 @@ FEW_STATES, MOST_DIRECTIONS = 300, 4000
 ENOUGH_TO_SEE = 96
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
+#: Below this much noise a reduction knows the size of all states: profiles mark number formats.
+LITTLE_NOISE = 1e-6
+#: Powers are squared until a block has so many columns, and further where there are far more
+#: columns than rows: a product with a block is then quick, and there are not too many of them.
+BLOCK, MANY_BLOCKS = 32, 8
 _SEED = 20230501
 TINY = float(np.finfo(float).tiny)
 
@@ -65,43 +71,40 @@ TINY = float(np.finfo(float).tiny)
 class Reduction:
     """A small network (H, c) whose states, read through ``reader``, stand for those read.
 
-    ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
-    matrix, and ``states`` is how many are read. Where the basis does not span all states, ``wider``
-    and ``reader`` have one more state, which stands for those outside: nothing leads to it but
-    rounding, whose size is ``rounding`` for every column of H and c.
+    R = [c, Hc, H²c, …] has as many lags as matter. ``level`` is the least noise it is good for;
+    ``left_out`` bounds what is missing of the Krylov matrix, lags beyond included; ``states`` is
+    how many are read. Where the basis does not span all states, ``wider`` and ``reader`` have one
+    more state, which stands for those outside: nothing leads to it but rounding, whose size is
+    ``rounding`` for every column of H and c. ``variances`` are those of all states, where they are
+    worth keeping.
     """
 
     wider: Floats
+    R: Floats
     c: Floats
     reader: Floats | None
     level: float
     left_out: float
     states: int
     rounding: Floats
+    variances: Floats | None
 
     @property
     def H(self) -> Floats:
         """The small network itself."""
         return self.wider[: len(self.c), : len(self.c)]
 
-    @property
-    def negligible(self) -> float:
-        """What may lie beyond the lags."""
-        return SMALL * self.level
-
     @cached_property
     def projections(self) -> tuple[Projection, ...]:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
         rng = np.random.default_rng(_SEED)
         trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
-        changed = [self._changed(rng) for _ in range(trials)]
-        return tuple(self._project(*pair) for pair in [(self.H, self.c), *changed])
+        count = self.R.shape[1] // self.c.shape[1]
+        changed = [responses(*self._changed(rng), count) for _ in range(trials)]
+        return tuple(project(self._read(R)) for R in [self.R, *changed])
 
-    def _project(self, H: Floats, c: Floats) -> Projection:
-        R = responses(H, c, self.negligible)
-        if R is None:
-            raise UncertainResultError("the reduced network does not decay, or not for certain.")
-        return project(R if self.reader is None else self.reader[:, : len(R)] @ R)
+    def _read(self, R: Floats) -> Floats:
+        return R if self.reader is None else self.reader[:, : len(R)] @ R
 
     def _changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(H, c) with a change at random of the size of rounding."""
@@ -151,16 +154,12 @@ def _deviations(task: Task) -> Floats:
     return noise.observation(np.ones(len(task.states)))
 
 
-def krylov_reduction(analysis: Analysis, level: float) -> tuple[Reduction, float]:
-    """The reduction of the network as it is, down to a share ``level`` of its mask.
-
-    And the length of the mask in its units.
-    """
+def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
+    """The reduction of the network as it is, down to a share ``level`` of its mask."""
     states = analysis.reached
     largest = float(np.abs(states.mask).max())
     length = largest * float(np.sqrt(((states.mask / largest) ** 2).sum()))
-    found, measure = _kept(analysis, states, np.ones(len(states)), level * length, None)
-    return found, length / measure
+    return _kept(analysis, states, np.ones(len(states)), level * length, None)[0]
 
 
 def _kept(
@@ -190,6 +189,8 @@ def _kept(
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
         found = reduced(A, C / measure, level / measure, rows=rows)
         analysis.reductions[key] = found
+        if found.variances is not None and states is analysis.reached:
+            analysis.known_deviations = scale * measure * np.sqrt(found.variances)
     return found, measure
 
 
@@ -202,11 +203,11 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
     for j, column in enumerate(C.T):
         c[:, j] = basis.add(np.array(column))
     H = np.zeros((basis.capacity, basis.capacity))
-    powers = power_sizes(A)
     # the lengths of the steps multiply to what the next power has outside of the space: as long
     # as that is not small, a closer look is not worth its time
     look, k, history = 0, 0, []
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
+    passed_on = 0.0
     while k < basis.count:
         before = basis.count
         H[:, k] = basis.add(A @ basis.Q[:, k])
@@ -216,12 +217,10 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
         if k == ENOUGH_TO_SEE and _steps_needed(history, log_enough) > 1.2 * most:
             break
         if k == basis.count or (k >= look and log_new <= log_enough):
-            whole = k == basis.count  # the space is closed: nothing leaves it
-            left_out = 0.0
-            if not whole:
-                left_out = _left_out(H[: basis.count, :k], c[:k], powers, SMALL * level)
-            if left_out <= SMALL * level:
-                return _with_rounding(A, C, basis, H, c, k, level, left_out, rows)
+            passed_on = passed_on or sum_of_powers(A)
+            R, left_out = _looked_at(H[: basis.count, :k], c[:k], passed_on, SMALL * level)
+            if R is not None and left_out <= 3 * SMALL * level:
+                return _with_rounding(A, C, basis, H, R, c, level, left_out, rows)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
             break
@@ -250,14 +249,15 @@ def _with_rounding(
     C: Floats,
     basis: _Basis,
     H: Floats,
+    R: Floats,
     c: Floats,
-    k: int,
     level: float,
     left_out: float,
     rows: NDArray[np.intp] | None,
 ) -> Reduction:
-    """The reduction to the first k vectors, with what rounding did to it."""
-    Q, count = basis.Q[:, :k], basis.count
+    """The reduction to the vectors that R has coordinates for, with what rounding did to it."""
+    k, count = len(R), basis.count
+    Q = basis.Q[:, :k]
     known = np.concatenate([H[:count, :k], c[:count]], axis=1)
     residual = np.concatenate([A @ Q, C], axis=1) - basis.Q[:, :count] @ known
     rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt((known**2).sum(axis=0))
@@ -269,7 +269,11 @@ def _with_rounding(
         Q = np.concatenate([Q, outside[:, None]], axis=1)
     reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
     states = len(C) if rows is None else len(rows)
-    return Reduction(wider.copy(), c[:k], reader, level, left_out, states, rounding)
+    variances = None
+    if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
+        variances = np.einsum("ij,ij->i", basis.Q[:, :k] @ (R @ R.T), basis.Q[:, :k])
+        variances = np.maximum(variances, 0.0)
+    return Reduction(wider.copy(), R, c[:k], reader, level, left_out, states, rounding, variances)
 
 
 def _outside(residual: Floats, Q: Floats) -> Floats:
@@ -307,86 +311,88 @@ class _Basis:
         return coordinates
 
 
-def _left_out(H: Floats, c: Floats, powers: Floats, small: float) -> float:
-    """Bound on the norm of what leaves the space at every lag, passed on by the powers of A.
+def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Floats | None, float]:
+    """All responses that matter, and a bound on what is missing of the Krylov matrix.
 
-    Infinite where the small network does not decay yet: eigenvalues of H may well lie outside the
-    unit circle though those of A do not.
+    That is what leaves the space at each of these lags, passed on by the powers of A, and the lags
+    beyond. No responses where the small network does not decay (yet): eigenvalues of H may well lie
+    outside the unit circle though those of A do not.
     """
     k = H.shape[1]
-    # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
-    passed_on = float(powers[:-1].sum() / (1 - powers[-1]))
-    step = float(np.sqrt((H[k:] ** 2).sum()))
-    negligible = 0.01 * small / max(step * passed_on, TINY)
-    inside = responses(H[:k], c, negligible)
-    if inside is None:
-        return np.inf
-    leaving = float(np.sqrt(((H[k:] @ inside) ** 2).sum()))
-    return (leaving + 2 * step * negligible) * passed_on
+    R = _decayed(H[:k], c, small / passed_on)
+    if R is None:
+        return None, np.inf
+    # convolution does not exceed the product of norms
+    leaving = float(np.sqrt(((H[k:] @ R) ** 2).sum()))
+    # more lags were made than it takes: those that hold nothing any more are left out
+    energy = (R**2).sum(axis=0).reshape(-1, c.shape[1]).sum(axis=1)
+    after = np.sqrt(np.cumsum(energy[::-1])[::-1])
+    count = max(1, int(np.count_nonzero(after > small)))
+    # what comes after all of them begins with the last one, and may vanish and come back, where a
+    # delay line has gains: the powers of A tell how far
+    beyond = np.sqrt(energy[-1]) * passed_on + (after[count] if count < len(after) else 0.0)
+    return R[:, : count * c.shape[1]], leaving * passed_on + float(beyond)
 
 
-def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
-    """[c, Hc, H²c, …] (r, lags·d) until what follows is negligible; None where it is not soon."""
-    R, power, width = c, H, c.shape[1]
+def _decayed(H: Floats, c: Floats, negligible: float) -> Floats | None:
+    """[c, Hc, H²c, …] (r, lags·d) to where one of them is negligible; None where it is not soon."""
     with np.errstate(all="ignore"):
-        while R.shape[1] // width < MOST_DEFAULT_LAGS:
-            later = power @ R
-            R = np.concatenate([R, later], axis=1)
-            size = float(np.sqrt((later**2).sum()))
-            if size <= negligible and size * _revival(power) <= negligible:
-                # doubling overshoots: lags that hold nothing any more are left out
-                energy = (R**2).sum(axis=0).reshape(-1, width).sum(axis=1)
-                after = np.cumsum(energy[::-1])[::-1]
-                count = max(1, int(np.count_nonzero(np.sqrt(after) > negligible)))
-                return R[:, : count * width]
-            if not np.isfinite(size):
+        for R in _longer_responses(H, c):
+            size = float(np.sqrt((R[:, -c.shape[1] :] ** 2).sum()))
+            if size <= negligible:
+                return R
+            if not np.isfinite(size) or R.shape[1] // c.shape[1] >= MOST_DEFAULT_LAGS:
                 return None
-            power = power @ power
     return None
 
 
-def _revival(power: Floats) -> float:
-    """Bound on Σ_{j>0} ‖P^j‖: states may vanish and come back, where a delay line has gains.
+def responses(H: Floats, c: Floats, lags: int) -> Floats:
+    """[c, Hc, H²c, …] (r, lags·d)."""
+    width = lags * c.shape[1]
+    with np.errstate(all="ignore"):
+        return next(R[:, :width] for R in _longer_responses(H, c) if R.shape[1] >= width)
 
-    Doubling: Σ_{j<2m} ‖P^j‖ ≤ (1 + ‖P^m‖) Σ_{j<m} ‖P^j‖.
+
+def _longer_responses(H: Floats, c: Floats) -> Iterator[Floats]:
+    """[c, Hc, H²c, …] to ever more lags, about half as many more each time.
+
+    Doubled as long as they are few; then the power reached is good for many blocks, as long as
+    these are less work than to square it.
     """
-    size = float(np.sqrt((power**2).sum()))
-    if size <= 0.5:
-        return size / (1 - size)
-    total = 1.0
-    for _ in range(60):
-        size = float(np.linalg.norm(power, 2)) if np.isfinite(power).all() else np.inf
-        if size <= 0.5:
-            return total / (1 - size)
-        total *= 1 + size
-        if not np.isfinite(total):
-            break
-        power = power @ power
-    return np.inf
+    R, power, block = c, H, c.shape[1]
+    while True:
+        later = [R[:, -block:]]
+        while sum(part.shape[1] for part in later) <= max(block, R.shape[1] // 2):
+            later.append(power @ later[-1])
+        R = np.concatenate([R, *later[1:]], axis=1)
+        yield R
+        if block < BLOCK or R.shape[1] > MANY_BLOCKS * len(H):
+            power = power @ power
+            block = min(2 * block, R.shape[1])
 
 
 def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
     width = reduction.c.shape[1]
     found, *changed = reduction.projections
     shares = found.shares(levels, len(found.sigma))
-    squares = _by_lag(found, width)
+    squares = found.W**2
     total = shares.sum(axis=1)
-    memory = np.einsum("li,tdi->ltd", shares, squares)
+    memory = _by_lag(shares @ squares.T, width)
     changes, moved, shifts = _changes(levels, found, changed, memory, total)
     unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
     changes[unknown], moved[unknown] = 1.0, reduction.states / SAFETY
     # what is left out moves a value by at most twice its size relative to the noise, the tail
     # beyond the lags likewise; a sum of squares is rounded
-    left = (reduction.left_out + reduction.negligible) / levels
+    left = reduction.left_out / levels
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
     spread = found.spread(levels, len(found.sigma), SAFETY * shifts)
     error = SAFETY * changes + (2 * left + left**2)[:, None, None]
-    error = error + np.einsum("li,tdi->ltd", spread, squares)
+    error = error + _by_lag(spread @ squares.T, width)
     error = error + rounding * np.sqrt(memory) + EPS
     total_error = SAFETY * moved + rounding * np.maximum(total, 1.0) + spread.sum(axis=1)
-    total_error += (2 * left + left**2) * squares.shape[0] * width
+    total_error += (2 * left + left**2) * len(squares)
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):
@@ -402,9 +408,9 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     )  # fmt: skip
 
 
-def _by_lag(found: Projection, width: int) -> Floats:
-    """Squares of the singular vectors, (lags, inputs, directions)."""
-    return (found.W**2).reshape(-1, width, found.W.shape[1])
+def _by_lag(values: Floats, width: int) -> Floats:
+    """Values (levels, lags·inputs) as (levels, lags, inputs)."""
+    return values.reshape(len(values), -1, width)
 
 
 def _changes(
@@ -421,7 +427,7 @@ def _changes(
     )
     for found in changed:
         shares = found.shares(levels, len(found.sigma))
-        other = np.einsum("li,tdi->ltd", shares, _by_lag(found, memory.shape[2]))
+        other = _by_lag(shares @ (found.W**2).T, memory.shape[2])
         length = max(memory.shape[1], other.shape[1])
         difference = np.abs(_to_length(other, length) - _to_length(memory, length))
         changes = np.maximum(changes, difference.max(axis=(1, 2)))

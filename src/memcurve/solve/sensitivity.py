@@ -156,6 +156,12 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
     raise UncertainResultError("the powers of A decay too slowly, or not at all.")
 
 
+def sum_of_powers(A: Any) -> float:
+    """Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), by :func:`power_sizes`."""
+    sizes = power_sizes(A)
+    return float(sizes[:-1].sum() / (1 - sizes[-1]))
+
+
 def _normal_power_norms(moduli: Floats) -> PowerNorms:
     """From the moduli r of the eigenvalues, in blocks of powers from m to 2m − 1.
 
