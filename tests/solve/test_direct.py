@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from flint import arb, arb_mat, ctx
+from scipy.sparse import csr_array
 
 from hostile import FAMILIES, draw
 from memcurve import (
@@ -13,6 +14,8 @@ from memcurve import (
     ObservationNoise,
     Quantised,
     ensembles,
+    inputs,
+    memory_curve,
     noise_profile,
 )
 from memcurve.errors import UncertainResultError
@@ -20,6 +23,7 @@ from memcurve.inputs import processes_for
 from memcurve.noise import Float64, Noise
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
+from memcurve.solve.coloured import filter_of
 from memcurve.solve.direct import is_direct, reduced, responses, solve_direct
 from memcurve.solve.question import Question
 from memcurve.solve.solvers import LARGEST_ERROR
@@ -316,3 +320,66 @@ def test_an_answer_knows_the_size_of_the_states(kind: str, readout: list[int] | 
     assert (analysis.known_deviations is None) == (kind == "orthogonal")
     known = Analysis(network).state_deviations(processes_for(None, 1))
     assert np.allclose(analysis.rough_deviations(processes_for(None, 1)), known, rtol=1e-10)
+
+
+# Coloured input
+
+
+PROCESSES = {
+    "AR": inputs.ARMA(ar=[-0.9]),
+    "slow": inputs.ARMA(ar=[0.99]),
+    "oscillating": inputs.ARMA(ar=[1.2, -0.95]),
+    "MA, zero on the circle": inputs.ARMA(ma=[-1.0]),
+    "MA, zero outside": inputs.ARMA(ma=[0.3, 2.0]),
+    "ARMA": inputs.ARMA(ar=[1.1, -0.4], ma=[0.5, 0.2]),
+    "finite": inputs.Autocovariance([1.0, 0.4, 0.1]),
+    "white": inputs.ARMA(),
+}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_coloured_input(name: str) -> None:
+    """Against proven enclosures; lags beyond those of a short network count as well."""
+    rng = np.random.default_rng(11)
+    A, C = radius(rng.standard_normal((10, 10))), rng.standard_normal((10, 2))
+    delays = LinearNetwork(np.diag(np.full(4, 0.8), -1), np.eye(5)[0])
+    several = (PROCESSES[name], PROCESSES["ARMA"])
+    for network, process in (
+        (LinearNetwork(A, C[:, 0]), PROCESSES[name]),
+        (LinearNetwork(A, C, readout=[0, 3, 4]), several),
+        (delays, PROCESSES[name]),
+    ):
+        for level in (1.0, 1e-3, 1e-7):
+            question = Question.of(network, LAGS, input=process, noise=level)
+            outcome = solve_direct(Task(question, Analysis(network)))
+            truth = memory_curve(network, LAGS, input=process, noise=level, method="certified")
+            off = np.abs(outcome.memory[0] - truth.channels)
+            assert np.all(off <= outcome.memory_error[0] + truth.error[:, None])
+            allowed = float(outcome.total_error[0]) + truth.total_error
+            assert abs(outcome.total[0] - truth.total) <= allowed
+            assert outcome.largest_error[0] <= LARGEST_ERROR
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_filter_has_the_autocovariance_of_its_process(name: str) -> None:
+    process, found = PROCESSES[name], filter_of(PROCESSES[name])
+    correlation = np.correlate(found.psi, found.psi, "full")[len(found.psi) - 1 :][:50]
+    known = process.autocovariance(50) / process.variance
+    assert np.allclose(correlation, known[: len(correlation)], atol=1e-13)
+    assert found.gain**2 >= process.density_bounds()[1] / process.variance * (1 - 1e-12)
+
+
+def test_filters_that_are_too_long_are_left_alone() -> None:
+    for process in (inputs.ARMA(ar=[0.9999]), inputs.Autocovariance([2.0, 1.0])):
+        with pytest.raises(UncertainResultError):
+            filter_of(process)
+
+
+@pytest.mark.parametrize("name", ["ARMA", "finite", "white"])
+def test_sizes_of_states_by_products(name: str) -> None:
+    rng = np.random.default_rng(12)
+    A, C = radius(rng.standard_normal((30, 30))), rng.standard_normal((30, 2))
+    processes = (PROCESSES[name], PROCESSES["AR"])
+    dense = Analysis(LinearNetwork(A, C)).state_deviations(processes)
+    found = Analysis(LinearNetwork(csr_array(A), C)).state_deviations(processes)
+    assert np.allclose(found, dense, rtol=1e-11)

@@ -5,6 +5,8 @@ K = [C, AC, A²C, …] and z the past inputs, so that with K = UΣVᵀ::
 
     MC_τ(s) = Σ_i σ_i²/(σ_i² + s²) V²_{τi}
 
+Coloured inputs are white noise through filters, z = Ψe, and K = UΣWᵀ becomes KΨ = UΣWᵀ, V = ΨW.
+
 Columns of K hardly differ ("Krylov squeezing"): memory above the noise lies in few directions. An
 orthonormal basis Q of the Krylov space (Arnoldi's method, each step orthogonalised twice) reduces
 the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The basis ends where what leaves
@@ -20,10 +22,10 @@ the others, stands for all that lies outside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,7 @@ from numpy.typing import NDArray
 from memcurve.errors import UncertainResultError
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
+from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS, sum_of_powers
@@ -58,6 +61,8 @@ FEW_STATES, MOST_DIRECTIONS = 300, 4000
 ENOUGH_TO_SEE = 96
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
+#: Filters that are worse than this, relative to the density of the input, are left alone.
+LARGEST_DOUBT = 1e-9
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
 #: Powers are squared until a block has so many columns, and further where there are far more
@@ -94,14 +99,24 @@ class Reduction:
         """The small network itself."""
         return self.wider[: len(self.c), : len(self.c)]
 
-    @cached_property
-    def projections(self) -> tuple[Projection, ...]:
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
-        rng = np.random.default_rng(_SEED)
-        trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
-        count = self.R.shape[1] // self.c.shape[1]
-        changed = [responses(*self._changed(rng), count) for _ in range(trials)]
-        return tuple(project(self._read(R)) for R in [self.R, *changed])
+        key = tuple(each.psi.tobytes() for each in filters)
+        if key not in self._seen:
+            rng = np.random.default_rng(_SEED)
+            trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
+            count = self.R.shape[1] // self.c.shape[1]
+            found = [Seen.of(self._read(self.R), filters)]
+            for _ in range(trials):
+                R = responses(*self._changed(rng), count)
+                changed = [each.changed(rng) for each in filters]
+                found.append(Seen.of(self._read(R), changed))
+            self._seen[key] = found
+        return self._seen[key]
+
+    @cached_property
+    def _seen(self) -> dict[tuple[bytes, ...], list[Seen]]:
+        return {}
 
     def _read(self, R: Floats) -> Floats:
         return R if self.reader is None else self.reader[:, : len(R)] @ R
@@ -119,8 +134,48 @@ class Reduction:
         return H, c
 
 
+class Seen(NamedTuple):
+    """Singular values of what is read, (k,), and the squared share of each input in each direction.
+
+    ``squares`` has the shape (lags·inputs, k).
+    """
+
+    sigma: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, R: Floats, filters: Sequence[Filter]) -> Seen:
+        """Of responses R (rows, lags·inputs) to inputs that filters make from white noise.
+
+        With x = Kz, z = Ψe and KΨ = UΣWᵀ, the covariance of the states with the inputs is
+        UΣ·(ΨW)ᵀ: no factor of the covariance of the inputs is inverted.
+        """
+        inputs = [
+            each.applied(R[:, j :: len(filters)]) for j, each in enumerate(filters)
+        ]  # (rows, lags) each
+        lags = max(part.shape[1] for part in inputs)
+        wide = np.zeros((len(R), lags, len(filters)))
+        for j, part in enumerate(inputs):
+            wide[:, : part.shape[1], j] = part
+        sigma, W = project(wide.reshape(len(R), -1))
+        shares = [each.adjoint(W[j :: len(filters)]) ** 2 for j, each in enumerate(filters)]
+        return cls(sigma, np.stack(shares, axis=1).reshape(W.shape))
+
+    def memory(self, levels: Floats, inputs: int) -> tuple[Floats, Floats]:
+        """Memory (levels, lags, inputs) and its total."""
+        shares = Projection(self.sigma, self.squares).shares(levels, len(self.sigma))
+        return _by_lag(shares @ self.squares.T, inputs), shares @ self.squares.sum(axis=0)
+
+    def spread(self, levels: Floats, blur: Floats) -> Floats:
+        """How far the shares may be off where the singular values are, by ``blur`` each."""
+        return Projection(self.sigma, self.squares).spread(levels, len(self.sigma), blur)
+
+
 def solve_direct(task: Task) -> Outcome:
-    """Usable memory of white inputs under errors of reading."""
+    """Usable memory under errors of reading."""
+    filters = tuple(map(filter_of, task.question.processes))
+    if max(each.doubt for each in filters) > LARGEST_DOUBT:
+        raise UncertainResultError("the input is not known well enough as a filter.")
     deviations = _deviations(task)[task.rows]
     unit = float(deviations.max())
     if not deviations.min() > 0:
@@ -130,15 +185,14 @@ def solve_direct(task: Task) -> Outcome:
     reduction, measure = _kept(
         task.analysis, task.states, deviations / unit, float(levels.min()), rows
     )
-    return _evaluated(reduction, levels / measure, task.question.lags)
+    return _evaluated(reduction, levels / measure, filters, task.question.lags)
 
 
 def is_direct(task: Task) -> bool:
-    """Whether the question is one of white input and errors of reading at positive levels."""
+    """Whether the question is one of memory and errors of reading at positive levels."""
     question = task.question
     return (
         question.kind == "memory"
-        and question.is_white
         and question.noise is not None
         and bool(np.all(question.levels > 0))
         and not question.noise.state(np.ones(1)).any()
@@ -371,34 +425,37 @@ def _longer_responses(H: Floats, c: Floats) -> Iterator[Floats]:
             block = min(2 * block, R.shape[1])
 
 
-def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
+def _evaluated(
+    reduction: Reduction, levels: Floats, filters: tuple[Filter, ...], lags: int | None
+) -> Outcome:
     width = reduction.c.shape[1]
-    found, *changed = reduction.projections
-    shares = found.shares(levels, len(found.sigma))
-    squares = found.W**2
-    total = shares.sum(axis=1)
-    memory = _by_lag(shares @ squares.T, width)
-    changes, moved, shifts = _changes(levels, found, changed, memory, total)
+    found, *others = reduction.seen(filters)
+    memory, total = found.memory(levels, width)
+    changes, moved, shifts = _changes(levels, found, others, memory, total)
     unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
     changes[unknown], moved[unknown] = 1.0, reduction.states / SAFETY
-    # what is left out moves a value by at most twice its size relative to the noise, the tail
-    # beyond the lags likewise; a sum of squares is rounded
-    left = reduction.left_out / levels
+    # what is left out moves a value by at most twice its size relative to the noise; a change of
+    # the inputs' density by a share of it moves past inputs and states by half as much each, and
+    # what the one has of the other
+    gain, doubt = max(each.gain for each in filters), max(each.doubt for each in filters)
+    left = gain * reduction.left_out / levels
+    left = 2 * left + left**2 + 4 * doubt
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
-    spread = found.spread(levels, len(found.sigma), SAFETY * shifts)
-    error = SAFETY * changes + (2 * left + left**2)[:, None, None]
-    error = error + _by_lag(spread @ squares.T, width)
+    spread = found.spread(levels, SAFETY * shifts)
+    error = SAFETY * changes + left[:, None, None]
+    error = error + _by_lag(spread @ found.squares.T, width)
     error = error + rounding * np.sqrt(memory) + EPS
-    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0) + spread.sum(axis=1)
-    total_error += (2 * left + left**2) * len(squares)
+    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
+    total_error += spread @ found.squares.sum(axis=0)
+    total_error += left * min(len(found.squares), gain**2 * reduction.states)
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):
         listed.count = lags or summed.shape[1]
     count = listed.count or summed.shape[1]
-    beyond = SAFETY * changes + (left**2)[:, None, None]
+    beyond = SAFETY * changes + left[:, None, None]
     memory, error = _to_length(memory, count), _to_length(error, count, beyond)
     ahead = np.zeros((len(levels), 0, width))
     none = np.zeros(len(levels))
@@ -414,24 +471,20 @@ def _by_lag(values: Floats, width: int) -> Floats:
 
 
 def _changes(
-    levels: Floats, known: Projection, changed: list[Projection], memory: Floats, total: Floats
+    levels: Floats, known: Seen, others: list[Seen], memory: Floats, total: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Largest changes that rounding of (H, c) amounts to.
 
     Of values (levels, 1, 1), of totals (levels,) and of singular values.
     """
-    changes, moved, shifts = (
-        np.zeros(len(levels)),
-        np.zeros(len(levels)),
-        np.zeros(len(known.sigma)),
-    )
-    for found in changed:
-        shares = found.shares(levels, len(found.sigma))
-        other = _by_lag(shares @ (found.W**2).T, memory.shape[2])
+    changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
+    shifts = np.zeros(len(known.sigma))
+    for found in others:
+        other, other_total = found.memory(levels, memory.shape[2])
         length = max(memory.shape[1], other.shape[1])
         difference = np.abs(_to_length(other, length) - _to_length(memory, length))
         changes = np.maximum(changes, difference.max(axis=(1, 2)))
-        moved = np.maximum(moved, np.abs(shares.sum(axis=1) - total))
+        moved = np.maximum(moved, np.abs(other_total - total))
         moved = np.maximum(moved, difference.sum(axis=(1, 2)))
         sigma = np.zeros(max(len(shifts), len(found.sigma)))
         sigma[: len(found.sigma)] = found.sigma
