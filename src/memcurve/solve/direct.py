@@ -34,9 +34,10 @@ from memcurve.errors import UncertainResultError
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter, filter_of
+from memcurve.solve.columns import PILOT, TAIL, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, sum_of_powers
+from memcurve.solve.sensitivity import EPS, MANY_STATES, sum_of_powers
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -63,6 +64,12 @@ ENOUGH_TO_SEE = 96
 EXHAUSTED = 100 * EPS
 #: Filters that are worse than this, relative to the density of the input, are left alone.
 LARGEST_DOUBT = 1e-9
+#: What may lie beyond lags of coloured input that are listed one by one, relative to the noise, and
+#: the noise relative to the mask from which on that is good enough.
+COLOURED_TAIL, LEAST_LISTED = 1e-10, 1e-6
+#: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
+#: and how much dearer the steps of a basis are.
+PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
 #: Powers are squared until a block has so many columns, and further where there are far more
@@ -99,6 +106,14 @@ class Reduction:
         """The small network itself."""
         return self.wider[: len(self.c), : len(self.c)]
 
+    #: What the lags beyond hold is part of ``left_out``.
+    beyond = 0.0
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.c.shape[1])
+
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
         key = tuple(each.psi.tobytes() for each in filters)
@@ -132,6 +147,27 @@ class Reduction:
         H[:, :k] += change[:, :k]
         c[:k] += self.c
         return H, c
+
+
+@dataclass(eq=False)
+class Listed:
+    """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
+
+    ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags; otherwise as a
+    :class:`Reduction`.
+    """
+
+    R: Floats
+    inputs: int
+    level: float
+    left_out: float
+    beyond: float
+    states: int
+    variances = None
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        """What is read; nothing is changed, as rounding is part of what is left out."""
+        return [Seen.of(self.R, filters)]
 
 
 class Seen(NamedTuple):
@@ -182,8 +218,10 @@ def solve_direct(task: Task) -> Outcome:
         raise UncertainResultError("some of the states are read without noise.")
     levels = task.question.levels * unit
     rows = None if task.reads_all else task.rows
+    gain = 1.0 if task.question.is_white else max(each.gain for each in filters)
+    tail = TAIL if task.question.is_white else COLOURED_TAIL / gain
     reduction, measure = _kept(
-        task.analysis, task.states, deviations / unit, float(levels.min()), rows
+        task.analysis, task.states, deviations / unit, float(levels.min()), rows, tail
     )
     return _evaluated(reduction, levels / measure, filters, task.question.lags)
 
@@ -213,7 +251,9 @@ def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
     states = analysis.reached
     largest = float(np.abs(states.mask).max())
     length = largest * float(np.sqrt(((states.mask / largest) ** 2).sum()))
-    return _kept(analysis, states, np.ones(len(states)), level * length, None)[0]
+    found, _ = _kept(analysis, states, np.ones(len(states)), level * length, None, None)
+    assert isinstance(found, Reduction)
+    return found
 
 
 def _kept(
@@ -222,8 +262,13 @@ def _kept(
     shape: Floats,
     level: float,
     rows: NDArray[np.intp] | None,
-) -> tuple[Reduction, float]:
-    """The reduction for noise of this shape, kept for further levels, and the unit of its mask."""
+    tail: float | None,
+) -> tuple[Reduction | Listed, float]:
+    """The reduction for noise of this shape, kept for further levels, and the unit of its mask.
+
+    ``tail`` is what may lie beyond the lags, relative to the noise, where they are listed one by
+    one; without it they are not.
+    """
     scale = shape
     if rows is not None:
         scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
@@ -231,25 +276,66 @@ def _kept(
     C = states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
     measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
-    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes())
-    found: Reduction | None = analysis.reductions.get(key)
+    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail)
+    found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
         A = states.stored
         if isinstance(A, np.ndarray):
             A = A * (scale / scale[:, None])
-        else:
+        elif np.ptp(scale) > 0:
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = reduced(A, C / measure, level / measure, rows=rows)
+        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
     return found, measure
 
 
-def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = None) -> Reduction:
-    """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method."""
+def _reduced_by_cost(
+    A: Any, C: Floats, level: float, rows: NDArray[np.intp] | None, tail: float | None
+) -> Reduction | Listed:
+    """The Krylov matrix of a large sparse network lag by lag, where that is less work than a basis.
+
+    Neither where rounding, which counts relative to the noise there, would be too much.
+    """
+    small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
+    if small or tail is None or level < LEAST_LISTED * np.sqrt((C**2).sum()):
+        return reduced(A, C, level, rows=rows)
+    lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
+    lag_by_lag.advance(PILOT)
+    lags = lag_by_lag.lags_needed(tail * level)
+    steps = np.inf
+    if rows is None:  # the diagonal of R tells how Arnoldi's steps would go
+        lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY).reshape(-1, width)
+        log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
+        steps = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
+    product, entry = PRODUCT * A.nnz, ENTRY * len(C)
+    by_steps = steps * (2 * product + steps * ARNOLDI * entry)
+    by_lags = width * lags * (1.6 * product + width * lags * entry)
+    if by_steps < by_lags or lags > MOST_DEFAULT_LAGS:
+        passed_on = lag_by_lag.passed_on
+        del lag_by_lag
+        return reduced(A, C, level, rows=rows, passed_on=passed_on)
+    lag_by_lag.require_room(lags)
+    found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT)
+    read = len(C) if rows is None else len(rows)
+    return Listed(found.R, width, level, found.rounding, found.beyond, read)
+
+
+def reduced(
+    A: Any,
+    C: Floats,
+    level: float,
+    *,
+    rows: NDArray[np.intp] | None = None,
+    passed_on: float | None = None,
+) -> Reduction:
+    """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method.
+
+    ``passed_on`` is Σ_m ‖A^m‖, where that is known already.
+    """
     size = len(C)
     most = size if size <= FEW_STATES else min(max(FEW_STATES, size // 2), MOST_DIRECTIONS)
     basis = _Basis(size, most + C.shape[1])
@@ -261,7 +347,6 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
     # as that is not small, a closer look is not worth its time
     look, k, history = 0, 0, []
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
-    passed_on = 0.0
     while k < basis.count:
         before = basis.count
         H[:, k] = basis.add(A @ basis.Q[:, k])
@@ -271,7 +356,7 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
         if k == ENOUGH_TO_SEE and _steps_needed(history, log_enough) > 1.2 * most:
             break
         if k == basis.count or (k >= look and log_new <= log_enough):
-            passed_on = passed_on or sum_of_powers(A)
+            passed_on = sum_of_powers(A) if passed_on is None else passed_on
             R, left_out = _looked_at(H[: basis.count, :k], c[:k], passed_on, SMALL * level)
             if R is not None and left_out <= 3 * SMALL * level:
                 return _with_rounding(A, C, basis, H, R, c, level, left_out, rows)
@@ -426,20 +511,23 @@ def _longer_responses(H: Floats, c: Floats) -> Iterator[Floats]:
 
 
 def _evaluated(
-    reduction: Reduction, levels: Floats, filters: tuple[Filter, ...], lags: int | None
+    reduction: Reduction | Listed, levels: Floats, filters: tuple[Filter, ...], lags: int | None
 ) -> Outcome:
-    width = reduction.c.shape[1]
+    width = reduction.inputs
     found, *others = reduction.seen(filters)
     memory, total = found.memory(levels, width)
     changes, moved, shifts = _changes(levels, found, others, memory, total)
     unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
     changes[unknown], moved[unknown] = 1.0, reduction.states / SAFETY
-    # what is left out moves a value by at most twice its size relative to the noise; a change of
-    # the inputs' density by a share of it moves past inputs and states by half as much each, and
-    # what the one has of the other
     gain, doubt = max(each.gain for each in filters), max(each.doubt for each in filters)
-    left = gain * reduction.left_out / levels
-    left = 2 * left + left**2 + 4 * doubt
+    missing, beyond = gain * reduction.left_out / levels, gain * reduction.beyond / levels
+    if any(len(each.psi) > 1 for each in filters):
+        missing, beyond = missing + beyond, 0.0 * beyond
+    # what is left out moves a value by at most twice its size relative to the noise; lags beyond
+    # are noise to the reader, of which the square counts, unless they are correlated with those
+    # before. A change of the inputs' density by a share of it moves past inputs and states by half
+    # as much each, and what the one has of the other
+    left = 2 * missing + missing**2 + beyond**2 + 4 * doubt
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
@@ -449,7 +537,11 @@ def _evaluated(
     error = error + rounding * np.sqrt(memory) + EPS
     total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
     total_error += spread @ found.squares.sum(axis=0)
-    total_error += left * min(len(found.squares), gain**2 * reduction.states)
+    # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ), and every direction holds gain² at most
+    shares = Projection(found.sigma, found.squares).shares(levels, len(found.sigma))
+    slope = np.sqrt((shares * (1 - shares)).sum(axis=1))
+    second = (missing**2 + beyond**2) * len(found.sigma)
+    total_error += gain**2 * (2 * missing * slope + second + 4 * doubt * shares.sum(axis=1))
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):
