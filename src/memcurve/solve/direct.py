@@ -31,13 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.limits import require_room_for_columns
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import PILOT, TAIL, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, MANY_STATES, sum_of_powers
+from memcurve.solve.sensitivity import EPS, MANY_STATES, sum_of_powers, times
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -55,6 +56,9 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 #: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
 #: number.
 PROMISING, LOOK_AGAIN = 10.0, 1.05
+#: A vector that keeps this share of its length is orthogonal enough ("twice is enough"); rounding
+#: of a large network is measured in so many columns; a block of a basis has about so many entries.
+ORTHOGONAL, SOME, ENTRIES = 0.7, 32, 1_000_000
 #: Up to so many states the basis may span all of them; beyond, half of them, and never more than
 #: the latter: other ways are quicker then.
 FEW_STATES, MOST_DIRECTIONS = 300, 4000
@@ -316,6 +320,7 @@ def _reduced_by_cost(
     by_lags = width * lags * (1.6 * product + width * lags * entry)
     if by_steps < by_lags or lags > MOST_DEFAULT_LAGS:
         passed_on = lag_by_lag.passed_on
+        require_room_for_columns(len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
         del lag_by_lag
         return reduced(A, C, level, rows=rows, passed_on=passed_on)
     lag_by_lag.require_room(lags)
@@ -349,7 +354,7 @@ def reduced(
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
     while k < basis.count:
         before = basis.count
-        H[:, k] = basis.add(A @ basis.Q[:, k])
+        H[:, k] = basis.add(A @ basis.column(k))
         log_new += np.log(H[before, k]) / C.shape[1] if basis.count > before else 0.0
         k += 1
         history.append(log_new)
@@ -396,58 +401,120 @@ def _with_rounding(
 ) -> Reduction:
     """The reduction to the vectors that R has coordinates for, with what rounding did to it."""
     k, count = len(R), basis.count
-    Q = basis.Q[:, :k]
     known = np.concatenate([H[:count, :k], c[:count]], axis=1)
-    residual = np.concatenate([A @ Q, C], axis=1) - basis.Q[:, :count] @ known
-    rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt((known**2).sum(axis=0))
-    wider = H[:k, :k]
+    sizes = np.sqrt((known**2).sum(axis=0))
+    # rounding of all columns is of one kind: of large networks some of them tell
+    some = (
+        np.arange(k) if len(C) < MANY_STATES else np.unique(np.linspace(0, k - 1, SOME).astype(int))
+    )
+    residual = np.concatenate([times(A, basis.columns(some)), C], axis=1)
+    some = np.append(some, np.arange(k, known.shape[1]))
+    residual -= basis.times(known[:, some])
+    found = np.sqrt((residual**2).sum(axis=0))
+    if len(some) == len(sizes):
+        rounding = 2 * found + EPS * sizes
+    else:
+        relative = (found / np.maximum(sizes[some], TINY)).max()
+        rounding = (2 * relative + EPS) * sizes + 2 * basis.dropped
+    wider, Q = H[:k, :k], basis.columns(np.arange(k), rows)
     if k < len(C):
-        outside = _outside(residual, Q)
+        outside = _outside(residual, basis, k)
         step = A @ outside
-        wider = np.block([[wider, (Q.T @ step)[:, None]], [np.zeros(k), outside @ step]])
-        Q = np.concatenate([Q, outside[:, None]], axis=1)
-    reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
+        wider = np.block([[wider, basis.dot(step)[:k, None]], [np.zeros(k), outside @ step]])
+        Q = np.concatenate([Q, (outside if rows is None else outside[rows])[:, None]], axis=1)
+    reader = None if rows is None else np.asarray(np.linalg.qr(Q, mode="r"))
     states = len(C) if rows is None else len(rows)
     variances = None
     if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
-        variances = np.einsum("ij,ij->i", basis.Q[:, :k] @ (R @ R.T), basis.Q[:, :k])
-        variances = np.maximum(variances, 0.0)
+        Q = basis.columns(np.arange(k))
+        variances = np.maximum(np.einsum("ij,ij->i", Q @ (R @ R.T), Q), 0.0)
     return Reduction(wider.copy(), R, c[:k], reader, level, left_out, states, rounding, variances)
 
 
-def _outside(residual: Floats, Q: Floats) -> Floats:
-    """A direction outside of the space: half where rounding leads to, half anywhere."""
+def _outside(residual: Floats, basis: _Basis, k: int) -> Floats:
+    """A direction outside of the first k: half where rounding leads to, half anywhere."""
     rng = np.random.default_rng(_SEED)
+
+    def without(v: Floats) -> Floats:
+        inside = basis.dot(v)
+        inside[k:] = 0.0
+        return np.asarray(v - basis.times(inside))
+
     direction = residual @ rng.standard_normal(residual.shape[1])
-    parts = [v - Q @ (Q.T @ v) for v in (direction, rng.standard_normal(len(Q)))]
+    parts = [without(v) for v in (direction, rng.standard_normal(len(residual)))]
     one, other = (v / max(float(np.sqrt(v @ v)), TINY) for v in parts)
     direction = other + (one if one @ other >= 0 else -one)  # where one is left, they do not cancel
-    direction = direction - Q @ (Q.T @ direction)
+    direction = without(direction)
     return np.asarray(direction / np.sqrt(direction @ direction))
 
 
 class _Basis:
-    """Orthonormal columns, of which further ones are added by Gram–Schmidt, done twice."""
+    """Orthonormal columns, of which further ones are added by Gram–Schmidt.
+
+    Kept in blocks that are made as they are needed. ``dropped`` is the longest rest of a vector
+    that was taken to lie in the space.
+    """
 
     def __init__(self, size: int, capacity: int) -> None:
-        self.capacity = min(capacity, size)
-        self.Q = np.zeros((size, self.capacity), order="F")
-        self.count = 0
+        self.size, self.capacity = size, min(capacity, size)
+        self.count, self.dropped = 0, 0.0
+        self._width = min(self.capacity, max(BLOCK, ENTRIES // size))
+        self._blocks: list[Floats] = []
 
     def add(self, v: Floats) -> Floats:
         """Coordinates of v; where it leads out of the space, the space is extended."""
         coordinates = np.zeros(self.capacity)
-        Q, length = self.Q[:, : self.count], float(np.sqrt(v @ v))
+        length = rest = float(np.sqrt(v @ v))
         for _ in range(2):
-            part = Q.T @ v
-            v = v - Q @ part
+            before, part = rest, self.dot(v)
+            v = v - self.times(part)
             coordinates[: self.count] += part
-        rest = float(np.sqrt(v @ v))
+            rest = float(np.sqrt(v @ v))
+            if rest > ORTHOGONAL * before:  # little went away, and with it little rounding came
+                break
         if self.count < self.capacity and rest > EXHAUSTED * length:
-            self.Q[:, self.count] = v / rest
-            coordinates[self.count] = rest
-            self.count += 1
+            self._append(v / rest)
+            coordinates[self.count - 1] = rest
+        else:
+            self.dropped = max(self.dropped, rest)
         return coordinates
+
+    def dot(self, v: Floats) -> Floats:
+        """Qᵀv."""
+        return np.concatenate([np.zeros(0), *(block.T @ v for _, block in self._filled())])
+
+    def times(self, S: Floats) -> Floats:
+        """QS."""
+        total = np.zeros((self.size, *S.shape[1:]))
+        for first, block in self._filled():
+            total += block @ S[first : first + block.shape[1]]
+        return total
+
+    def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Floats:
+        """Some columns of Q, all rows of them or some."""
+        size = self.size if rows is None else len(rows)
+        chosen = np.empty((size, len(which)), order="F")
+        for j, k in enumerate(which.tolist()):
+            column = self.column(k)
+            chosen[:, j] = column if rows is None else column[rows]
+        return chosen
+
+    def column(self, k: int) -> Floats:
+        """One column of Q."""
+        return self._blocks[k // self._width][:, k % self._width]
+
+    def _filled(self) -> Iterator[tuple[int, Floats]]:
+        """Blocks as far as they are filled, each with the number of its first column."""
+        for j, block in enumerate(self._blocks):
+            first = j * self._width
+            yield first, block[:, : min(self._width, self.count - first)]
+
+    def _append(self, column: Floats) -> None:
+        if self.count == len(self._blocks) * self._width:
+            require_room_for_columns(self.size, self._width, "more directions of its states")
+            self._blocks.append(np.empty((self.size, self._width), order="F"))
+        self._blocks[-1][:, self.count % self._width] = column
+        self.count += 1
 
 
 def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Floats | None, float]:
