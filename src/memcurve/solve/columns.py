@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 
 #: What all lags beyond those listed may hold, relative to the noise, where only its square counts.
 TAIL = 3e-7
-#: After so many lags it is foreseen how many there will be.
-PILOT = 64
+#: After so many columns, and at least so many lags, it is foreseen how many there will be.
+PILOT, FEWEST_LAGS = 64, 8
 #: Rows of a chunk, in units of the number of columns, and at least.
 CHUNK, LEAST_ROWS = 4, 2048
 #: A measured difference is taken this many times to be an error.
@@ -84,9 +84,11 @@ class LagByLag:
     def lags_needed(self, small: float) -> float:
         """Lags until those that follow are small, as it went in the second half of these."""
         middle, end = len(self.sizes) // 2, len(self.sizes) - 1
+        if self.sizes[end] * self.passed_on <= small:
+            return end + 1
         slope = np.log(self.sizes[end] / self.sizes[middle]) / (end - middle)
         missing = np.log(small / (self.sizes[end] * self.passed_on))
-        return len(self.sizes) + float(missing / slope) if slope < 0 else np.inf
+        return end + 1 + float(missing / slope) if slope < 0 else np.inf
 
     def finished(self, small: float, most: int) -> Columns:
         """Go on until all that follows is small, and factor."""

@@ -22,6 +22,7 @@ the others, stands for all that lies outside.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +36,7 @@ from memcurve.limits import require_room_for_columns
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter, filter_of
-from memcurve.solve.columns import PILOT, TAIL, LagByLag
+from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS, MANY_STATES, sum_of_powers, times
@@ -59,6 +60,8 @@ PROMISING, LOOK_AGAIN = 10.0, 1.05
 #: A vector that keeps this share of its length is orthogonal enough ("twice is enough"); rounding
 #: of a large network is measured in so many columns; a block of a basis has about so many entries.
 ORTHOGONAL, SOME, ENTRIES = 0.7, 32, 1_000_000
+#: Steps taken at once, and how much of a vector must lie outside of the space with those before.
+MOST_AHEAD, FAR_APART = 16, 0.5
 #: Up to so many states the basis may span all of them; beyond, half of them, and never more than
 #: the latter: other ways are quicker then.
 FEW_STATES, MOST_DIRECTIONS = 300, 4000
@@ -68,9 +71,9 @@ ENOUGH_TO_SEE = 96
 EXHAUSTED = 100 * EPS
 #: Filters that are worse than this, relative to the density of the input, are left alone.
 LARGEST_DOUBT = 1e-9
-#: What may lie beyond lags of coloured input that are listed one by one, relative to the noise, and
-#: the noise relative to the mask from which on that is good enough.
-COLOURED_TAIL, LEAST_LISTED = 1e-10, 1e-6
+#: Where lags are listed one by one: what may lie beyond them for coloured input, and their
+#: rounding, both relative to the noise; and how much noise it takes, relative to the mask.
+COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
 #: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
 #: and how much dearer the steps of a basis are.
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
@@ -308,25 +311,29 @@ def _reduced_by_cost(
     if small or tail is None or level < LEAST_LISTED * np.sqrt((C**2).sum()):
         return reduced(A, C, level, rows=rows)
     lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
-    lag_by_lag.advance(PILOT)
+    lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
     lags = lag_by_lag.lags_needed(tail * level)
     steps = np.inf
-    if rows is None:  # the diagonal of R tells how Arnoldi's steps would go
-        lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY).reshape(-1, width)
+    if rows is None and len(C) > 2 * width:  # the diagonal of R tells how a basis would grow
+        lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY)
+        lengths = lengths[: len(lengths) // width * width].reshape(-1, width)
         log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
         steps = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
     product, entry = PRODUCT * A.nnz, ENTRY * len(C)
     by_steps = steps * (2 * product + steps * ARNOLDI * entry)
     by_lags = width * lags * (1.6 * product + width * lags * entry)
-    if by_steps < by_lags or lags > MOST_DEFAULT_LAGS:
-        passed_on = lag_by_lag.passed_on
+    passed_on = lag_by_lag.passed_on
+    if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
+        lag_by_lag.require_room(lags)
+        with contextlib.suppress(UncertainResultError):
+            found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT)
+            if found.rounding <= LISTED_ROUNDING * level:
+                read = len(C) if rows is None else len(rows)
+                return Listed(found.R, width, level, found.rounding, found.beyond, read)
+    else:
         require_room_for_columns(len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
-        del lag_by_lag
-        return reduced(A, C, level, rows=rows, passed_on=passed_on)
-    lag_by_lag.require_room(lags)
-    found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT)
-    read = len(C) if rows is None else len(rows)
-    return Listed(found.R, width, level, found.rounding, found.beyond, read)
+    del lag_by_lag
+    return reduced(A, C, level, rows=rows, passed_on=passed_on)
 
 
 def reduced(
@@ -352,13 +359,22 @@ def reduced(
     # as that is not small, a closer look is not worth its time
     look, k, history = 0, 0, []
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
+    ahead = MOST_AHEAD if size >= MANY_STATES and C.shape[1] == 1 else 1
     while k < basis.count:
         before = basis.count
-        H[:, k] = basis.add(A @ basis.column(k))
-        log_new += np.log(H[before, k]) / C.shape[1] if basis.count > before else 0.0
-        k += 1
-        history.append(log_new)
-        if k == ENOUGH_TO_SEE and _steps_needed(history, log_enough) > 1.2 * most:
+        # of a large network several steps at once, as long as their directions are far apart
+        taken = _steps_at_once(A, basis, H, k, ahead) if ahead > 1 else 0
+        if taken:
+            ahead = min(taken, ahead)
+        else:
+            H[:, k], taken, ahead = basis.add(A @ basis.column(k)), 1, max(1, ahead // 2)
+        for j in range(k, k + taken):
+            new = H[before + j - k, j] if before + j - k < basis.count else 0.0
+            log_new += np.log(new) / C.shape[1] if new else 0.0
+            history.append(log_new)
+        k += taken
+        seen = k >= ENOUGH_TO_SEE > k - taken
+        if seen and _steps_needed(history, log_enough) > 1.2 * most:
             break
         if k == basis.count or (k >= look and log_new <= log_enough):
             passed_on = sum_of_powers(A) if passed_on is None else passed_on
@@ -369,6 +385,37 @@ def reduced(
         if basis.count > most:
             break
     raise UncertainResultError("the memory above the noise is spread over too many directions.")
+
+
+def _steps_at_once(A: Any, basis: _Basis, H: Floats, k: int, count: int) -> int:
+    """Steps from the newest direction on, made together; how many of them were good.
+
+    w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of many
+    narrow ones. With g_j their coordinates, A w_{j−1} = n_j w_j is H g_{j−1} = n_j g_j, whose last
+    unknown column is that of the newest direction. Ends where a w_j is not far from those before.
+    """
+    count = min(count, basis.capacity - basis.count)
+    if count < 2 or k != basis.count - 1:
+        return 0
+    W, lengths, w = np.empty((basis.size, count), order="F"), np.empty(count), basis.column(k)
+    for j in range(count):
+        w = A @ w
+        lengths[j] = np.sqrt(w @ w)
+        if not lengths[j] > TINY:
+            return 0
+        W[:, j] = w = w / lengths[j]
+    P, S, T = basis.extended(W)
+    pivots = np.abs(np.diag(T))
+    far = int(np.argmin(np.append(pivots, 0.0) >= FAR_APART))
+    basis.keep(P[:, :far])
+    size = basis.count
+    g = np.concatenate([S, T])[:size]
+    for j in range(far):
+        image = lengths[j] * g[:, j]
+        if j:
+            image = (image - H[:size, : k + j] @ g[: k + j, j - 1]) / g[k + j, j - 1]
+        H[:size, k + j] = image
+    return far
 
 
 def _steps_needed(history: list[float], log_enough: float) -> float:
@@ -404,9 +451,9 @@ def _with_rounding(
     known = np.concatenate([H[:count, :k], c[:count]], axis=1)
     sizes = np.sqrt((known**2).sum(axis=0))
     # rounding of all columns is of one kind: of large networks some of them tell
-    some = (
-        np.arange(k) if len(C) < MANY_STATES else np.unique(np.linspace(0, k - 1, SOME).astype(int))
-    )
+    some = np.arange(k)
+    if len(C) >= MANY_STATES and k > SOME:
+        some = np.sort(np.random.default_rng(_SEED).choice(k, SOME, replace=False))
     residual = np.concatenate([times(A, basis.columns(some)), C], axis=1)
     some = np.append(some, np.arange(k, known.shape[1]))
     residual -= basis.times(known[:, some])
@@ -416,14 +463,17 @@ def _with_rounding(
     else:
         relative = (found / np.maximum(sizes[some], TINY)).max()
         rounding = (2 * relative + EPS) * sizes + 2 * basis.dropped
-    wider, Q = H[:k, :k], basis.columns(np.arange(k), rows)
+    wider = H[:k, :k]
     if k < len(C):
         outside = _outside(residual, basis, k)
         step = A @ outside
         wider = np.block([[wider, basis.dot(step)[:k, None]], [np.zeros(k), outside @ step]])
-        Q = np.concatenate([Q, (outside if rows is None else outside[rows])[:, None]], axis=1)
-    reader = None if rows is None else np.asarray(np.linalg.qr(Q, mode="r"))
-    states = len(C) if rows is None else len(rows)
+    reader, states = None, len(C)
+    if rows is not None:
+        Q = basis.columns(np.arange(k), rows)
+        if k < len(C):
+            Q = np.concatenate([Q, outside[rows, None]], axis=1)
+        reader, states = np.asarray(np.linalg.qr(Q, mode="r")), len(rows)
     variances = None
     if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
         Q = basis.columns(np.arange(k))
@@ -458,7 +508,7 @@ class _Basis:
     def __init__(self, size: int, capacity: int) -> None:
         self.size, self.capacity = size, min(capacity, size)
         self.count, self.dropped = 0, 0.0
-        self._width = min(self.capacity, max(BLOCK, ENTRIES // size))
+        self._width = min(self.capacity, max(2 * BLOCK, ENTRIES // size))
         self._blocks: list[Floats] = []
 
     def add(self, v: Floats) -> Floats:
@@ -479,9 +529,33 @@ class _Basis:
             self.dropped = max(self.dropped, rest)
         return coordinates
 
+    def extended(self, W: Floats) -> tuple[Floats, Floats, Floats]:
+        """P, S and T of W = QS + PT, T triangular with a positive diagonal."""
+        from scipy.linalg import qr
+        from scipy.linalg.blas import dgemm
+
+        S = np.zeros((self.count, W.shape[1]))
+        for _ in range(2):
+            part = self.dot(W)
+            for first, block in self._filled():
+                inside = part[first : first + block.shape[1]]
+                W = dgemm(-1.0, block, inside, 1.0, W, overwrite_c=True)  # in place
+            S += part
+            if np.einsum("ij,ij->j", W, W).min() > ORTHOGONAL**2:
+                break
+        P, T = qr(W, mode="economic", overwrite_a=True, check_finite=False)
+        signs = np.where(np.diag(T) < 0, -1.0, 1.0)
+        return np.asarray(P * signs, dtype=float), S, signs[:, None] * T
+
+    def keep(self, P: Floats) -> None:
+        """Add columns that are orthonormal already."""
+        for column in P.T:
+            self._append(column)
+
     def dot(self, v: Floats) -> Floats:
         """Qᵀv."""
-        return np.concatenate([np.zeros(0), *(block.T @ v for _, block in self._filled())])
+        parts = [block.T @ v for _, block in self._filled()]
+        return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])
 
     def times(self, S: Floats) -> Floats:
         """QS."""
