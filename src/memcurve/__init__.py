@@ -6,129 +6,77 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from memcurve.version import __version__
+from memcurve.version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from memcurve import adapters, ensembles, inputs, masks, plot
-    from memcurve.adapters import as_network
-    from memcurve.auditing import Audit, audit
-    from memcurve.batch import MemoryCurves, memory_curves
-    from memcurve.comparison import Comparison, compare
-    from memcurve.curve import MemoryCurve, NoiseProfile
-    from memcurve.data.capacity import Capacity, capacity_from_data
-    from memcurve.data.checks import check_recording
-    from memcurve.data.memory import memory_from_data
-    from memcurve.errors import (
-        RankWarning,
-        RecordingWarning,
-        UncertainResultError,
-        UnstableNetworkError,
-    )
-    from memcurve.io import load_matrix, load_network, save_network
-    from memcurve.memory import (
-        controllable_spectrum,
-        fisher_curve,
-        forecasting_curve,
-        memory_curve,
-        noise_profile,
-    )
-    from memcurve.network import LinearNetwork
-    from memcurve.network.nonlinear import NonlinearNetwork
-    from memcurve.noise import Float32, Float64, ObservationNoise, Quantised, StateNoise
-    from memcurve.normal_form import InputNormal, input_normal
-    from memcurve.sweeping import Study, Sweep, sweep
+if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
+    from memcurve import adapters as adapters
+    from memcurve import ensembles as ensembles
+    from memcurve import inputs as inputs
+    from memcurve import masks as masks
+    from memcurve import plot as plot
+    from memcurve.adapters import as_network as as_network
+    from memcurve.auditing import Audit as Audit
+    from memcurve.auditing import audit as audit
+    from memcurve.batch import MemoryCurves as MemoryCurves
+    from memcurve.batch import memory_curves as memory_curves
+    from memcurve.comparison import Comparison as Comparison
+    from memcurve.comparison import compare as compare
+    from memcurve.curve import MemoryCurve as MemoryCurve
+    from memcurve.curve import NoiseProfile as NoiseProfile
+    from memcurve.data.capacity import Capacity as Capacity
+    from memcurve.data.capacity import capacity_from_data as capacity_from_data
+    from memcurve.data.checks import check_recording as check_recording
+    from memcurve.data.memory import memory_from_data as memory_from_data
+    from memcurve.errors import RankWarning as RankWarning
+    from memcurve.errors import RecordingWarning as RecordingWarning
+    from memcurve.errors import UncertainResultError as UncertainResultError
+    from memcurve.errors import UnstableNetworkError as UnstableNetworkError
+    from memcurve.io import load_matrix as load_matrix
+    from memcurve.io import load_network as load_network
+    from memcurve.io import save_network as save_network
+    from memcurve.memory import controllable_spectrum as controllable_spectrum
+    from memcurve.memory import fisher_curve as fisher_curve
+    from memcurve.memory import forecasting_curve as forecasting_curve
+    from memcurve.memory import memory_curve as memory_curve
+    from memcurve.memory import noise_profile as noise_profile
+    from memcurve.network import LinearNetwork as LinearNetwork
+    from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
+    from memcurve.noise import Float32 as Float32
+    from memcurve.noise import Float64 as Float64
+    from memcurve.noise import ObservationNoise as ObservationNoise
+    from memcurve.noise import Quantised as Quantised
+    from memcurve.noise import StateNoise as StateNoise
+    from memcurve.normal_form import InputNormal as InputNormal
+    from memcurve.normal_form import input_normal as input_normal
+    from memcurve.sweeping import Study as Study
+    from memcurve.sweeping import Sweep as Sweep
+    from memcurve.sweeping import sweep as sweep
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
-_HOMES = {
-    "Audit": "memcurve.auditing",
-    "Capacity": "memcurve.data.capacity",
-    "Comparison": "memcurve.comparison",
-    "Float32": "memcurve.noise",
-    "Float64": "memcurve.noise",
-    "InputNormal": "memcurve.normal_form",
-    "LinearNetwork": "memcurve.network",
-    "MemoryCurve": "memcurve.curve",
-    "MemoryCurves": "memcurve.batch",
-    "NoiseProfile": "memcurve.curve",
-    "NonlinearNetwork": "memcurve.network.nonlinear",
-    "ObservationNoise": "memcurve.noise",
-    "Quantised": "memcurve.noise",
-    "RankWarning": "memcurve.errors",
-    "RecordingWarning": "memcurve.errors",
-    "StateNoise": "memcurve.noise",
-    "Study": "memcurve.sweeping",
-    "Sweep": "memcurve.sweeping",
-    "UncertainResultError": "memcurve.errors",
-    "UnstableNetworkError": "memcurve.errors",
-    "adapters": "memcurve",
-    "as_network": "memcurve.adapters",
-    "audit": "memcurve.auditing",
-    "capacity_from_data": "memcurve.data.capacity",
-    "check_recording": "memcurve.data.checks",
-    "compare": "memcurve.comparison",
-    "controllable_spectrum": "memcurve.memory",
-    "ensembles": "memcurve",
-    "fisher_curve": "memcurve.memory",
-    "forecasting_curve": "memcurve.memory",
-    "input_normal": "memcurve.normal_form",
-    "inputs": "memcurve",
-    "load_matrix": "memcurve.io",
-    "load_network": "memcurve.io",
-    "masks": "memcurve",
-    "memory_curve": "memcurve.memory",
-    "memory_curves": "memcurve.batch",
-    "memory_from_data": "memcurve.data.memory",
-    "noise_profile": "memcurve.memory",
-    "plot": "memcurve",
-    "save_network": "memcurve.io",
-    "sweep": "memcurve.sweeping",
+_NAMES = {
+    "memcurve": "adapters ensembles inputs masks plot",
+    "memcurve.adapters": "as_network",
+    "memcurve.auditing": "Audit audit",
+    "memcurve.batch": "MemoryCurves memory_curves",
+    "memcurve.comparison": "Comparison compare",
+    "memcurve.curve": "MemoryCurve NoiseProfile",
+    "memcurve.data.capacity": "Capacity capacity_from_data",
+    "memcurve.data.checks": "check_recording",
+    "memcurve.data.memory": "memory_from_data",
+    "memcurve.errors": "RankWarning RecordingWarning UncertainResultError UnstableNetworkError",
+    "memcurve.io": "load_matrix load_network save_network",
+    "memcurve.memory": (
+        "controllable_spectrum fisher_curve forecasting_curve memory_curve noise_profile"
+    ),
+    "memcurve.network": "LinearNetwork",
+    "memcurve.network.nonlinear": "NonlinearNetwork",
+    "memcurve.noise": "Float32 Float64 ObservationNoise Quantised StateNoise",
+    "memcurve.normal_form": "InputNormal input_normal",
+    "memcurve.sweeping": "Study Sweep sweep",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "Audit",
-    "Capacity",
-    "Comparison",
-    "Float32",
-    "Float64",
-    "InputNormal",
-    "LinearNetwork",
-    "MemoryCurve",
-    "MemoryCurves",
-    "NoiseProfile",
-    "NonlinearNetwork",
-    "ObservationNoise",
-    "Quantised",
-    "RankWarning",
-    "RecordingWarning",
-    "StateNoise",
-    "Study",
-    "Sweep",
-    "UncertainResultError",
-    "UnstableNetworkError",
-    "__version__",
-    "adapters",
-    "as_network",
-    "audit",
-    "capacity_from_data",
-    "check_recording",
-    "compare",
-    "controllable_spectrum",
-    "ensembles",
-    "fisher_curve",
-    "forecasting_curve",
-    "input_normal",
-    "inputs",
-    "load_matrix",
-    "load_network",
-    "masks",
-    "memory_curve",
-    "memory_curves",
-    "memory_from_data",
-    "noise_profile",
-    "plot",
-    "save_network",
-    "sweep",
-]
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -141,4 +89,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -36,7 +36,13 @@ def exact_array(value: Any, argument: str) -> NDArray[Any]:
         exact = np.array(array, dtype=np.complex128 if complex_valued else np.float64)
     require_finite(exact, argument)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        _require_exact_integers(array, argument)
+        beyond = array[(array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)]
+        lost = [value for value in beyond.tolist() if int(float(value)) != value]
+        if lost:
+            raise ValueError(
+                f"`{argument}` holds the integer {lost[0]} beyond 2**53, which float64 cannot "
+                f"represent; divide by a common factor or convert to float yourself."
+            )
     elif array.dtype.itemsize > exact.dtype.itemsize and not np.array_equal(array, exact):
         raise ValueError(
             f"`{argument}` is {array.dtype} and holds numbers float64 cannot represent; round it "
@@ -66,16 +72,6 @@ def require_finite(array: NDArray[Any], argument: str) -> None:
         f"`{argument}` must be finite, got {array[where]} at index {list(where)} "
         f"({int((~finite).sum())} such entries); remove or replace them."
     )
-
-
-def _require_exact_integers(array: NDArray[Any], argument: str) -> None:
-    beyond = array[(array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)]
-    lost = [value for value in beyond.tolist() if int(float(value)) != value]
-    if lost:
-        raise ValueError(
-            f"`{argument}` holds the integer {lost[0]} beyond 2**53, which float64 cannot "
-            f"represent; divide by a common factor or convert to float yourself."
-        )
 
 
 def require_number(

@@ -85,13 +85,10 @@ class Comparison(Result):
     def to_pandas(self) -> Any:
         """A pandas DataFrame, one row a method."""
         pd = optional("pandas", "this", "frames")
-        columns = {
-            name: [getattr(row, name) for row in self.rows]
-            for name in ("total", "largest_error", "seconds", "note")
-        }
-        return pd.DataFrame(
-            columns, index=pd.Index([row.label for row in self.rows], name="method")
-        )
+        names = ("total", "largest_error", "seconds", "note")
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        labels = pd.Index([row.label for row in self.rows], name="method")
+        return pd.DataFrame(columns, index=labels)
 
     def to_xarray(self) -> Any:
         """An xarray Dataset of the curves over method and lag."""
@@ -171,38 +168,34 @@ def compare(
         raise ValueError("`noise` must be a single level to compare methods, got a sequence.")
     chosen = dict(options or {})
     asked = _methods(methods, question, chosen)
-    for name in [*(name for name, _ in asked), *chosen]:
+    for name in [*(name for name, _, _ in asked), *chosen]:
         table_entry(METHODS, name, "method")
     seconds, exact = _timed(question, "exact", chosen.get("exact", {}), None)
     rows = [_row(exact, "exact", float(exact.error.max()), seconds)]
-    for name, given in asked:
+    for name, label, given in asked:
         try:
             seconds, curve = _timed(question, name, given, seed)
         except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
-            label = _label(name, given, chosen)
             rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {error}"))
         else:
             largest = float(np.abs(curve.channels - exact.channels).max())
-            rows.append(_row(curve, _label(name, given, chosen), largest, seconds))
+            rows.append(_row(curve, label, largest, seconds))
     return Comparison(exact, tuple(rows), question.setting())
 
 
 def _methods(
     methods: Any, question: Question, options: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[str, Mapping[str, Any]]]:
-    """Names and options of the methods to run besides the exact one."""
+) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Name, label and options of the methods to run besides the exact one."""
     if methods is None:
         methods = [m.name for m in METHODS.values() if m.compared and m.can_answer(question)]
-    listed = [methods] if isinstance(methods, str) else list(methods)
-    pairs = [(one, options.get(one, {})) if isinstance(one, str) else one for one in listed]
-    return [(name, given) for name, given in pairs if name != "exact"]
-
-
-def _label(name: str, given: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]) -> str:
-    """The name, with options that were given with it."""
-    if not given or given is options.get(name):
-        return name
-    return f"{name} ({', '.join(f'{option}={value}' for option, value in given.items())})"
+    asked = []
+    for one in [methods] if isinstance(methods, str) else methods:
+        name, own = (one, {}) if isinstance(one, str) else one
+        words = ", ".join(f"{option}={value}" for option, value in own.items())
+        given = options.get(name, {}) if isinstance(one, str) else own
+        asked.append((name, f"{name} ({words})" if words else name, given))
+    return [entry for entry in asked if entry[0] != "exact"]
 
 
 def _timed(

@@ -186,14 +186,11 @@ class MemoryCurve(Result):
             ("network", self.network),
             ("method", self.method),
             (_TOTALS.get(self.kind, "total"), self._total_text()),
-            ("rank", "unknown" if self.rank is None else str(self.rank)),
-            (
-                "horizons" if self.kind == "forecasting" else "lags",
-                f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none",
-            ),
         ]
-        if self.kind == "Fisher":  # nothing to do with a rank
-            rows = [row for row in rows if row[0] != "rank"]
+        if self.kind != "Fisher":  # which has nothing to do with a rank
+            rows.append(("rank", "unknown" if self.rank is None else str(self.rank)))
+        span = f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none"
+        rows.append(("horizons" if self.kind == "forecasting" else "lags", span))
         if len(self):
             largest = self.error.max()
             rows.append(("largest error", "unknown" if np.isnan(largest) else f"{largest:.1e}"))

@@ -27,16 +27,10 @@ class TooLargeError(MemoryError):
 
 
 class Work(NamedTuple):
-    """What a question takes.
+    """What a question takes: N×N arrays of float64, besides A itself, and time.
 
-    Attributes
-    ----------
-    arrays : float
-        N×N arrays of float64, besides A itself.
-    columns : float
-        The same for each N columns of a Krylov matrix, of lags or of samples.
-    times : float
-        Time, in units of that of the eigenvalues.
+    ``columns`` are arrays for each N columns of a Krylov matrix, of lags or of samples; ``times``
+    is in units of the time of the eigenvalues.
     """
 
     arrays: float
@@ -45,14 +39,10 @@ class Work(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """An estimate of what a question takes, besides the network itself.
+    """What a question takes besides the network itself, by estimate.
 
-    Attributes
-    ----------
-    bytes : int
-        Memory, from the number of arrays that was measured.
-    seconds : float
-        Time on two cores of a usual machine, good to a small factor.
+    The bytes follow from the number of arrays that was measured; the seconds are those of two cores
+    of a usual machine, good to a small factor.
     """
 
     bytes: int
@@ -95,8 +85,9 @@ def estimated_cost(
     (3.2, 16.666666666666668)
     """
     work = _work(question)
-    seconds = work.times * _OPERATIONS * float(states) ** 3 / _RATE
-    return Cost(_bytes(states, work, columns), seconds)
+    wide = 5 * states if columns is None else columns
+    need = _ENTRY * states * (work.arrays * states + work.columns * wide)
+    return Cost(int(need), work.times * _OPERATIONS * float(states) ** 3 / _RATE)
 
 
 def require_room_for_states(
@@ -120,14 +111,7 @@ def require_room_for_states(
 def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _ENTRY) -> None:
     """Raise a TooLargeError where a dense array, and the float64 copy kept of it, cannot fit.
 
-    Parameters
-    ----------
-    shape : sequence of int
-        Its shape, e.g. from the header of a file.
-    what : str
-        What the message calls it.
-    itemsize : int
-        Bytes of an entry as it is stored.
+    ``what`` is its name in the message, ``itemsize`` the bytes of an entry as it is stored.
     """
     need = math.prod(int(length) for length in shape) * (itemsize + _ENTRY)
     room = None if need <= _ALWAYS_THERE else available_memory()
@@ -159,7 +143,7 @@ def available_memory() -> int | None:
 
 def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:
     """Whether there is room for a question about so many states."""
-    need = _bytes(states, _work(question), columns)
+    need = estimated_cost(states, question, columns=columns).bytes
     room = None if need <= _ALWAYS_THERE else available_memory()
     return room is None or need <= room
 
@@ -172,17 +156,11 @@ def _work(question: str | Work) -> Work:
     return WORK[question]
 
 
-def _bytes(states: int, work: Work, columns: int | None) -> int:
-    wide = 5 * states if columns is None else columns
-    return int(_ENTRY * states * (work.arrays * states + work.columns * wide))
-
-
 def _system_room() -> int | None:
     """Memory available to any process: Linux tells, elsewhere it is the physical memory."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+    available = _entry(Path("/proc/meminfo"), "MemAvailable:")
+    if available is not None:
+        return available * 1024
     with contextlib.suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return None
@@ -201,16 +179,17 @@ def _control_group_rooms() -> Iterator[int]:
         with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
             limit = int((folder / "memory.max").read_text())
             used = int((folder / "memory.current").read_text())
-            yield max(0, limit - used + _reclaimable(folder))
+            cached = _entry(folder / "memory.stat", "inactive_file")  # used, but makes way
+            yield max(0, limit - used + (cached or 0))
 
 
-def _reclaimable(folder: Path) -> int:
-    """Bytes of cached files, which count as used but make way."""
+def _entry(file: Path, name: str) -> int | None:
+    """The number behind ``name`` in a file of names and numbers, if there is one."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in (folder / "memory.stat").read_text().splitlines():
-            if line.startswith("inactive_file "):
-                return int(line.split()[1])
-    return 0
+        for words in map(str.split, file.read_text().splitlines()):
+            if words[:1] == [name]:
+                return int(words[1])
+    return None
 
 
 def _size(count: int) -> str:

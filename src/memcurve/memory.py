@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -65,10 +66,6 @@ def memory_curve(
     **options
         Options of the method, see its own documentation.
 
-    Returns
-    -------
-    MemoryCurve
-
     Examples
     --------
     >>> import memcurve
@@ -110,12 +107,8 @@ def forecasting_curve(
         E.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them for several inputs.
     horizons : int
         Number of steps ahead; the result's ``total`` is over all of them, not only those listed.
-    noise
-        As for :func:`memory_curve`.
-    method : str
-        ``"exact"`` or ``"certified"``.
-    **options
-        ``certify_up_to``, as for :func:`memory_curve`.
+    noise, method, **options
+        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
 
     Returns
     -------
@@ -135,14 +128,8 @@ def forecasting_curve(
     horizons = require_size(horizons, "horizons")
     if horizons > MOST_HORIZONS:
         raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
-    question = Question.of(
-        as_network(network),
-        1,
-        input=input,
-        noise=_one_level(noise),
-        horizons=horizons,
-        kind="forecasting",
-    )
+    asked = {"input": input, "noise": _one_level(noise), "horizons": horizons}
+    question = Question.of(as_network(network), 1, kind="forecasting", **asked)
     return ask(question, method, options=options)
 
 
@@ -167,10 +154,8 @@ def fisher_curve(
         Standard deviation s of the noise that enters every state at every step.
     lags : int, optional
         Number of lags from 0 on; by default enough to hold nearly all of the total.
-    method : str
-        ``"exact"`` or ``"certified"``.
-    **options
-        ``certify_up_to``, as for :func:`memory_curve`.
+    method, **options
+        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
 
     Returns
     -------
@@ -230,18 +215,16 @@ def noise_profile(
     50.0
     """
     chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
-    noise = (StateNoise if state_noise else ObservationNoise)(chosen)
+    kind = StateNoise if state_noise else ObservationNoise
+    noise = kind(chosen)
     question = Question.of(as_network(network), lags, input=input, noise=noise)
     if _declared(method).bounded:
         curves = ask_family(question, method, seed=seed, options=options)
-    else:  # one level at a time
-        kind = StateNoise if state_noise else ObservationNoise
+    else:  # one level at a time, at the lags of the first
         curves = ()
         for level in noise.levels.tolist():
-            one = Question.of(
-                question.network, lags or (len(curves[0]) if curves else None),
-                input=question.processes, noise=kind(level),
-            )  # fmt: skip
+            shared = question.lags or (len(curves[0]) if curves else None)
+            one = dataclasses.replace(question, noise=kind(level), lags=shared)
             curves += ask_family(one, method, seed=seed, options=options)
     _warn_of_rank(curves[0])
     marks = {}
@@ -283,10 +266,7 @@ def ask(
     options: Mapping[str, Any] | None = None,
     warn: bool = True,
 ) -> MemoryCurve:
-    """Answer a question by one of the methods.
-
-    ``warn`` says whether a rank that hangs on the last digits is a warning too, besides a note.
-    """
+    """Answer a question by one of the methods; ``warn`` of a rank that hangs on the last digits."""
     [curve] = ask_family(question, method, seed=seed, options=options)
     if warn:
         _warn_of_rank(curve, stacklevel=4)
@@ -303,7 +283,11 @@ def ask_family(
     """Answer a question by one of the methods, a curve for each of its noise levels."""
     options = options or {}
     declared = _declared(method)
-    _require_options(declared, options)
+    if unknown := sorted(set(options) - set(declared.options)):
+        raise TypeError(
+            f"method {method!r} takes the options {', '.join(declared.options) or 'none'}; got "
+            f"{', '.join(unknown)}."
+        )
     if seed is not None:
         generator(seed)  # refuses what is no seed
     _require_answers(declared, question)
@@ -319,15 +303,6 @@ def _declared(method: Any) -> Method:
             f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
         )
     return METHODS[method]
-
-
-def _require_options(method: Method, options: Mapping[str, Any]) -> None:
-    unknown = sorted(set(options) - set(method.options))
-    if unknown:
-        listed = ", ".join(method.options) or "none"
-        raise TypeError(
-            f"method {method.name!r} takes the options {listed}; got {', '.join(unknown)}."
-        )
 
 
 def _require_answers(method: Method, question: Question) -> None:
@@ -357,6 +332,7 @@ def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> Non
     if method.name == "certified":  # it has a limit of its own
         return
     columns = question.lags if method.columns is None else method.columns(question, options)
+    columns = columns if isinstance(columns, int) else None  # what is no number, the method refuses
     work = _work_of(question) if method.name == "exact" else method.cost
     states = question.network.states
     if fits(states, work, columns=columns):

@@ -58,9 +58,8 @@ class Note(str):
         kind = cs.typed_dict_field(cs.literal_schema(list(KINDS)))
         entry = cs.typed_dict_schema({"kind": kind, "text": cs.typed_dict_field(cs.str_schema())})
         known = cs.union_schema([entry, cs.str_schema()])
-        read = cs.no_info_after_validator_function(_from_json, known)
         write = cs.plain_serializer_function_ser_schema(_to_json)
-        return cs.json_or_python_schema(read, read, serialization=write)
+        return cs.no_info_after_validator_function(_from_json, known, serialization=write)
 
 
 def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:

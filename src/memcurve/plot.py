@@ -69,10 +69,10 @@ def curves(
     >>> ax.figure.savefig("memory.png")  # doctest: +SKIP
     """
     hint = "; pass those of a list or a family as curves(*family)"
-    _require(results, _CURVE, "MemoryCurve", f"MemoryCurves, got {{}}{hint}.")
+    _require_some(results, labels, "MemoryCurve", "curves")
+    _require("results", results, _CURVE, "MemoryCurves", hint)
     if not all(map(len, results)):
         raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
-    _require_labels(labels, len(results), "curves")
     ax = _new_axes() if ax is None else ax
     names = [_plain(name) for name in labels or map(_label, results)]
     marker = "o" if max(map(len, results)) <= MOST_MARKERS else ""
@@ -126,11 +126,7 @@ def profile(family: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'standard deviation of the observation noise (input of unit variance)'
     """
-    if not _has(family, _PROFILE):
-        raise TypeError(
-            f"`family` must be a NoiseProfile, got {type(family).__name__}; memcurve.noise_profile "
-            f"gives one."
-        )
+    _require("family", [family], _PROFILE, "a NoiseProfile", "; memcurve.noise_profile gives one")
     shown = family.levels > 0
     if not shown.any():
         raise ValueError("`family` must hold a noise level above zero, got none.")
@@ -177,16 +173,14 @@ def floor_profile(curve: Any, *, ax: Axes | None = None) -> Axes:
     >>> memcurve.plot.floor_profile(curve).get_ylabel()
     'total memory'
     """
-    if not _has(curve, _CURVE):
-        raise TypeError(f"`curve` must be a MemoryCurve, got {type(curve).__name__}.")
+    _require("curve", [curve], _CURVE, "a MemoryCurve")
     if "profile" not in curve.diagnostics:
         raise ValueError(
             f"`curve` must come from memory_from_data with its default estimator, got one of "
             f"method {curve.method!r}, which has no profile; plot.profile draws those of networks."
         )
     ax = _new_axes() if ax is None else ax
-    floors = np.array([float(floor) for floor in curve.diagnostics["profile"]])
-    totals = np.array([float(total) for total in curve.diagnostics["profile"].values()])
+    floors, totals = np.array([*curve.diagnostics["profile"].items()], dtype=float).T
     name = f"{curve.network}: memory above the noise floor"
     _totals(ax, floors, totals, name, "number of states", int(curve.diagnostics["states"]))
     floor = float(curve.options["noise_floor"])
@@ -223,8 +217,8 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     >>> memcurve.plot.capacity(result).get_ylabel()
     'capacity'
     """
-    _require(results, _CAPACITY, "Capacity", "Capacities, got {}.")
-    _require_labels(labels, len(results), "results")
+    _require_some(results, labels, "Capacity", "results")
+    _require("results", results, _CAPACITY, "Capacities")
     ax = _new_axes() if ax is None else ax
     places = np.arange(len(results))
     bottom = np.zeros(len(results))
@@ -260,21 +254,23 @@ def save(ax: Axes, path: str | os.PathLike[str]) -> None:
         figure.savefig(path, dpi=150)
 
 
-def _has(result: Any, attributes: Sequence[str]) -> bool:
-    return all(hasattr(result, name) for name in attributes)
-
-
-def _require(results: Sequence[Any], attributes: Sequence[str], one: str, rule: str) -> None:
+def _require_some(
+    results: Sequence[Any], labels: Sequence[str] | None, one: str, several: str
+) -> None:
     if not results:
         raise ValueError(f"`results` must hold at least one {one}, got none.")
-    for result in results:
-        if not _has(result, attributes):
-            raise TypeError(f"`results` must be {rule.format(type(result).__name__)}")
+    if labels is not None and len(labels) != len(results):
+        raise ValueError(
+            f"`labels` must name each of the {len(results)} {several}, got {len(labels)} names."
+        )
 
 
-def _require_labels(labels: Sequence[str] | None, count: int, what: str) -> None:
-    if labels is not None and len(labels) != count:
-        raise ValueError(f"`labels` must name each of the {count} {what}, got {len(labels)} names.")
+def _require(
+    name: str, given: Sequence[Any], has: Sequence[str], what: str, hint: str = ""
+) -> None:
+    for one in given:
+        if not all(hasattr(one, attribute) for attribute in has):
+            raise TypeError(f"`{name}` must be {what}, got {type(one).__name__}{hint}.")
 
 
 def _totals(ax: Axes, x: Any, totals: Any, name: str, bound_name: str, bound: int | None) -> None:

@@ -33,10 +33,7 @@ class Result(ABC):
     EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ()
     #: Entries of the JSON that are no fields: :meth:`_derived` makes them, nothing reads them.
     DERIVED: ClassVar[tuple[str, ...]] = ()
-    __pydantic_config__: ClassVar[dict[str, Any]] = {
-        "arbitrary_types_allowed": True,
-        "extra": "forbid",
-    }
+    __pydantic_config__: ClassVar = {"arbitrary_types_allowed": True, "extra": "forbid"}
 
     notes: tuple[Note, ...]
 
@@ -89,9 +86,7 @@ class Result(ABC):
         """JSON Schema (draft 2020-12) of :meth:`to_json`."""
         found = _with_special_floats(_adapter(cls).json_schema())
         derived: dict[str, Any] = {name: {} for name in cls.DERIVED}
-        found["properties"] = {
-            "format": {"const": cls.FORMAT}, **derived, **found["properties"],
-        }  # fmt: skip
+        found["properties"] = {"format": {"const": cls.FORMAT}} | derived | found["properties"]
         found["required"] = list(found["properties"])
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
 
@@ -109,9 +104,8 @@ class Result(ABC):
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{os.fspath(path)} is not a saved {cls.__name__}: {error}."
-            ) from error
+            text = f"{os.fspath(path)} is not a saved {cls.__name__}: {error}."
+            raise ValueError(text) from error
 
 
 def _reason(error: Exception) -> str:
@@ -165,7 +159,7 @@ class Codec:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema as cs
 
-        write = cs.plain_serializer_function_ser_schema(self.written)
+        write = cs.plain_serializer_function_ser_schema(lambda value: value)  # see `plain`
         if self.dtype is None:
             return cs.any_schema(serialization=write)
         return cs.no_info_after_validator_function(self.read, cs.list_schema(), serialization=write)
@@ -175,11 +169,6 @@ class Codec:
             pairs = np.array(values, dtype=float).reshape(-1, 2)
             return np.asarray(pairs[:, 0] + 1j * pairs[:, 1])
         return np.array(values, dtype=self.dtype)
-
-    def written(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.dtype.kind == "c":
-            return [[z.real, z.imag] for z in value.tolist()]
-        return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 Floats = Annotated[NDArray[np.float64], Codec(float)]
@@ -216,11 +205,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def plain(value: Any) -> Any:
-    """JSON has no NaN or infinity: they become strings that ``float`` reads."""
-    if isinstance(value, np.ndarray):
+    """JSON has no NaN or infinity: they become strings that ``float`` reads; complex are pairs."""
+    if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):

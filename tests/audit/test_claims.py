@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 import memcurve
 import memcurve.krylov
 from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
-from memcurve.auditing.claims import BEST_PRECISION, claimed_number
-from memcurve.auditing.recognisers import RECOGNISERS
+from memcurve.auditing.claims import BEST_PRECISION, RECOGNISERS, claimed_number
 
 Floats = NDArray[np.float64]
 

@@ -217,7 +217,7 @@ def test_without_eigvals(monkeypatch: pytest.MonkeyPatch) -> None:
 
     backend = Backend(Namespace, None, "plain", True)
     with pytest.raises(TypeError, match="curves_of_poles"):
-        stack_module._eigenvalues(backend, np.eye(2)[None], None)
+        stack_module._decomposed(backend, np.eye(2)[None])
 
 
 def test_residues_are_those_of_the_stored_numbers() -> None:

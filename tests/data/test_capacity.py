@@ -317,6 +317,12 @@ def test_bad_arguments(changes: dict, message: str) -> None:
         capacity_from_data(X, Z, {1: 10}, name=3)
 
 
+def test_progress_by_degree() -> None:
+    told: list[tuple[str, int, int | None]] = []
+    capacity_from_data(X, Z, {1: 10, 2: 5}, progress=lambda *step: told.append(step))
+    assert told == [("degrees", 0, 2), ("degrees", 1, 2), ("degrees", 2, 2)]
+
+
 @pytest.mark.slow
 def test_speed_of_many_targets() -> None:
     """8,849 targets of degree up to 7, N = 20, T = 30,000."""

@@ -19,7 +19,6 @@ from memcurve.exploring.scene import (
     OWN_MASK,
     PageSettings,
     Scene,
-    TooLargeToWatchError,
     moved_scene,
     scene_of,
 )
@@ -125,7 +124,7 @@ def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> No
 
 def test_too_large_and_unstable_are_explained() -> None:
     big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1), name="big")
-    with pytest.raises(TooLargeToWatchError, match=r"up to 400 states .* big has 401"):
+    with pytest.raises(ValueError, match=r"up to 400 states .* big has 401"):
         scene_of(big)
     settings = PageSettings(spectral_radius=1.0)
     with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
@@ -201,7 +200,9 @@ def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
 
 def test_usable_and_squeezing(scene: Scene) -> None:
     settings = PageSettings(noise=1e-3, colour=0.95)
-    section = figures.usable_section(settings, usable(scene.network, settings.arguments()))
+    section = figures.usable_section(
+        settings, {"usable": usable(scene.network, settings.arguments())}
+    )
     assert section.chart is not None
     coloured = memcurve.inputs.ARMA(ar=[0.95])
     without = memcurve.memory_curve(scene.network, input=coloured).total

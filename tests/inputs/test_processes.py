@@ -145,7 +145,7 @@ def test_white_needs_a_variance(variance):
 
 
 def test_import_is_light():
-    modules = "inputs noise ensembles network.nonlinear network.diagonal network.recursion".split()
+    modules = "inputs noise ensembles network.nonlinear network.diagonal".split()
     code = f"import sys, {', '.join('memcurve.' + module for module in modules)}\n"
     code += "print({'scipy', 'flint', 'pydantic'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -207,6 +207,18 @@ def test_weak_connections_are_not_lost(weak: float) -> None:
     check(LinearNetwork(A, np.eye(12)[0]))
 
 
+def test_rounding_of_products_that_cancel() -> None:
+    """A q may be far smaller than its terms: its rounding is not, and no second product shows it."""
+    A, d, e = np.zeros((4, 4)), 2.0**-16, 2.0**-38
+    A[:, 1], A[:, 2] = [-0.25, -0.25 + d, 0.125 + d / 2, 0.25], [0.5, 0.5 - 2 * d, -0.25 - d, -0.5]
+    A[:, 3], A[2:, 0], A[0, 0] = [2 * e, d, d / 2, -4 * e], [e, 2 * e], -e
+    network = LinearNetwork(csr_array(A), [1.0, 0.0, -2.0, -1.0])
+    for level in 9.433985276476566e-07 * np.geomspace(0.1, 10, 21):
+        outcome = solved(network, ObservationNoise(level))
+        truth = memory_curve(network, LAGS, noise=level, method="certified")
+        assert abs(outcome.total[0] - truth.total) <= outcome.total_error[0] + truth.total_error
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_single_direction_is_left_out(seed: int) -> None:
     """The only state outside of the basis is looked at, whichever way rounding points."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
-from memcurve.methods.certified import enclose
 from memcurve.solve.balls.general import enclose_any
+from memcurve.solve.balls.plain import enclose
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from tolerances import EPS, LAST_DIGIT
 from truth import truth

@@ -13,7 +13,7 @@ from typing import Any
 
 from memcurve.adapters.arrays import diagonal, from_mapping, from_tuple, leaky, lru, s4d, s5
 from memcurve.adapters.graphs import from_graph
-from memcurve.adapters.linear_systems import from_control, from_scipy
+from memcurve.adapters.linear_systems import from_system
 from memcurve.adapters.reservoirs import conn2res, from_conn2res, from_reservoirpy
 from memcurve.adapters.torch_modules import from_torch
 from memcurve.io import load_network
@@ -103,8 +103,8 @@ _OWN: tuple[tuple[Any, Adapter], ...] = (
 _FOREIGN: dict[str, Adapter] = {
     "reservoirpy": from_reservoirpy,
     "conn2res": from_conn2res,
-    "scipy.signal": from_scipy,
-    "control": from_control,
+    "scipy.signal": from_system,
+    "control": from_system,
     "torch.nn": from_torch,
     "networkx": from_graph,
 }

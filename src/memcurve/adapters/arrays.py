@@ -227,7 +227,7 @@ def from_tuple(
     """(A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, step)."""
     if len(parts) not in (2, 3):
         raise ValueError(
-            f"`obj` must be a tuple (A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, "
+            f"`network` must be a tuple (A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, "
             f"step); got one of {len(parts)} parts."
         )
     if any(_is_linear_module(part) for part in parts):
@@ -257,8 +257,8 @@ def _from_linear_modules(parts: tuple[Any, ...]) -> LinearNetwork:
     """h_t = hidden(h_{t−1}) + inward(z_t) for two modules nn.Linear."""
     if len(parts) != 2 or not all(_is_linear_module(part) for part in parts):
         raise ValueError(
-            "`obj` must be a pair of nn.Linear, the recurrent one first, where one of its parts is "
-            "an nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
+            "`network` must be a pair of nn.Linear, the recurrent one first, where one part is an "
+            "nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
         )
     A, C = (exact_or_sparse(part.weight, name) for part, name in zip(parts, "AC", strict=True))
     biases = [exact_or_sparse(part.bias, "bias") for part in parts if part.bias is not None]

@@ -28,35 +28,22 @@ def from_graph(
     ``weight`` weigh one; those of a multigraph are summed.
     """
     if not (hasattr(graph, "nodes") and hasattr(graph, "adjacency")):
-        raise TypeError(f"`obj` must be a networkx graph, got {type(graph).__name__}.")
-    nodes = list(graph.nodes)
-    if not nodes:
-        raise ValueError("`obj` must be a graph of at least one node, got none; add nodes first.")
-    places = {node: k for k, node in enumerate(nodes)}
-    A = _matrix(graph, places, weight)
+        raise TypeError(f"`network` must be a networkx graph, got {type(graph).__name__}.")
+    places = {node: k for k, node in enumerate(graph.nodes)}
+    if not places:
+        raise ValueError("`network` must have at least one node, got none; add nodes first.")
+    from networkx import to_scipy_sparse_array
+
+    directed = graph.to_directed(as_view=True)
+    weights = [value for *_, value in directed.edges(data=weight, default=1.0)]
+    dtype = exact_array(weights, f"edge attribute {weight}").dtype
+    A = to_scipy_sparse_array(directed, dtype=dtype, weight=weight).T
     if spectral_radius is not None:
         A = scale_to_spectral_radius(A, spectral_radius)
     chosen = readout
     if isinstance(readout, list | tuple | set | frozenset | range):
         chosen = [_place(places, node, "readout") for node in readout]
     return LinearNetwork(A, _mask(mask, places), readout=chosen, name=str(graph.name) or None)
-
-
-def _matrix(graph: Any, places: dict[Any, int], weight: str | None) -> Any:
-    from scipy.sparse import csr_array
-
-    size = (len(places), len(places))
-    edges = [
-        (1.0 if weight is None else data.get(weight, 1.0), places[target], places[source])
-        for source, target, data in graph.edges(data=True)
-    ]
-    if not graph.is_directed():
-        edges += [(value, column, row) for value, row, column in edges if row != column]
-    if not edges:
-        return csr_array(size)
-    values, rows, columns = zip(*edges, strict=True)
-    numbers = exact_array(values, f"edge attribute {weight}")
-    return csr_array((numbers, (rows, columns)), shape=size)
 
 
 def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:

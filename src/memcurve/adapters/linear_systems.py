@@ -19,38 +19,29 @@ _LAG_NOTE = Note(
 )
 
 
-def from_scipy(
+def from_system(
     system: Any, *, outputs: bool = False, step: float | None = None, method: str | None = None
 ) -> LinearNetwork:
-    """A StateSpace, or what converts to one: TransferFunction, ZerosPolesGain, lti, dlti."""
-    if not hasattr(system, "to_ss"):
-        raise _refused(system)
-    is_discrete = any(parent.__name__ == "dlti" for parent in type(system).__mro__)
-    return _network(system.to_ss(), is_discrete, outputs, step, method)
-
-
-def from_control(
-    system: Any, *, outputs: bool = False, step: float | None = None, method: str | None = None
-) -> LinearNetwork:
-    """A StateSpace, or a TransferFunction in its controllable form."""
+    """A StateSpace of either library, or what converts to one, e.g. a TransferFunction."""
     kinds = {parent.__name__ for parent in type(system).__mro__}
-    if "TransferFunction" in kinds:
-        import control
+    if kinds & {"lti", "dlti"}:  # scipy's
+        system, is_discrete = system.to_ss(), "dlti" in kinds
+    elif kinds & {"TransferFunction", "StateSpace"}:
+        if "TransferFunction" in kinds:  # in its controllable form
+            import control
 
-        system = control.tf2ss(system)
-    elif "StateSpace" not in kinds:
-        raise _refused(system)
-    if system.dt is None:
-        raise ValueError(
-            "`obj` has no time base, dt=None: say whether it is a discrete-time system, "
-            "control.ss(A, B, C, D, True), or a continuous-time one, control.ss(A, B, C, D, 0)."
+            system = control.tf2ss(system)
+        if system.dt is None:
+            raise ValueError(
+                "`network` has no time base, dt=None: say whether it is a discrete-time system, "
+                "control.ss(A, B, C, D, True), or a continuous-time one, control.ss(A, B, C, D, 0)."
+            )
+        is_discrete = system.dt != 0
+    else:
+        raise TypeError(
+            f"`network` must be a linear system with states, StateSpace or what converts to one, "
+            f"got {type(system).__name__}; give its matrices as as_network((A, B))."
         )
-    return _network(system, system.dt != 0, outputs, step, method)
-
-
-def _network(
-    system: Any, is_discrete: bool, outputs: bool, step: float | None, method: str | None
-) -> LinearNetwork:
     matrices, notes = (system.A, system.B, system.C, system.D), list[Note]()
     if is_discrete and (step is not None or method is not None):
         raise ValueError(
@@ -58,12 +49,25 @@ def _network(
             "them out."
         )
     if not is_discrete:
-        matrices, note = _discretised(matrices, step, method)
-        notes.append(note)
+        if step is None:
+            raise ValueError(
+                "`network` is a continuous-time system, and memory is counted in steps; give the "
+                "`step` to discretise it with, e.g. step=0.1 (and `method`, zoh by default)."
+            )
+        from scipy.signal import cont2discrete
+
+        length = require_number(step, "step", "above 0, the time step", lambda h: h > 0)
+        rule = table_entry(_METHODS, "zoh" if method is None else method, "method")
+        discretise: Any = cont2discrete  # its many signatures do not fit a tuple of any arrays
+        matrices = discretise(matrices, length, method=rule)[:4]
+        note = f"continuous-time system, discretised with step {length:g} ({rule})"
+        notes.append(Note("network", note))
     A, B, C, D = (exact_array(part, "ABCD"[k]) for k, part in enumerate(matrices))
     size, count = len(A), len(C)
     if size == 0:
-        raise ValueError("`obj` must have at least one state, got a static gain; it has no memory.")
+        raise ValueError(
+            "`network` must have at least one state, got a static gain; it has no memory."
+        )
     if not outputs:
         return LinearNetwork(A, as_mask(B), notes=(*notes, _LAG_NOTE))
     # y[t] = C x[t] + D u[t] is a state driven by x[t] = x'_{t−1} and u[t]: no product is rounded
@@ -73,28 +77,3 @@ def _network(
     notes.append(Note("network", read))
     mask, read_out = as_mask(np.vstack([B, D])), range(size, size + count)
     return LinearNetwork(joined, mask, readout=read_out, notes=notes)
-
-
-def _discretised(
-    matrices: tuple[Any, ...], step: float | None, method: str | None
-) -> tuple[tuple[Any, ...], Note]:
-    if step is None:
-        raise ValueError(
-            "`obj` is a continuous-time system, and memory is counted in steps; give the `step` to "
-            "discretise it with, e.g. step=0.1 (and `method`, zoh by default)."
-        )
-    length = require_number(step, "step", "above 0, the time step", lambda h: h > 0)
-    rule = table_entry(_METHODS, "zoh" if method is None else method, "method")
-    from scipy.signal import cont2discrete
-
-    discretise: Any = cont2discrete  # its many signatures do not fit a tuple of any arrays
-    discrete = discretise(matrices, length, method=rule)
-    note = f"continuous-time system, discretised with step {length:g} ({rule})"
-    return discrete[:4], Note("network", note)
-
-
-def _refused(system: Any) -> TypeError:
-    return TypeError(
-        f"`obj` must be a linear system with states, StateSpace or what converts to one, got "
-        f"{type(system).__name__}; give its matrices as as_network((A, B))."
-    )

@@ -29,31 +29,25 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     kind = _kind(node)
     if kind not in _LINEARISED:
         raise TypeError(
-            f"`obj` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, or a "
-            f"Model with one, got {_label(node)}; {RECORD}."
+            f"`network` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, "
+            f"or a Model with one, got {_label(node)}; {RECORD}."
         )
     node, notes = _initialised(node, input_dim)
-    network = _network(node, kind)
-    name = node.name or f"{kind}, N={network.size}"
-    return network.replace(name=name, notes=(*network.notes, *notes))
-
-
-def _network(node: Any, kind: str) -> LinearNetwork:
     source = _label(node)
     W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
     bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
-    if kind == "Reservoir":  # x ← (1 − lr)·x + lr·f(W x + Win u + bias)
-        return recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
     if kind == "LocalPlasticityReservoir":  # x ← f((1 − lr)·x + lr·(W x + Win u + bias))
         inner = recurrent_network(W, Win, source=source, activation="identity", lr=lr, bias=bias)
-        return recurrent_network(
-            inner.A, inner.C, source=source, activation=activation, bias=inner.shift
-        )
-    # v ← (1 − lr)·v + lr·(W y + Win u + bias), y = f(a·v + b): about its fixed point y moves as
-    # that of a Reservoir with weights a·W and a·Win and bias a·bias + b
-    gain, bias = _dense(node.a, "a"), _dense(node.a, "a") * bias + _dense(node.b, "b")
-    W, Win = _scaled(gain, W), _scaled(gain, Win)
-    return recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
+        W, Win, lr, bias = inner.A, inner.C, 1.0, inner.shift
+    elif kind == "IPReservoir":
+        # v ← (1 − lr)·v + lr·(W y + Win u + bias), y = f(a·v + b): about its fixed point y moves
+        # as that of a Reservoir with weights a·W and a·Win and bias a·bias + b
+        gain, offset = _dense(node.a, "a"), _dense(node.b, "b")
+        W, Win, bias = _scaled(gain, W), _scaled(gain, Win), gain * bias + offset
+    # a Reservoir: x ← (1 − lr)·x + lr·f(W x + Win u + bias)
+    network = recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
+    name = node.name or f"{kind}, N={network.size}"
+    return network.replace(name=name, notes=(*network.notes, *notes))
 
 
 def _only_reservoir(model: Any) -> Any:
@@ -62,17 +56,17 @@ def _only_reservoir(model: Any) -> Any:
     if len(reservoirs) != 1:
         listed = "; ".join(map(_label, reservoirs)) or "none"
         raise ValueError(
-            f"`obj` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass the "
-            f"nodes one by one; memcurve.ensembles.stacked joins layers."
+            f"`network` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass "
+            f"the nodes one by one; memcurve.ensembles.stacked joins layers."
         )
     [reservoir] = reservoirs
     for sender, delay, receiver in model.edges:
         if receiver is reservoir and (delay or _kind(sender) != "Input"):
             raise ValueError(
-                f"`obj` must be a model whose reservoir is driven by the input alone, got one with "
-                f"{'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); pass "
-                f"the reservoir itself, whose inputs include that, and keep the columns of C that "
-                f"are the input's: network.replace(C=network.C[:, :d])."
+                f"`network` must be a model whose reservoir is driven by the input alone, got one "
+                f"with {'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); "
+                f"pass the reservoir itself, whose inputs include that, and keep the columns of C "
+                f"that are the input's: network.replace(C=network.C[:, :d])."
             )
     return reservoir
 
@@ -80,22 +74,18 @@ def _only_reservoir(model: Any) -> Any:
 def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     """The node itself, or a copy with weights where it has not drawn its own yet."""
     known = node.input_dim
-    if input_dim is not None:
-        input_dim = require_size(input_dim, "input_dim")
-        if known is not None and known != input_dim:
-            raise ValueError(
-                f"`input_dim` must be {known}, the number of inputs of {_label(node)}, got "
-                f"{input_dim}; leave it out."
-            )
+    if input_dim is not None and known not in (None, require_size(input_dim, "input_dim")):
+        raise ValueError(
+            f"`input_dim` must be {known}, the number of inputs of {_label(node)}, got "
+            f"{input_dim}; leave it out."
+        )
     if node.initialized:
         return node, []
     count = known or input_dim or 1
     drawn = copy.deepcopy(node)
     drawn.initialize(np.zeros(count))
-    note = (
-        f"the reservoir had not seen data: its weights were drawn in a copy, for {count} input(s); "
-        f"reservoir.initialize(x) fixes them"
-    )
+    note = "the reservoir had not seen data: its weights were drawn in a copy, for "
+    note += f"{count} input(s); reservoir.initialize(x) fixes them"
     return drawn, [Note("network", note)]
 
 
@@ -132,11 +122,8 @@ def _dense(value: Any, argument: str) -> Any:
 
 def _scaled(gain: Any, weights: Any) -> Any:
     """Rows of the weights times the gain of each node."""
-    if not hasattr(weights, "tocsr"):
-        return (gain * weights.T).T
-    from scipy.sparse import csr_array, diags_array
-
-    return diags_array(np.full(weights.shape[0], gain)) @ csr_array(weights)
+    gains = np.reshape(gain, (-1, 1))
+    return weights.tocsr().multiply(gains) if hasattr(weights, "tocsr") else gains * weights
 
 
 def conn2res(
@@ -191,7 +178,7 @@ def from_conn2res(
     function = getattr(esn, "activation_function", None)
     if own is None or function is None:
         raise TypeError(
-            f"`obj` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
+            f"`network` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
             f"memcurve.adapters.conn2res(w, w_in), or {RECORD}."
         )
     # releases before 0.1 keep the input weights in the network, their gain applied
@@ -205,7 +192,7 @@ def from_conn2res(
     activation = getattr(function, "__name__", "")
     if activation == "step":
         raise ValueError(
-            f"`obj` has the activation step, which has no slope to linearise with; {RECORD}."
+            f"`network` has the activation step, which has no slope to linearise with; {RECORD}."
         )
     is_linear = activation == "linear"
     slope = float(np.asarray(function(np.ones(1)))[0]) if is_linear else 1.0

@@ -17,18 +17,18 @@ def from_torch(module: Any) -> LinearNetwork:
     kinds = {parent.__name__ for parent in type(module).__mro__}
     if kinds & {"LSTM", "GRU", "LSTMCell", "GRUCell"}:
         raise TypeError(
-            f"`obj` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
+            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
             f"multiply states with each other, so that no linear network stands for it; {RECORD}."
         )
     if not kinds & {"RNN", "RNNCell"}:
         raise TypeError(
-            f"`obj` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}{_inside(module)}; "
-            f"or give weights: as_network((A, C)), or as_network(module.state_dict(), "
-            f"matrix='…', mask='…')."
+            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
+            f"{_inside(module)}; or give weights: as_network((A, C)), or "
+            f"as_network(module.state_dict(), matrix='…', mask='…')."
         )
     if getattr(module, "bidirectional", False):
         raise ValueError(
-            f"`obj` must run in one direction, got bidirectional=True: half of its states are "
+            f"`network` must run in one direction, got bidirectional=True: half of its states are "
             f"driven by the future; {RECORD}."
         )
     count, cell = getattr(module, "num_layers", 1), "RNNCell" in kinds

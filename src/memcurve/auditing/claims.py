@@ -1,9 +1,14 @@
-"""What is known about a claimed number, and what would explain it."""
+"""Which convention, or which artefact, gives a claimed number?
+
+Every recogniser is a function of the :class:`Case` that yields the explanations that fit. One
+number cannot prove how it was made: explanations are ranked by how likely they are to give it.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -12,10 +17,15 @@ from typing import Any
 import numpy as np
 
 from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.structure import HOPELESS
 from memcurve.auditing.usable import UsableMemory
 from memcurve.curve import MemoryCurve
+from memcurve.errors import UncertainResultError, rank_among_notes
+from memcurve.inputs import ARMA
+from memcurve.memory import ask, fisher_curve, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.result import Floats
+from memcurve.solve.question import Question
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
 BEST_PRECISION = 1e-6
@@ -133,19 +143,13 @@ class Case:
         return abs(self.claimed - value) <= max(self.tolerance, tolerance)
 
     def explanation(
-        self,
-        kind: str,
-        value: float,
-        fit: str,
-        text: str,
-        tolerance: float = 0.0,
-        share: float = 1.0,
-    ) -> Iterator[Explanation]:
+        self, kind: str, value: float, fit: str, text: str,
+        tolerance: float = 0.0, share: float = 1.0,
+    ) -> Iterator[Explanation]:  # fmt: skip
         """The explanation, if it fits.
 
         ``tolerance`` is how far the number scatters, ``share`` how usual the settings are.
         """
-        widest = max(self.tolerance, tolerance)
         if not self.matches(value, tolerance):
             return
         chance = 1.0
@@ -156,7 +160,7 @@ class Case:
             density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
             chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
         likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
-        yield Explanation(kind, value, widest, fit, likelihood, text)
+        yield Explanation(kind, value, max(self.tolerance, tolerance), fit, likelihood, text)
 
 
 def claimed_number(claimed: Any) -> tuple[float, float]:
@@ -183,3 +187,382 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
     value = float(number)
     floor = BEST_PRECISION * max(1.0, abs(value))
     return value, max(floor, 0.5 * 10.0 ** min(exponent, 0))
+
+
+# --- numbers that are right by another convention
+
+#: Largest lags that people choose, besides multiples of the number of nodes.
+ROUND_LAGS = (10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000)
+
+
+def conventions(case: Case) -> Iterator[Explanation]:
+    """The claim is right, or leaves lag 0 out, as many libraries do."""
+    if case.cut:  # what is summed up to k_max is another number
+        return
+    total, first = case.curve.total, float(case.curve.values[0])
+    text = f"it is the total over all lags, {total:.10g}"
+    found = list(case.explanation("total", total, "as it is", text, case.curve.total_error))
+    if not found and first > case.tolerance:
+        rest = total - first
+        text = f"it is the total without lag 0, {total:.10g} − {first:.6g} = {rest:.10g}"
+        found = list(case.explanation("from_lag_1", rest, "as it is", text))
+    yield from found
+
+
+def cut_off(case: Case) -> Iterator[Explanation]:
+    """The sum ends at some lag k_max, before the memory does."""
+    yield from _partial_sums(case, case.curve.values, "cut_off", "the sum of MC_τ")
+
+
+def absolute_correlation(case: Case) -> Iterator[Explanation]:
+    """|r| is summed in place of r²: Σ√MC_τ."""
+    if case.network.inputs > 1:
+        return
+    roots = np.sqrt(np.clip(case.curve.values, 0, None))
+    what = "the sum of correlations |r| = √MC_τ, not of their squares,"
+    if case.k_max is None and case.whole:
+        for first in (0, 1):
+            value = float(roots[first:].sum())
+            text = f"it is {what} over all lags from {first} on"
+            yield from case.explanation("absolute_correlation", value, "as it is", text)
+    yield from _partial_sums(case, roots, "absolute_correlation", what)
+
+
+def numbers_of_states(case: Case) -> Iterator[Explanation]:
+    """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
+    rank, size = case.curve.rank, case.network.size
+    if rank is not None and rank < case.states:
+        text = (
+            f"it is the number of states, {case.states}: OSM and OSM+ report it by construction "
+            f"(the trace of a projector), and so does whoever takes theory's N; but the input "
+            f"drives only {rank} of them"
+        )
+        yield from case.explanation("osm", float(case.states), "as it is", text)
+    if case.network.is_complex and rank == case.network.states:
+        text = (
+            f"it counts each of the {size} complex nodes once; real and imaginary parts can both "
+            f"be read, and hold {case.curve.total:.6g} together"
+        )
+        yield from case.explanation("complex_nodes", float(size), "as it is", text)
+
+
+def one_input(case: Case) -> Iterator[Explanation]:
+    """The memory of one of several inputs."""
+    if case.network.inputs == 1 or not case.whole or case.k_max is not None:
+        return
+    for channel, values in enumerate(case.curve.channels.T):
+        for first in (0, 1):
+            text = f"it is the memory of input {channel} alone, from lag {first} on"
+            value = float(values[first:].sum())
+            yield from case.explanation("one_input", value, "as it is", text)
+
+
+def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> list[Explanation]:
+    """Sums over lags 0 … k−1, 0 … k and 1 … k for a known, a round or the fitting k."""
+    sums = np.concatenate([[0.0], np.cumsum(terms)])
+    rooted = kind == "absolute_correlation"
+    # what lies beyond the lags listed is known of the memory, not of its roots
+    everything = float(sums[-1]) if rooted else case.curve.total
+    whole = (everything, everything - float(terms[0]))
+
+    def spanned(first: int, last: int, fit: str) -> Iterator[Explanation]:
+        """The sum over these lags, where the cut-off, and taking roots, make a difference."""
+        end = min(last + 1, len(sums) - 1)
+        value, squares = float(sums[end] - sums[first]), float(case.sums[end] - case.sums[first])
+        cut = last >= first and whole[first] - value > case.tolerance
+        if cut and not (rooted and abs(squares - value) <= case.tolerance):
+            text = f"it is {what} over lags {first} … {last} only"
+            yield from case.explanation(kind, value, fit, text)
+
+    found: list[Explanation] = []
+    if case.k_max is not None:
+        for first, last in (0, case.k_max - 1), (0, case.k_max), (1, case.k_max):
+            found += spanned(first, last, "as it is")
+    else:
+        N = case.states
+        lags = {*ROUND_LAGS, N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N} - {0}
+        spans = [(first, last - 1 + first) for last in sorted(lags) for first in (0, 1)]
+        for first, last in spans:
+            found += spanned(first, last, "round value")
+        for first in (0, 1):
+            past = int(np.searchsorted(sums - sums[first], case.claimed))
+            # the sum that comes closest ends before or after the claimed number is passed
+            near = [k for k in (past - 1, past) if first < k < len(sums)]
+            last = min(near, key=lambda k: abs(sums[k] - sums[first] - case.claimed), default=0) - 1
+            if first <= last < len(terms) - 1 and (first, last) not in spans:
+                found += spanned(first, last, "solved for")
+    return sorted(found, key=lambda one: abs(one.value - case.claimed))
+
+
+# --- numbers that are an artefact of how they were made
+
+#: Lengths of simulations that people choose.
+ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
+#: Longer ones are not solved for.
+MOST_SAMPLES = 10_000_000
+#: The excess of one simulation scatters about its mean by some of it.
+EXCESS_SCATTER = 0.25
+#: Totals of simulations and of ill-conditioned inverses differ by at least this, relative to them.
+ROUNDING_SCATTER = 0.01
+
+
+def usual_estimates(case: Case) -> Iterator[Explanation]:
+    """What the usual ways report for this very network, as far as it repeats."""
+    for estimate in case.estimates if case.input is None else ():  # they were run with white input
+        algebraic = estimate.samples is None
+        # whether what is known of the claim does not speak against this simulation
+        fits = case.samples in (None, estimate.samples) and case.k_max in (None, estimate.last_lag)
+        if estimate.by_construction or not (algebraic or fits):
+            continue
+        spread = estimate.spread if math.isfinite(estimate.spread) else 0.0
+        tolerance = SCATTER * max(spread, ROUNDING_SCATTER * abs(estimate.total))
+        off = abs(estimate.total - case.curve.total)
+        if off <= max(case.tolerance, tolerance):  # it is right here, and explains nothing
+            continue
+        text = f"it is what {estimate.name} gives here, {estimate.total:.4g} ({estimate.about})"
+        # a simulation has settings, which are guessed
+        kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
+        yield from case.explanation(kind, estimate.total, fit, text, tolerance)
+
+
+def hopeless_inverse(case: Case) -> Iterator[Explanation]:
+    """No sum of squares is negative, but the noise of a hopeless inverse is."""
+    if case.claimed < -case.tolerance and case.condition > HOPELESS:
+        text = (
+            "it is rounding noise, since memory is never negative, of a Gramian that floating "
+            "point cannot invert"
+        )
+        yield from case.explanation("gramian", case.claimed, "as it is", text)
+
+
+def few_samples(case: Case) -> Iterator[Explanation]:
+    """R² on the data it was fitted to is too large, by N/T of what is missing, at every lag.
+
+    Over lags up to k, E Σ R² ≈ Σ MC_τ + Σ (1 − MC_τ)·N/T.
+    """
+    told = case.samples is not None and case.k_max is not None
+    above = case.claimed > case.curve.total + case.tolerance
+    if not (above or told) or case.network.inputs > 1:
+        return
+    N = case.states
+    spans = [case.k_max] if case.k_max is not None else [2 * N, N, 3 * N, 5 * N, 100, 200]
+    lengths = [case.samples] if case.samples is not None else ROUND_SAMPLES
+    for last in dict.fromkeys(spans):
+        fit = "as it is" if told else "round value"
+        fitting = [one for samples in lengths for one in _in_sample(case, last, samples, fit)]
+        yield from sorted(fitting, key=lambda one: abs(one.value - case.claimed))[:1]
+    held, missing = _held(case, spans[0])
+    if case.samples is None and case.claimed > held:
+        samples = math.ceil(missing * N / (case.claimed - held))
+        if spans[0] + N + 2 < samples < MOST_SAMPLES:
+            yield from _in_sample(case, spans[0], samples, "solved for")
+
+
+def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explanation]:
+    """What R² adds up to over lags 0 … last, unless there are too few samples to fit."""
+    N = case.states
+    if samples - last <= N + 1:
+        return
+    held, missing = _held(case, last)
+    by_chance = missing * N / samples
+    value = held + by_chance
+    text = (
+        f"it is what R² on the training data itself gives from too few samples: {N} states fit "
+        f"{N}/{samples} of any lag by chance, and lags up to {last} of {samples:,} samples add up "
+        f"to about {value:.4g}"
+    )
+    usual = 1.0 if last in (case.k_max, 2 * N) else 0.5
+    scatter = EXCESS_SCATTER * by_chance
+    yield from case.explanation("few_samples", value, fit, text, scatter, usual)
+
+
+def _held(case: Case, last: int) -> tuple[float, float]:
+    """Memory of lags 0 … last that a regression in double precision finds, and what is missing."""
+    listed = case.curve.values[: last + 1]
+    memory = np.pad(listed, (0, last + 1 - len(listed)))
+    held = case.usable.at("float64")
+    if held is not None and held.total < case.curve.total - 1:
+        memory[math.ceil(held.total) :] = 0.0
+    return float(memory.sum()), float((1 - memory).sum())
+
+
+# --- numbers that are right for another question: noise, a ridge, coloured input, Fisher memory
+
+#: Variances of the inputs that people choose: unit, uniform on ±1, ±0.8, ±0.5.
+ROUND_VARIANCES: tuple[float, ...] = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
+#: First autocorrelations that are tried; fewer for large networks, each takes some eigvals.
+AR_COEFFICIENTS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.75, 0.85, 0.98)
+FEW_COEFFICIENTS = 5
+MOST_STATES = 300
+#: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
+RIDGE_SCATTER = 0.03
+TEST_SCATTER = 0.08
+FORMAT_SCATTER = 0.01
+
+
+def number_formats(case: Case) -> Iterator[Explanation]:
+    """The states were stored, or read, with few digits."""
+    for row in case.usable.rows:
+        if case.matches(case.curve.total, row.total - case.curve.total):
+            continue
+        # the formats are idealised: converters span four standard deviations of the largest state
+        kind, where, tolerance = (
+            ("noise", "under the noise given", 0.0)
+            if row.given
+            else ("number_format", f"in {row.name}", FORMAT_SCATTER * row.total)
+        )
+        text = f"it is what can be used {where}, {row.total:.4g} of {case.curve.total:.6g}"
+        yield from case.explanation(kind, row.total, "as it is", text, tolerance)
+
+
+def noise(case: Case) -> Iterator[Explanation]:
+    """There was noise on the states: memory below it cannot be used."""
+    told = "it is what can be used under a noise of standard deviation {:.2g} on the states"
+    yield from _at_some_level(case, "noise", case.usable.totals, told)
+
+
+def ridge(case: Case) -> Iterator[Explanation]:
+    """The readout was regularised: a ridge α over T samples acts like noise of variance α/T.
+
+    Not quite: with g = σ²/(σ² + s²) for each direction of the states, s² = α/T, noise leaves Σ g of
+    the total, and the R² of a ridge regression is Σ 1 − (1 − g)², which is half a derivative more,
+    Σ g − ½ d(Σ g)/d ln s.
+    """
+    if case.ridge is None or case.samples is None:
+        totals = case.usable.totals
+        if len(totals) > 1:
+            totals = totals - np.gradient(totals, np.log(case.usable.levels)) / 2
+        told = (
+            "it is the R² of a ridge regression whose ridge is α/T = {variance:.1e}, for input of "
+            "unit variance"
+        )
+        yield from _at_some_level(case, "ridge", totals, told)
+        return
+    variances, fit = ROUND_VARIANCES, "round value"
+    if case.input_variance is not None:
+        variances, fit = (case.input_variance,), "as it is"
+    for variance in variances:
+        level = float(np.sqrt(case.ridge / (case.samples * variance)))
+        text = (
+            f"it is what a ridge of {case.ridge:g} over {case.samples:,} samples leaves: like a "
+            f"noise of standard deviation {level:.2g}, for input of variance {variance:.3g}"
+        )
+        # one simulation, with what is fitted by chance; and one on data that were not trained on
+        for kind, scatter, where in (
+            ("ridge", RIDGE_SCATTER, ""),
+            ("noise", TEST_SCATTER, ", on data that were not trained on"),
+        ):
+            total = _total_under(case, level, kind)
+            if total is not None:
+                tolerance = scatter * total
+                yield from case.explanation("ridge", total, fit, text + where, tolerance)
+
+
+def _at_some_level(case: Case, kind: str, totals: Floats, told: str) -> Iterator[Explanation]:
+    """A variance that is a power of ten, or else the one that fits; ``totals`` fall with noise."""
+    levels = case.usable.levels
+    if len(levels) == 0 or not totals[-1] < case.claimed < min(totals[0], case.curve.total):
+        return
+    power = 2 * float(np.interp(-case.claimed, -totals, np.log10(levels)))
+    level, fit = 10.0 ** (round(power) / 2), "round value"
+    value = _total_under(case, level, kind)
+    if value is None or not case.matches(value):
+        level, fit, value = 10.0 ** (power / 2), "solved for", case.claimed
+    yield from case.explanation(kind, value, fit, told.format(level, variance=level**2))
+
+
+def _total_under(case: Case, level: float, kind: str) -> float | None:
+    """What is left under noise, or what a ridge leaves, where half a derivative comes to it."""
+    step = 1e-3
+    levels = level * np.exp([0.0] if kind == "noise" else [0.0, -step, step])
+    try:
+        with rank_among_notes():
+            totals = noise_profile(case.network, levels, lags=1, input=case.input).totals
+    except UncertainResultError:
+        return None
+    half = 0.0 if kind == "noise" else (totals[2] - totals[1]) / (4 * step)
+    return float(totals[0] - half)
+
+
+def coloured_input(case: Case) -> Iterator[Explanation]:
+    """The input was correlated in time: N is no bound, and lags repeat each other."""
+    if case.input is not None or case.network.inputs > 1:
+        return
+    told = (
+        "the total for input correlated in time, AR(1) with coefficient {}; for such input the "
+        "number of nodes is no bound"
+    )
+    known = {0.0: case.curve.total}
+    chosen = AR_COEFFICIENTS if case.states <= MOST_STATES else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
+    for coefficient in chosen:
+        found = _coloured_totals(case, coefficient)
+        if found is None:
+            return
+        known[coefficient] = found[0]
+        for value, what in zip(found, ("", ", without lag 0"), strict=True):
+            text = f"it is {told.format(f'{coefficient:g}{what}')}"
+            yield from case.explanation("coloured_input", value, "round value", text)
+    # the smallest coefficient that gives a number above the total for white input
+    for low, high in itertools.pairwise(sorted(known)):
+        if known[0.0] + case.tolerance < case.claimed and known[low] < case.claimed <= known[high]:
+            from scipy.optimize import brentq
+
+            def excess(coefficient: float) -> float:
+                found = _coloured_totals(case, coefficient)
+                return 0.0 if found is None else found[0] - case.claimed
+
+            text = f"it is about {told.format(f'{brentq(excess, low, high, xtol=5e-4):.3g}')}"
+            yield from case.explanation("coloured_input", case.claimed, "solved for", text)
+            return
+
+
+def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
+    """The total for AR(1) input, with and without lag 0."""
+    question = Question.of(case.network, 1, input=ARMA(ar=[coefficient]))
+    try:
+        curve = ask(question, warn=False)
+    except UncertainResultError:
+        return None
+    return curve.total, curve.total - float(curve.values[0])
+
+
+def fisher_memory(case: Case) -> Iterator[Explanation]:
+    """Fisher memory, another quantity of the same network."""
+    if case.network.readout is not None or case.states > MOST_STATES:
+        return
+    try:
+        total = fisher_curve(case.network).total
+    except (UncertainResultError, ValueError):
+        return
+    text = f"it is the total Fisher memory, {total:.6g} at unit noise, which is another quantity"
+    yield from case.explanation("fisher", total, "as it is", text)
+
+
+# --- the judgement
+
+#: In the order in which they are told where they fit equally well.
+RECOGNISERS: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
+    conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
+    coloured_input, ridge, noise, usual_estimates, number_formats, fisher_memory, hopeless_inverse,
+)  # fmt: skip
+
+#: Kinds that leave a claim right: only the convention is another.
+CONVENTIONS = ("total", "from_lag_1")
+
+
+def judged(case: Case) -> Claim:
+    """Judge a claimed number."""
+    found: list[Explanation] = []
+    for recogniser in RECOGNISERS:
+        fitting = list(recogniser(case))
+        found += fitting
+        if fitting and fitting[0].kind in CONVENTIONS:
+            break  # it is right: there is nothing to explain away
+    found.sort(key=lambda one: -one.likelihood)  # equals stay in the order they were found in
+    right = (*CONVENTIONS, "cut_off") if case.k_max is not None else CONVENTIONS
+    holds = bool(found) and found[0].kind in right
+    kept: list[Explanation] = []  # the two most likely of each kind
+    for one in found:
+        if sum(other.kind == one.kind for other in kept) < 2:
+            kept.append(one)
+    return Claim(case.claimed, case.tolerance, holds, tuple(kept))

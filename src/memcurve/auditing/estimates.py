@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -23,8 +24,6 @@ REPEATS = 3
 SLOWEST = 1 - 1e-5
 #: States up to which simulations of other libraries are repeated: they take a minute or so there.
 MOST_STATES = 400
-
-_SHORT_OF_TIME = "left out: with more than {most} states it takes minutes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +69,10 @@ def usual_estimates(
     What the methods declare to be shown (:class:`memcurve.methods.Variant`), and what other
     libraries measure. ``exact`` is the exact curve for white input, to as many lags.
     """
-    text = ""
+    radius, text = network.spectral_radius, ""
     if not exact.rank:
         text = "the usual estimates need a network that holds some memory; left out"
-    elif (radius := network.spectral_radius) >= 1:
+    elif radius >= 1:
         text = (
             f"the usual estimates are left out: A has an eigenvalue of modulus {radius:.4g} that "
             f"the input does not excite, and they cannot tell"
@@ -81,30 +80,32 @@ def usual_estimates(
     if text:
         return (), (Note("method", text),)
     question = Question.of(network, len(exact))
-    found, notes = list[Estimate](), list[Note]()
+    # name, largest number of states, whether its start must be forgotten, and how it is run
+    ways = list[tuple[str, float, bool, Callable[[], Estimate]]]()
     for method in METHODS.values():
         for variant in method.variants if method.can_answer(question) else ():
-            reason = ""
-            if network.states > variant.largest_size:
-                reason = _SHORT_OF_TIME.format(most=variant.largest_size)
-            elif method.draws and "samples" in method.options and radius > SLOWEST:
-                reason = "left out, since a start is forgotten only after ages"
-            if not reason:
-                tell(variant.name)
-                try:
-                    found.append(_estimated(question, method, variant, exact, seed))
-                except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
-                    reason = f"failed: {error}"
-            if reason:
-                notes.append(Note("method", f"{variant.name}: {reason}"))
+            run = partial(_estimated, question, method, variant, exact, seed)
+            simulates = method.draws and "samples" in method.options
+            ways.append((variant.name, variant.largest_size, simulates, run))
     for key, protocol in PROTOCOLS.items():
         settings = protocol(network.read_states)
-        if network.states > MOST_STATES:
-            reason = _SHORT_OF_TIME.format(most=MOST_STATES)
-            notes.append(Note("method", f"{settings.name}: {reason}"))
+        run = partial(_simulated, key, settings, network, exact, seed)
+        ways.append((settings.name, MOST_STATES, False, run))
+    found, notes = list[Estimate](), list[Note]()
+    for name, most, simulates, estimate in ways:
+        reason = ""
+        if network.states > most:
+            reason = f"left out: with more than {most} states it takes minutes"
+        elif simulates and radius > SLOWEST:
+            reason = "left out, since a start is forgotten only after ages"
         else:
-            tell(settings.name)
-            found.append(_simulated(key, settings, network, exact, seed))
+            tell(name)
+            try:
+                found.append(estimate())
+            except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
+                reason = f"failed: {error}"
+        if reason:
+            notes.append(Note("method", f"{name}: {reason}"))
     return tuple(found), tuple(notes)
 
 
@@ -197,17 +198,14 @@ class Protocol:
         normal_matrix = train.T @ train + self.ridge * np.eye(x.shape[1])
         for channel in z.T:
             past = np.lib.stride_tricks.sliding_window_view(channel, self.last_lag + 1)[:, -2::-1]
-            readout = _solved(normal_matrix, train.T @ past[self.warmup : split])
+            right = train.T @ past[self.warmup : split]
+            try:
+                readout = np.linalg.solve(normal_matrix, right)
+            except np.linalg.LinAlgError:  # exactly singular, e.g. a node that never moves
+                readout = np.linalg.lstsq(normal_matrix, right, rcond=None)[0]
             r = _correlations(test @ readout, past[split:])
             scores += r**2 if self.squared else np.abs(r)
         return scores
-
-
-def _solved(normal_matrix: Floats, right: Floats) -> Floats:
-    try:
-        return np.asarray(np.linalg.solve(normal_matrix, right), dtype=float)
-    except np.linalg.LinAlgError:  # exactly singular, e.g. a node that never moves
-        return np.asarray(np.linalg.lstsq(normal_matrix, right, rcond=None)[0])
 
 
 def _correlations(a: Floats, b: Floats) -> Floats:
@@ -222,19 +220,11 @@ def reservoirpy(states: int) -> Protocol:
     k_max = 2N, a series of 10·k_max steps, a fifth of them for the test, ``Ridge(ridge=1e-4)``.
     """
     k_max, samples = 2 * states, 20 * states
+    about = f"memory_capacity, lags 1 … {k_max}, {samples} samples, ridge 1e-4, test r²"
     return Protocol(
-        name="reservoirpy 0.4",
-        about=f"memory_capacity, lags 1 … {k_max}, {samples} samples, ridge 1e-4, test r²",
-        last_lag=k_max,
-        samples=samples,
-        lead=0,
-        warmup=k_max,
-        tested=2 * k_max,
-        amplitude=0.8,
-        ridge=1e-4,
-        intercept=True,
-        squared=True,
-    )
+        "reservoirpy 0.4", about, k_max, samples, lead=0, warmup=k_max, tested=2 * k_max,
+        amplitude=0.8, ridge=1e-4, intercept=True, squared=True,
+    )  # fmt: skip
 
 
 def conn2res(states: int) -> Protocol:
@@ -243,19 +233,12 @@ def conn2res(states: int) -> Protocol:
     70 % of the rows are trained on; the scores are absolute correlations, as in its example.
     """
     k_max, samples = 2 * states, 20 * states
+    about = f"memory task, lags 1 … {k_max}, {samples} samples, ridge 0.5, test |r|"
+    tested = round(0.3 * (samples - k_max))
     return Protocol(
-        name="conn2res",
-        about=f"memory task, lags 1 … {k_max}, {samples} samples, ridge 0.5, test |r|",
-        last_lag=k_max,
-        samples=samples,
-        lead=k_max,
-        warmup=0,
-        tested=round(0.3 * (samples - k_max)),
-        amplitude=1.0,
-        ridge=0.5,
-        intercept=False,
-        squared=False,
-    )
+        "conn2res", about, k_max, samples, lead=k_max, warmup=0, tested=tested,
+        amplitude=1.0, ridge=0.5, intercept=False, squared=False,
+    )  # fmt: skip
 
 
 #: Protocols by name; each is a function of the number of states.

@@ -61,9 +61,14 @@ class Account:
 def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     """Find out where a network's memory is lost; ``curve`` is its exact one."""
     states = Analysis.of(network).reached
-    rank = int(curve.rank or 0)
-    read = network.read_states
-    losses = _unreached(network, states.nodes)
+    rank, read = int(curve.rank or 0), network.read_states
+    losses: list[Loss] = []
+    missing = np.setdiff1d(np.arange(network.states), states.nodes)
+    if len(missing):
+        nodes = _nodes(missing, network.size)
+        what, are = _plural(len(missing), "state" if network.is_complex else "node")
+        text = f"{len(missing)} {what} {are} never reached from the input: {_named('node', nodes)}"
+        losses.append(Loss("unreached", len(missing), text, nodes))
     if network.readout is None:
         losses += _undriven(states, rank, network.size)
     elif read - rank > 0:
@@ -83,16 +88,6 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
         margin=known.get("margin"),
         losses=tuple(losses),
     )
-
-
-def _unreached(network: LinearNetwork, reached: NDArray[np.intp]) -> list[Loss]:
-    missing = np.setdiff1d(np.arange(network.states), reached)
-    if len(missing) == 0:
-        return []
-    nodes = _nodes(missing, network.size)
-    what, are = _plural(len(missing), "state" if network.is_complex else "node")
-    text = f"{len(missing)} {what} {are} never reached from the input: {_named('node', nodes)}"
-    return [Loss("unreached", len(missing), text, nodes)]
 
 
 def _undriven(states: States, rank: int, size: int) -> list[Loss]:
@@ -129,9 +124,9 @@ def _same_nodes(states: States, size: int) -> list[Loss]:
             continue
         told.add(nodes)
         named = _named("node", nodes)
-        what = (
-            "always hold the same state" if A[group].any() else "hold nothing but the present input"
-        )
+        what = "always hold the same state"
+        if not A[group].any():
+            what = "hold nothing but the present input"
         text = f"{named} {what}, up to a factor, and count once"
         if size < max(reached, default=0) + 1:  # complex nodes
             text = f"real or imaginary parts of {named} are multiples of each other"

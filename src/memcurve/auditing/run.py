@@ -9,10 +9,9 @@ import numpy as np
 
 from memcurve.adapters import as_network
 from memcurve.arguments import require_number, require_size
-from memcurve.auditing.claims import Case, claimed_number
+from memcurve.auditing.claims import Case, claimed_number, judged
 from memcurve.auditing.estimates import Estimate, usual_estimates
 from memcurve.auditing.losses import account_of
-from memcurve.auditing.recognisers import judged
 from memcurve.auditing.result import Audit
 from memcurve.auditing.structure import eigenvalues_of, rounded_weights, squeezing_of
 from memcurve.auditing.usable import usable_memory

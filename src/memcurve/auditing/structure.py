@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,10 +89,7 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     if rank == 0:
         return None
     columns = 5 * network.states
-    try:
-        steps, singular = _reduced_krylov(analysis, columns)
-    except UncertainResultError:  # no decay to speak of: all directions are needed
-        steps, singular = _whole_krylov(analysis, rank, columns)
+    steps, singular = _krylov(analysis, rank, columns)
     components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
     below = np.flatnonzero(components < np.finfo(float).eps)
     cut = singular[0] * columns * np.finfo(float).eps
@@ -103,15 +101,13 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     )
 
 
-def _reduced_krylov(analysis: Analysis, columns: int) -> tuple[Floats, Floats]:
-    """Lengths of Arnoldi's steps and singular values of K, of the directions that are seen."""
-    found = krylov_reduction(analysis, INVISIBLE)
-    singular = np.asarray(np.linalg.svd(found.R[:, :columns], compute_uv=False), dtype=float)
-    return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
-
-
-def _whole_krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats]:
-    """The same from the Krylov matrix itself."""
+def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats]:
+    """Lengths of Arnoldi's steps and singular values of K, from the directions that are seen."""
+    with contextlib.suppress(UncertainResultError):
+        found = krylov_reduction(analysis, INVISIBLE)
+        singular = np.asarray(np.linalg.svd(found.R[:, :columns], compute_uv=False), dtype=float)
+        return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
+    # no decay to speak of: all directions are needed
     A, mask = analysis.reached.stored, analysis.reached.mask[:, 0]
     mask = mask / np.linalg.norm(mask / np.abs(mask).max()) / np.abs(mask).max()
     with np.errstate(under="ignore"):

@@ -71,10 +71,28 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
             reason=f"left out: with more than {MOST_STATES} states it takes minutes; "
             f"memcurve.noise_profile computes it"
         )
+    given, processes = noise_of(noise), processes_for(input, network.inputs)
     try:
-        return _answered(network, input, noise_of(noise))
+        deviations = Analysis.of(network).state_deviations(processes)
+        formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
+        rows = []
+        floating = Question.of(network, input=processes, noise=_BothPrecisions())
+        for name, curve in zip(("float64", "float32"), ask_family(floating), strict=True):
+            if name in formats:
+                rows.append(_row(name, formats.pop(name), curve))
+        # the least levels first: what is found out for them serves the others
+        picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
+        totals = np.array([curve.total for curve in ask_family(picture)])
+        steps = Question.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
+        for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
+            rows.append(_row(name, level, curve))
+        if given is not None:
+            curve = ask(Question.of(network, input=processes, noise=given), warn=False)
+            level = float(given.levels[0]) if given.is_scaled else float("nan")
+            rows.append(_row(given.label, level, curve, given=True))
     except UncertainResultError as error:
         return UsableMemory(reason=str(error))
+    return UsableMemory(tuple(rows), LEVELS, totals)
 
 
 class _BothPrecisions(Noise):
@@ -86,28 +104,6 @@ class _BothPrecisions(Noise):
 
     def observation(self, state_deviations: Floats) -> Floats:
         return Float64().observation(state_deviations)
-
-
-def _answered(network: LinearNetwork, input: Any, given: Noise | None) -> UsableMemory:
-    processes = processes_for(input, network.inputs)
-    deviations = Analysis.of(network).state_deviations(processes)
-    formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
-    rows = []
-    floating = Question.of(network, input=processes, noise=_BothPrecisions())
-    for name, curve in zip(("float64", "float32"), ask_family(floating), strict=True):
-        if name in formats:
-            rows.append(_row(name, formats.pop(name), curve))
-    # the least levels first: what is found out for them serves the others
-    picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
-    totals = np.array([curve.total for curve in ask_family(picture)])
-    steps = Question.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
-    for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
-        rows.append(_row(name, level, curve))
-    if given is not None:
-        curve = ask(Question.of(network, input=processes, noise=given), warn=False)
-        level = float(given.levels[0]) if given.is_scaled else float("nan")
-        rows.append(_row(given.label, level, curve, given=True))
-    return UsableMemory(tuple(rows), LEVELS, totals)
 
 
 def _row(name: str, level: float, curve: MemoryCurve, *, given: bool = False) -> Usable:

@@ -30,8 +30,13 @@ def _compat() -> Any:
     return optional("array_api_compat", "arrays other than NumPy's", "arrays")
 
 
-def _is_numpy(array: Any) -> bool:
-    return isinstance(array, np.ndarray | np.generic | list | tuple | int | float | complex)
+def _library(array: Any) -> str:
+    """Which of the libraries that need care an array is of; lists and numbers are NumPy's."""
+    if isinstance(array, np.ndarray | np.generic | list | tuple | int | float | complex):
+        return "numpy"
+    compat = _compat()
+    known = ("torch", "jax", "cupy")
+    return next((name for name in known if getattr(compat, f"is_{name}_array")(array)), "another")
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Backend:
     @classmethod
     def of(cls, array: Any, argument: str) -> Backend:
         """The backend of an array; lists and numbers are NumPy's."""
-        if _is_numpy(array):
+        if _library(array) == "numpy":
             return cls(np, None, "numpy", True)
         compat = _compat()
         try:
@@ -149,28 +154,22 @@ def blocks(stack: int, size: int) -> Iterator[slice]:
 
 def without_gradient(array: Any) -> Any:
     """The same values outside of any graph."""
-    if _is_numpy(array):
-        return array
-    compat = _compat()
-    if compat.is_torch_array(array):
-        return array.detach()
-    if compat.is_jax_array(array):
+    library = _library(array)
+    if library == "jax":
         import jax
 
         return jax.lax.stop_gradient(array)
-    return array
+    return array.detach() if library == "torch" else array
 
 
 def has_gradient(array: Any) -> bool:
     """Whether somebody wants to differentiate with respect to this array."""
-    if _is_numpy(array):
-        return False
-    compat = _compat()
-    if compat.is_torch_array(array):
+    library = _library(array)
+    if library == "torch":
         import torch
 
         return bool(array.requires_grad) and torch.is_grad_enabled()
-    if compat.is_jax_array(array):
+    if library == "jax":
         import jax
 
         return isinstance(array, jax.core.Tracer)
@@ -179,13 +178,10 @@ def has_gradient(array: Any) -> bool:
 
 def to_host(array: Any) -> NDArray[Any]:
     """The values as a NumPy array."""
-    plain = without_gradient(array)
-    if _is_numpy(plain):
-        return np.asarray(plain)
-    compat = _compat()
-    if compat.is_torch_array(plain):
+    plain, library = without_gradient(array), _library(array)
+    if library == "torch":
         return np.asarray(plain.cpu().resolve_conj().resolve_neg().numpy())
-    if compat.is_cupy_array(plain):
+    if library == "cupy":
         return np.asarray(plain.get())
     if has_gradient(plain):  # jax.jit and jax.vmap leave nothing to look at
         raise TypeError(

@@ -10,13 +10,10 @@ of a device need not be what they seem, as some emulate float64, so each squarin
 random vector: (A²)w = A(Aw) modulo p, which a wrong square passes with probability 1/p.
 
 **Rounding**: how far does it move the curves, by way of the eigenvalues? The bound of
-:mod:`memcurve.solve.sensitivity` for each network as a whole::
-
-    |δMC_τ| ≤ 4·√(min(MC_τ, 1 − MC_τ)) · ‖δA‖_F · √(Σ_k ‖Aᵏ‖_F²)
-
-Eigenvalue solvers scale A first where rows and columns differ in size, and their error is small in
-those coordinates. So A is scaled here until they would find nothing to do; networks for which that
-fails, or that have a node without connections, have no bound here.
+:mod:`memcurve.solve.sensitivity` for each network as a whole. Eigenvalue solvers scale A first
+where rows and columns differ in size, and their error is small in those coordinates. So A is scaled
+here until they would find nothing to do; networks for which that fails, or that have a node without
+connections, have no bound here.
 """
 
 from __future__ import annotations
@@ -129,22 +126,18 @@ def scaling(backend: Backend, A: Array) -> tuple[Floats | None, NDArray[np.bool_
     if size == 1:  # the eigenvalue is the entry
         return None, np.ones(stack, dtype=bool)
     exponents = np.zeros((stack, size))
-    balanced = np.zeros(stack, dtype=bool)
-    for own in blocks(stack, size):
-        others = 1 - xp.eye(size, dtype=A.dtype, device=backend.device)
-        squares = A[own, :, :] * A[own, :, :] * others
-        del others  # another N×N array
-        for sweep in range(SWEEPS + MOVES + 1):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.log2(to_host(xp.sum(squares, axis=2)) / to_host(xp.sum(squares, axis=1)))
-            balanced[own] = np.all(np.abs(ratio) < 2, axis=1)
-            possible = np.isfinite(ratio).all(axis=1)
-            if np.all(balanced[own] | ~possible) or sweep == SWEEPS + MOVES:
-                break
-            step = _step(np.where(possible[:, None], ratio, 0.0), together=sweep < SWEEPS)
-            exponents[own] += step
-            factor = backend.put(4.0**step)
-            squares = squares * (factor[:, None, :] / factor[:, :, None])
+    squares = A * A * (1 - xp.eye(size, dtype=A.dtype, device=backend.device))
+    for sweep in range(SWEEPS + MOVES + 1):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log2(to_host(xp.sum(squares, axis=2)) / to_host(xp.sum(squares, axis=1)))
+        balanced = np.all(np.abs(ratio) < 2, axis=1)
+        possible = np.isfinite(ratio).all(axis=1)
+        if np.all(balanced | ~possible) or sweep == SWEEPS + MOVES:
+            break
+        step = _step(np.where(possible[:, None], ratio, 0.0), together=sweep < SWEEPS)
+        exponents += step
+        factor = backend.put(4.0**step)
+        squares = squares * (factor[:, None, :] / factor[:, :, None])
     return (exponents if exponents.any() else None), balanced
 
 
@@ -160,23 +153,15 @@ def _step(ratio: Floats, *, together: bool) -> Floats:
 
 
 def pole_sensitivities(backend: Backend, A: Array) -> Floats:
-    """Bound on |δMC_τ|/√(min(MC_τ, 1 − MC_τ)) for each network of a balanced stack A (B, N, N).
-
-    Infinite where rounding may be too large for a first-order bound.
-    """
-    xp = backend.xp
+    """Bound on |δMC_τ|/√(min(MC_τ, 1 − MC_τ)) of balanced networks; infinite if not known."""
     stack, size, _ = A.shape
     if size == 1:
         return np.zeros(stack)
-    result = np.empty(stack)
-    for own in blocks(stack, size):
-        block = A[own, :, :]
-        rounding = BACKWARD_ERROR * np.sqrt(size * to_host(xp.sum(block * block, axis=(1, 2))))
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares, norms = power_norms(backend, block)
-            trusted = rounding * norms <= FIRST_ORDER
-            result[own] = np.where(trusted, 4 * rounding * np.sqrt(squares), np.inf)
-    return result
+    rounding = BACKWARD_ERROR * np.sqrt(size * to_host(backend.xp.sum(A * A, axis=(1, 2))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares, norms = power_norms(backend, A)
+        bound = 4 * rounding * np.sqrt(squares)
+        return np.where(rounding * norms <= FIRST_ORDER, bound, np.inf)
 
 
 def eigenvalues_fit(backend: Backend, A: Array, poles: Complexes) -> NDArray[np.bool_]:
@@ -185,20 +170,16 @@ def eigenvalues_fit(backend: Backend, A: Array, poles: Complexes) -> NDArray[np.
     Some libraries return what they have where an eigenvalue solver failed, and say nothing. With
     the backward error δA, |tr δA| ≤ √N‖δA‖_F and |tr(A + δA)² − tr A²| ≤ 2‖A‖_F‖δA‖_F + ‖δA‖_F².
     """
-    xp = backend.xp
-    stack, size = poles.shape
-    result = np.empty(stack, dtype=bool)
-    for own in blocks(stack, size):
-        block = A[own, :, :]
-        norm = np.sqrt(to_host(xp.sum(block * block, axis=(1, 2))))
-        rounding = 2 * BACKWARD_ERROR * np.sqrt(size) * norm  # of the sums here, too
-        first = np.sum(poles[own], axis=1) - to_host(xp.sum(xp.linalg.diagonal(block), axis=-1))
-        second = np.sum(poles[own] ** 2, axis=1) - to_host(
-            xp.sum(block * xp.matrix_transpose(block), axis=(1, 2))
-        )
-        fits = (np.abs(first) <= np.sqrt(size) * rounding) & (np.abs(second) <= 3 * norm * rounding)
-        result[own] = fits | (norm == 0)
-    return result
+    xp, size = backend.xp, poles.shape[1]
+    norm = np.sqrt(to_host(xp.sum(A * A, axis=(1, 2))))
+    rounding = 2 * BACKWARD_ERROR * np.sqrt(size) * norm  # of the sums here, too
+    traces = [
+        xp.sum(xp.linalg.diagonal(A), axis=-1),
+        xp.sum(A * xp.matrix_transpose(A), axis=(1, 2)),
+    ]
+    first, second = (np.abs((poles**k).sum(axis=1) - to_host(t)) for k, t in enumerate(traces, 1))
+    fits = (first <= np.sqrt(size) * rounding) & (second <= 3 * norm * rounding)
+    return np.asarray(fits | (norm == 0))
 
 
 def power_norms(backend: Backend, A: Array) -> tuple[Floats, Floats]:

@@ -31,7 +31,7 @@ added to that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -143,43 +143,56 @@ def curves_of_poles(
     if stack == 0:
         return assembled(backend, tuple(lead), [], [], lags=lags)
     may_pair = add_conjugates or not has_gradient(flat)
-    plan = plan_for(backend, known, lags, method, grid, may_pair=may_pair)
-    part = computed(backend, flat, plan, lags, np.zeros(stack))
+    plan = plan_for(backend, flat, known, np.zeros(stack), lags, method, grid, may_pair=may_pair)
+    part = computed(plan, lags)
     return assembled(backend, tuple(lead), [part], [*notes_of(plan, lags, part), ALL_COUNT])
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How the curves of poles (B, n), of which the host knows the values, are computed.
+    """How the curves of poles (B, n) are computed."""
 
-    By so many points (B,) on the circle, a power of two, or 0 for the lattice; ``paired`` says
-    whether the poles of every network come in conjugate pairs.
-    """
-
-    poles: Complexes
-    points: NDArray[np.int64]
-    paired: bool
+    backend: Backend
+    poles: Array
+    known: Complexes  # their values, on the host
+    sensitivity: Floats  # what rounding of the poles does to the curves, (B,)
+    points: NDArray[np.int64]  # of the circle, (B,), powers of two; 0 is the lattice
+    paired: bool  # the poles of every network come in conjugate pairs
 
     def of(self, networks: NDArray[np.intp]) -> Plan:
         """The plan for some of the networks."""
-        return Plan(self.poles[networks], self.points[networks], self.paired)
+        return replace(
+            self,
+            poles=self.backend.rows(self.poles, networks),
+            known=self.known[networks],
+            sensitivity=self.sensitivity[networks],
+            points=self.points[networks],
+        )
 
-    def error(self, slope: Floats, sensitivity: Floats, lags: int | None) -> Floats:
+    def error(self, slope: Floats, lags: int | None) -> Floats:
         """Per-lag error (B, m): poles off by rounding, aliasing, and rounding of the curve itself.
 
         2·slope·e + 4e² + floor, where e bounds the norm of the error of the all-pass filter's
-        coefficients: ``spread``, and half of the poles' ``sensitivity`` (B,). ``slope`` is
+        coefficients: ``spread``, and half of the poles' ``sensitivity``. ``slope`` is
         √min(MC_τ, 1 − MC_τ), (B, m) or one for all.
+
+        A relative rounding error u in λ_k z changes 1 − λ_k z by u/|1 − λ_k z| relative to itself,
+        whose mean square over the circle is u²/(1 − |λ_k|²); ``roots`` sums the roots of these.
+        Circle, with u = eps/2: (√5 + √2)u for λz and z, (1 + √5)u for a difference and a product,
+        twice, as B holds the phase of D twice; 4·eps a level of the Fourier transform; and the
+        sums from either end, whose rounding is at most u·Σ_τ MC_τ ≤ u·n. Lattice: each rotation is
+        turned by about eps, and about eps is added to its signals at each step.
         """
-        spread, floor = np.empty(len(self.poles)), np.empty(len(self.poles))
-        for points in np.unique(self.points).tolist():
-            own = self.points == points
-            spread[own], floor[own] = (
-                lattice_errors(self.poles[own], lags)
-                if points == LATTICE
-                else circle_errors(self.poles[own], points)
-            )
-        off = (spread + sensitivity / 2)[:, None]
+        modulus, on_lattice = np.abs(self.known), self.points == LATTICE
+        share = np.maximum((1 - modulus) * (1 + modulus), EPS)
+        roots = (1 / np.sqrt(share)).sum(axis=1)
+        folded = aliasing(self.known, self.points[:, None])
+        levels, steps = np.log2(np.maximum(self.points, 1)), np.sqrt(lags or MOST_DEFAULT_LAGS)
+        on_circle = folded + EPS * (8 * roots + 4 * levels + 8)
+        spread = np.where(on_lattice, EPS * (4 * roots + 2 * steps + 8), on_circle)
+        on_circle = np.minimum(folded, 1.0) ** 2 + EPS * (modulus.shape[1] + levels + 2)
+        floor = np.where(on_lattice, 4 * EPS, on_circle)
+        off = (spread + self.sensitivity / 2)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             error = 2 * slope * off + 4 * off**2 + floor[:, None]
         return np.where(np.isfinite(error), np.minimum(error, 1.0), 1.0)
@@ -187,7 +200,9 @@ class Plan:
 
 def plan_for(
     backend: Backend,
-    poles: Complexes,
+    poles: Array,
+    known: Complexes,
+    sensitivity: Floats,
     lags: int | None,
     method: str,
     grid: int | None = None,
@@ -196,44 +211,33 @@ def plan_for(
 ) -> Plan:
     """Choose circle or lattice for each network, whichever is cheaper.
 
-    ``may_pair=False`` takes each pole for itself: half of the circle says nothing about a change
-    of one pole of a pair.
+    Half of the circle says nothing about a change of one pole of a pair: see ``may_pair``.
     """
-    stack, size = poles.shape
-    paired = may_pair and _come_in_pairs(poles)
-    if grid is not None or method == "lattice":
-        return Plan(poles, np.full(stack, LATTICE if grid is None else grid), paired)
-    points = points_needed(poles)
-    too_many = points > MOST_POINTS
-    if method == "auto":
-        radius = np.abs(poles).max(axis=1, initial=0.0)
+    stack, size = known.shape
+    paired = may_pair and _come_in_pairs(known)
+    points = (
+        np.full(stack, grid or LATTICE) if grid or method == "lattice" else points_needed(known)
+    )
+    too_many = (points > MOST_POINTS) & (grid is None)
+    if method == "auto" and grid is None:
+        radius = np.abs(known).max(axis=1, initial=0.0)
         waves = size + (lags or np.minimum(2 * size + 18 / (1 - radius), MOST_DEFAULT_LAGS))
         start = START_ON_HOST if backend.is_host else START_ON_DEVICE
         on_circle = points // (2 if paired else 1) * size
         too_many |= on_circle > waves * (LATTICE_POLE * size + start / stack)
-    return Plan(poles, np.where(too_many, LATTICE, points), paired)
+    points = np.where(too_many, LATTICE, points)
+    return Plan(backend, poles, known, sensitivity, points, paired)
 
 
-def computed(
-    backend: Backend,
-    poles: Array,
-    plan: Plan,
-    lags: int | None,
-    sensitivity: Floats,
-    *,
-    at_least: int = 1,
-) -> Part:
-    """Curves (B, m) of the poles (B, n), in the order of the stack.
-
-    ``lags=None`` takes as many as hold all but a negligible part of every network's memory, and
-    ``at_least`` so many. ``sensitivity`` (B,) says what rounding of the poles does to the curves.
-    """
+def computed(plan: Plan, lags: int | None, *, at_least: int = 1) -> Part:
+    """Curves (B, m) of the poles; by default as many lags as matter, and ``at_least`` so many."""
+    backend, poles = plan.backend, plan.poles
     groups = [np.flatnonzero(plan.points == points) for points in np.unique(plan.points)]
 
     def curves(own: NDArray[np.intp], lags: int | None) -> tuple[Array, Array]:
         chosen, points = backend.rows(poles, own), int(plan.points[own[0]])
         if points == LATTICE:
-            return lattice_curves(backend, chosen, lags, plan.poles[own])
+            return lattice_curves(backend, chosen, lags, plan.known[own])
         return circle_curves(backend, chosen, points, paired=plan.paired)
 
     def enough_lags(memory: Floats) -> int:
@@ -263,7 +267,7 @@ def computed(
         for k, beyond in enumerate((0.0, 1.0))
     )
     slope = np.sqrt(np.maximum(np.minimum(to_host(memory), to_host(loss)), 0.0))
-    error = backend.put(plan.error(slope, sensitivity, lags))
+    error = backend.put(plan.error(slope, lags))
     origins = tuple(Origin("lattice" if p == LATTICE else "circle") for p in plan.points.tolist())
     return Part(memory, error, loss, np.full(len(order), poles.shape[1], np.int64), origins)
 
@@ -344,7 +348,7 @@ def _growth(poles: Complexes) -> tuple[Floats, Floats]:
     return growth * (1 + 1e-9) + 1e-6, log_radius  # rounding of these sums included
 
 
-def aliasing(poles: Complexes, points: int) -> Floats:
+def aliasing(poles: Complexes, points: int | NDArray[np.int64]) -> Floats:
     """Bound on the norm of what is folded back, the best over some radii; inf if none is known."""
     growth, log_radius = _growth(poles)
     exponent = (growth - points * log_radius).min(axis=1)
@@ -353,38 +357,10 @@ def aliasing(poles: Complexes, points: int) -> Floats:
     return np.where(known, bound / (1 - bound), np.inf)
 
 
-def rounding_of_poles(poles: Complexes) -> Floats:
-    """Σ_k 1/√(1 − |λ_k|²): the norm, over the circle, of a relative change by one in each 1 − λz.
-
-    A relative rounding error u in λ_k z changes 1 − λ_k z by u/|1 − λ_k z| relative to itself,
-    whose mean square over the circle is u²/(1 − |λ_k|²).
-    """
-    modulus = np.abs(poles)
-    share = np.maximum((1 - modulus) * (1 + modulus), EPS)
-    return np.asarray((1 / np.sqrt(share)).sum(axis=1))
-
-
-def circle_errors(poles: Complexes, points: int) -> tuple[Floats, Floats]:
-    """Return ``spread`` and ``floor`` of :func:`circle_curves`, known beforehand.
-
-    With u = eps/2: (√5 + √2)u for λz and z, (1 + √5)u for a difference and a product, twice, as B
-    holds the phase of D twice; 4·eps a level of the Fourier transform; and the sums from either
-    end, whose rounding is at most u·Σ_τ MC_τ ≤ u·n.
-    """
-    folded = aliasing(poles, points)
-    levels = np.log2(points)
-    spread = folded + EPS * (8 * rounding_of_poles(poles) + 4 * levels + 8)
-    floor = np.minimum(folded, 1.0) ** 2 + EPS * (poles.shape[1] + levels + 2)
-    return spread, floor
-
-
 def circle_curves(
     backend: Backend, poles: Array, points: int, *, paired: bool
 ) -> tuple[Array, Array]:
-    """Memory and loss (B, points) for τ = 0 … points − 1, of the poles (B, n).
-
-    ``paired``: the poles come in conjugate pairs, so that half of the circle is enough.
-    """
+    """Memory and loss (B, points) of the poles (B, n); half of the circle is enough for pairs."""
     xp = backend.xp
     sampled = roots_of_unity(points)[: points // 2 + 1 if paired else points]
     phase = _phase_of_denominator(backend, poles, sampled)
@@ -439,24 +415,10 @@ def roots_of_unity(points: int) -> Complexes:
 # --- lattice
 
 
-def lattice_errors(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
-    """Return ``spread`` and ``floor`` of :func:`lattice_curves`, known beforehand.
-
-    Rounding turns each rotation by about eps, which moves the section's response by eps/√(1 − |λ|²)
-    over the circle, and adds about eps to its signals at each step.
-    """
-    steps = np.sqrt(lags or MOST_DEFAULT_LAGS)
-    spread = EPS * (4 * rounding_of_poles(poles) + 2 * steps + 8)
-    return spread, np.full(len(poles), 4 * EPS)
-
-
 def lattice_curves(
     backend: Backend, poles: Array, lags: int | None, known: Complexes
 ) -> tuple[Array, Array]:
-    """Memory and loss (B, m) of the poles (B, n); ``lags=None`` goes on until there are enough.
-
-    ``known`` are the values of the poles on the host.
-    """
+    """Memory and loss (B, m) of the poles (B, n); ``lags=None`` goes on until there are enough."""
     xp = backend.xp
     stack, size = poles.shape
     poles = _ascending(backend, poles, known)

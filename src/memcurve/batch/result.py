@@ -49,11 +49,9 @@ class MemoryCurves(Result):
         The lags τ; lag 0 is the input at the same time step as the state.
     values : (..., m) array
         MC_τ. Differentiable with respect to what it was computed from.
-    error : (..., m) array
-        Bound on ``|values − truth|`` for the stored numbers, as of :class:`memcurve.MemoryCurve`.
-        Memory far below it has no relative accuracy; :func:`memcurve.memory_curve` gives that too.
-    loss : (..., m) array
-        1 − MC_τ, also where ``values`` rounds to 1; off by at most ``error``.
+    error, loss : (..., m) array
+        As of :class:`memcurve.MemoryCurve`. Memory far below ``error`` has no relative accuracy;
+        :func:`memcurve.memory_curve` gives that too.
     total : (...) array
         Memory over *all* lags: the rank.
     rank : (...) int array
@@ -132,10 +130,9 @@ class MemoryCurves(Result):
 
     def _on_host(self, lead: tuple[int, ...]) -> Self:
         """The same with NumPy arrays that have these leading axes."""
-        host: dict[str, Any] = {name: to_host(getattr(self, name)) for name in _CURVES + _NUMBERS}
         lags = to_host(self.lags)
-        host |= {name: host[name].reshape(*lead, len(lags)) for name in _CURVES}
-        host |= {name: host[name].reshape(lead) for name in _NUMBERS}
+        shapes = dict.fromkeys(_CURVES, (*lead, len(lags))) | dict.fromkeys(_NUMBERS, lead)
+        host: Any = {n: to_host(getattr(self, n)).reshape(shape) for n, shape in shapes.items()}
         return dataclasses.replace(self, lags=lags, **host)
 
     def to_json(self) -> str:
@@ -214,10 +211,7 @@ def assembled(
     places: NDArray[np.intp] | None = None,
     lags: int | None = None,
 ) -> MemoryCurves:
-    """The result of a stack, in its own shape; no parts are a stack of no networks.
-
-    ``places`` are the numbers of the networks in the flattened stack, part by part.
-    """
+    """The result of a stack; ``places`` are the numbers of the networks, part by part."""
     if not parts:
         nothing = backend.put(np.zeros((0, lags or 0)))
         parts = [Part(nothing, nothing, nothing, np.zeros(0, dtype=np.int64), ())]

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, require_limit, table_entry
-from memcurve.batch.backend import Array, Backend, Floats, has_gradient, to_host, without_gradient
+from memcurve.batch.backend import (
+    Array,
+    Backend,
+    Complexes,
+    Floats,
+    blocks,
+    has_gradient,
+    to_host,
+    without_gradient,
+)
 from memcurve.batch.decisions import eigenvalues_fit, fully_excited, pole_sensitivities, scaling
-from memcurve.batch.poles import METHODS, Plan, computed, listed, notes_of, plan_for, require_stable
+from memcurve.batch.poles import METHODS, computed, listed, notes_of, plan_for, require_stable
 from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
@@ -45,11 +54,11 @@ def memory_curves(
 ) -> MemoryCurves:
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
-    The eigenvalues λ of each network, then ``MC_τ = Σ_{j>τ} |b_j|²`` with
-    ``Σ_j b_j zʲ = Π_k (z − λ̄_k)/(1 − λ_k z)``; see :func:`memcurve.memory_curve` for what it means.
-    That every eigenvalue counts is proven for the stored numbers by exact arithmetic modulo a
-    prime. Networks for which it is not so, or whose eigenvalues are too uncertain, are handed to
-    ``memory_curve`` one by one, on the CPU, with a note.
+    See :func:`memcurve.memory_curve` for what it means; it is computed from the eigenvalues of each
+    network, as by :func:`memcurve.batch.curves_of_poles`. That every eigenvalue counts is proven
+    for the stored numbers by exact arithmetic modulo a prime. Networks for which it is not so, or
+    whose eigenvalues are too uncertain, are handed to ``memory_curve`` one by one, on the CPU, with
+    a note.
 
     Parameters
     ----------
@@ -62,11 +71,9 @@ def memory_curves(
         Masks, one for all networks or one each. None takes a random mask: the curve does not
         depend on the mask as long as it excites every mode that any mask excites.
     lags : int, optional
-        ``lags=m`` gives lags 0 … m − 1; by default enough to hold all but 1e-12 of the memory of
-        every network.
+        ``lags=m`` gives lags 0 … m − 1, None as many as matter.
     method : str
-        ``"circle"``, ``"lattice"`` or ``"auto"``, as for
-        :func:`memcurve.batch.curves_of_poles`.
+        ``"circle"``, ``"lattice"`` or ``"auto"``: see :func:`memcurve.batch.curves_of_poles`.
     assume_controllable : bool
         Take it for granted that each mask excites every mode. Saves time, and is noted.
     certify_up_to : int
@@ -114,75 +121,44 @@ def memory_curves(
         )
     if len(mask) == 0:
         return assembled(backend, shape, [], [], lags=lags)
-    judged = _judge(backend, stacked, mask, lags, method, assume_controllable)
+    looked_at = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
+    found, values, sensitivities = zip(*looked_at, strict=True)
+    poles, known = backend.joined(found, axis=0), np.concatenate(values)
+    sensitivity = np.concatenate(sensitivities)
+    require_stable(known, "A")
+    plan = plan_for(backend, poles, known, sensitivity, lags, method)
+    # the error is largest where half of an input is remembered
+    uncertain = plan.error(np.sqrt([[0.5]]), lags)[:, 0] > LARGEST_ERROR
+    unproven = np.zeros(len(mask), dtype=bool)
+    if not assume_controllable:
+        open_cases = np.flatnonzero(~uncertain)
+        rows = backend.rows(without_gradient(stacked), open_cases)
+        unproven[open_cases] = ~fully_excited(backend, rows, mask[open_cases])
     notes = [NO_MASK] if C is None else []
     notes += [ASSUMED] if assume_controllable else []
-    unproven = ~judged.excited & ~judged.uncertain
-    for reason, which in (UNPROVEN, unproven), (UNCERTAIN, judged.uncertain):
+    for reason, which in (UNPROVEN, unproven), (UNCERTAIN, uncertain):
         networks = np.flatnonzero(which)
         if len(networks):
             _require_possible(networks, stacked, reason, certify_up_to)
             text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
             notes.append(Note(reason.kind, text))
-    careful = np.flatnonzero(unproven | judged.uncertain)
+    careful = np.flatnonzero(unproven | uncertain)
     good = np.setdiff1d(np.arange(len(mask)), careful)
     matrices = zip(to_host(backend.rows(stacked, careful)), careful.tolist(), strict=True)
-    looked_at = [_closer_look(matrix, mask[k], k, lags) for matrix, k in matrices]
-    parts, count = [], max(map(len, looked_at), default=1)
+    exact = [_closer_look(matrix, mask[k], k, lags) for matrix, k in matrices]
+    parts, count = [], max(map(len, exact), default=1)
     if len(good):
-        plan, poles = judged.plan.of(good), backend.rows(judged.poles, good)
-        part = computed(backend, poles, plan, lags, judged.sensitivity[good], at_least=count)
+        plan = plan.of(good)
+        part = computed(plan, lags, at_least=count)
         parts, count = [part], part.values.shape[1]
         notes += notes_of(plan, lags, part)
-    if looked_at:
-        parts.append(_continued(backend, looked_at, count))
+    if exact:
+        parts.append(_continued(backend, exact, count))
     return assembled(backend, shape, parts, notes, places=np.concatenate([good, careful]))
 
 
-class Judged(NamedTuple):
-    """What decides how each network of a stack is computed."""
-
-    poles: Array
-    plan: Plan
-    sensitivity: Floats
-    excited: NDArray[np.bool_]  # every mode counts, proven or taken for granted
-    uncertain: NDArray[np.bool_]  # the error would be too large
-
-
-def _judge(
-    backend: Backend, A: Array, mask: Floats, lags: int | None, method: str, assumed: bool
-) -> Judged:
-    """Eigenvalues of a stack A (B, N, N), their uncertainty, and whether all of them count."""
-    plain = without_gradient(A)
-    exponents, balanced = scaling(backend, plain)
-    poles = _eigenvalues(backend, A, exponents)
-    known = to_host(poles)
-    scaled = _scaled(backend, plain, exponents)
-    readable = np.isfinite(known).all(axis=1) & eigenvalues_fit(backend, scaled, known)
-    known = np.where(readable[:, None], known, 0.0)
-    require_stable(known, "A")
-    sensitivity = pole_sensitivities(backend, scaled)
-    sensitivity[~(balanced & readable)] = np.inf
-    del scaled  # another N×N array a network
-    plan = plan_for(backend, known, lags, method)
-    # the error is largest where half of an input is remembered
-    uncertain = plan.error(np.sqrt([[0.5]]), sensitivity, lags)[:, 0] > LARGEST_ERROR
-    excited = np.full(len(mask), assumed)
-    asked = np.flatnonzero(~uncertain & ~excited)
-    if len(asked):
-        excited[asked] = fully_excited(backend, backend.rows(plain, asked), mask[asked])
-    return Judged(poles, plan, sensitivity, excited, uncertain)
-
-
-def _scaled(backend: Backend, A: Array, exponents: Floats | None) -> Array:
-    """D⁻¹AD with the powers of two 2^e in D: the same eigenvalues, without rounding."""
-    if exponents is None:
-        return A
-    scale = backend.put(2.0**exponents)
-    return A * (scale[:, None, :] / scale[:, :, None])
-
-
-def _eigenvalues(backend: Backend, A: Array, exponents: Floats | None) -> Array:
+def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
+    """Eigenvalues, their values on the host (zero where the solver failed), their sensitivity."""
     eigvals = getattr(backend.xp.linalg, "eigvals", None)
     if eigvals is None:
         raise TypeError(
@@ -190,7 +166,16 @@ def _eigenvalues(backend: Backend, A: Array, exponents: Floats | None) -> Array:
             f"eigenvalues elsewhere and give them to memcurve.batch.curves_of_poles, which needs "
             f"the array API alone."
         )
-    return backend.complex128(eigvals(_scaled(backend, A, exponents)))  # NumPy's may be real
+    exponents, balanced = scaling(backend, without_gradient(A))
+    if exponents is not None:  # D⁻¹AD with powers of two in D: the same eigenvalues, exactly
+        scale = backend.put(2.0**exponents)
+        A = A * (scale[:, None, :] / scale[:, :, None])
+    poles, plain = backend.complex128(eigvals(A)), without_gradient(A)  # NumPy's may be real
+    known = to_host(poles)
+    readable = np.isfinite(known).all(axis=1) & eigenvalues_fit(backend, plain, known)
+    sensitivity = pole_sensitivities(backend, plain)
+    sensitivity[~(balanced & readable)] = np.inf
+    return poles, np.where(readable[:, None], known, 0.0), sensitivity
 
 
 def _require_possible(
@@ -221,10 +206,7 @@ def _closer_look(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryC
 
 
 def _continued(backend: Backend, curves: list[MemoryCurve], lags: int) -> Part:
-    """Curves at so many lags, where their own number was their choice.
-
-    A curve never rises: what follows lies between zero and its last value, which is negligible.
-    """
+    """Curves at so many lags: none rises, what follows lies between zero and its last value."""
     values, loss = np.zeros((len(curves), lags)), np.ones((len(curves), lags))
     error = np.array([[curve.values[-1] + curve.error[-1]] * lags for curve in curves])
     for k, curve in enumerate(curves):

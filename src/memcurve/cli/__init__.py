@@ -64,7 +64,16 @@ def install_completion(
         Write the script here, and leave it to you to load it. Default: where the shell looks, with
         a line in ~/.bashrc or ~/.zshrc that loads it.
     """
-    chosen = shell or _shell_in_use()
+    from cyclopts.completion import detect_shell
+    from cyclopts.completion.detect import ShellDetectionError
+
+    chosen: Any = shell
+    if chosen is None:
+        with contextlib.suppress(ShellDetectionError):
+            chosen = detect_shell()
+    if chosen not in get_args(Shell):
+        found = chosen or "not known"
+        raise UsageError(f"the shell in use is {found}; name one with --shell bash, zsh or fish.")
     try:
         script = app.install_completion(shell=chosen, output=output, add_to_startup=output is None)
     except OSError as error:
@@ -76,15 +85,3 @@ def install_completion(
         loaded = f"{_STARTUP_FILES[chosen]} loads it; " if chosen in _STARTUP_FILES else ""
         print(f"{loaded}start a new shell.")
     return 0
-
-
-def _shell_in_use() -> Shell:
-    from cyclopts.completion import detect_shell
-    from cyclopts.completion.detect import ShellDetectionError
-
-    found: Any = "not known"
-    with contextlib.suppress(ShellDetectionError):
-        found = detect_shell()
-    if found in get_args(Shell):
-        return found  # type: ignore[no-any-return]
-    raise UsageError(f"the shell in use is {found}; name one with --shell bash, zsh or fish.")

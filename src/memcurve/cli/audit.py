@@ -68,8 +68,7 @@ def audit(
     known: dict[str, Any] = {
         "k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance,
     }  # fmt: skip
-    given = {name for name, value in known.items() if value is not None}
-    _require_claim(claimed, given | ({"fail_on_mismatch"} if fail_on_mismatch else set()))
+    _require_claim(claimed, fail_on_mismatch=fail_on_mismatch or None, **known)
     if options.noise is not None and len(options.noise) > 1:
         raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
     require_other_files(file, html, markdown, save)
@@ -103,14 +102,14 @@ def audit(
     return MISMATCH if wrong and fail_on_mismatch else FINE
 
 
-def _require_claim(claimed: str | None, given: set[str]) -> None:
+def _require_claim(claimed: str | None, **about: Any) -> None:
     """Raise unless the options about a claimed number make sense together."""
     if claimed is None:
-        for name in sorted(given):
+        for name in sorted(name for name, value in about.items() if value is not None):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} needs --claimed, the number that it is about.")
         return
-    if "ridge" in given and "samples" not in given:
+    if about["ridge"] is not None and about["samples"] is None:
         raise UsageError("--ridge needs --samples, since their ratio is what acts as a noise.")
     from memcurve.auditing.claims import claimed_number
 

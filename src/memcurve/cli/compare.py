@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from memcurve.cli.console import Printer, json_text, writing
 from memcurve.cli.options import (
@@ -17,9 +17,6 @@ from memcurve.cli.options import (
     options_by_method,
 )
 from memcurve.cli.process import require_other_files
-
-if TYPE_CHECKING:
-    from memcurve.comparison import Comparison
 
 
 def compare(
@@ -78,22 +75,12 @@ def compare(
     )
     with writing(comparison, plot=plot, save=save):
         if json:
-            print(json_text(_content(comparison)))
+            rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in comparison.rows]
+            setting = {"network": comparison.exact.network, "setting": list(comparison.setting)}
+            print(json_text(setting | {"rows": rows}))
         else:
-            _print(comparison)
+            exact, printer = comparison.exact, Printer()
+            about = "; ".join([f"  {exact.network}", *comparison.setting])
+            printer.line(("network", "bold"), f"{about}; totals over lags 0 … {len(exact) - 1}")
+            printer.table(comparison.HEADER, comparison.table(), right=range(1, 4))
     return 0
-
-
-def _print(comparison: Comparison) -> None:
-    """One row a method."""
-    exact = comparison.exact
-    about = "; ".join([f"  {exact.network}", *comparison.setting])
-    printer = Printer()
-    printer.line(("network", "bold"), f"{about}; totals over lags 0 … {len(exact) - 1}")
-    printer.table(comparison.HEADER, comparison.table(), right=range(1, 4))
-
-
-def _content(comparison: Comparison) -> dict[str, Any]:
-    """The rows without their curves."""
-    rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in comparison.rows]
-    return {"network": comparison.exact.network, "setting": list(comparison.setting), "rows": rows}

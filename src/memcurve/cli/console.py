@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from rich.text import Text
 
     from memcurve.report import Chart, Document, Section
@@ -66,6 +64,12 @@ class Printer:
         for line in text.wrap(self.console, max(self.console.width - len(prefix), 20)):
             line.rstrip()
             self.console.print(Text.assemble((prefix, style), line), soft_wrap=True)
+
+    def paragraph(self, content: str, style: str = "", bullet: str = "") -> None:
+        """Print a text as one paragraph."""
+        from memcurve.report.document import one_line
+
+        self.wrapped(styled(one_line(content), style), bullet)
 
     def named(self, rows: Iterable[tuple[str, str]]) -> None:
         """Print a name and a text a line."""
@@ -130,21 +134,9 @@ def say_written(**files: Path | None) -> None:
 
 def json_text(content: Any) -> str:
     """``content`` as JSON, which has no NaN and no infinity: null stands for "not known"."""
-    import json
+    from pydantic_core import to_json
 
-    return json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(content: Any) -> Any:
-    import math
-
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if isinstance(content, Mapping):
-        return {str(key): _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    return content
+    return to_json(content, indent=1, inf_nan_mode="null").decode()
 
 
 def print_document(document: Document) -> None:
@@ -158,9 +150,9 @@ def print_document(document: Document) -> None:
 
     printer = Printer()
     console = printer.console
-    _print_paragraph(printer, document.title, "bold")
+    printer.paragraph(document.title, "bold")
     if document.subtitle.strip():
-        _print_paragraph(printer, document.subtitle, "dim")
+        printer.paragraph(document.subtitle, "dim")
     tone = {True: "green", False: "red", None: "cyan"}[document.good]
     for k, sentence in enumerate(document.verdict):
         text = styled(one_line(sentence))
@@ -177,17 +169,11 @@ def print_document(document: Document) -> None:
         _print_section(printer, section)
     if document.notes:
         console.print()
-        _print_paragraph(printer, NOTES, "bold")
+        printer.paragraph(NOTES, "bold")
         printer.notes(document.notes)
     if document.footer.strip():
         console.print()
-        _print_paragraph(printer, document.footer, "dim")
-
-
-def _print_paragraph(printer: Printer, content: str, style: str = "", bullet: str = "") -> None:
-    from memcurve.report.document import one_line
-
-    printer.wrapped(styled(one_line(content), style), bullet)
+        printer.paragraph(document.footer, "dim")
 
 
 def _print_section(printer: Printer, section: Section) -> None:
@@ -195,21 +181,21 @@ def _print_section(printer: Printer, section: Section) -> None:
 
     console, chart, table = printer.console, section.chart, section.table
     console.print()
-    _print_paragraph(printer, section.title, "bold")
+    printer.paragraph(section.title, "bold")
     for paragraph in split_paragraphs(section.text):
-        _print_paragraph(printer, paragraph)
+        printer.paragraph(paragraph)
     if chart is not None and chart.kind == "lines" and not console.options.ascii_only:
         lines = plot_lines(chart, min(_PLOT_WIDTH, console.width - 16))
         if lines:
             name = next(series.name for series in chart.series if series.shown)
-            _print_paragraph(printer, f"{chart.y_label} over {chart.x_label}: {name}", "dim")
+            printer.paragraph(f"{chart.y_label} over {chart.x_label}: {name}", "dim")
         for line in lines:
             printer.line(line)
     if table is not None:
         rows = [[one_line(cell) for cell in row] for row in (table.head, *table.rows)]
         printer.table(rows[0], rows[1:], right=table.numeric, indent=0)
     for point in section.points:
-        _print_paragraph(printer, point, bullet="• ")
+        printer.paragraph(point, bullet="• ")
 
 
 def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
@@ -232,8 +218,14 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
     low, high = float(y.min()), float(y.max())
     if not chart.log_y and 0 < low <= 0.6 * high:
         low = 0.0  # as the chart has it
-    columns = _dots(x, x.min(), x.max(), chart.log_x, 2 * width)
-    heights = _dots(y, low, high, chart.log_y, 4 * _PLOT_HEIGHT)
+
+    def places_of(values: Any, low: float, high: float, log: bool, count: int) -> Any:
+        """Where values fall among so many dots."""
+        values, low, high = map(np.log, (values, low, high)) if log else (values, low, high)
+        return np.round((values - low) / ((high - low) or 1.0) * (count - 1)).astype(np.int64)
+
+    columns = places_of(x, x.min(), x.max(), chart.log_x, 2 * width)
+    heights = places_of(y, low, high, chart.log_y, 4 * _PLOT_HEIGHT)
     dots = np.zeros((4 * _PLOT_HEIGHT, 2 * width), dtype=np.int64)
     for k in range(len(x)):
         start = k - 1 if k and places[k] == places[k - 1] + 1 else k  # else there is a gap
@@ -243,9 +235,8 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
         line = [heights[start] + up * steps / count, columns[start] + across * steps / count]
         dots[tuple(np.round(line).astype(np.int64))] = 1
     cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(_PLOT_HEIGHT, 4, width, 2), _DOTS)
-    top, bottom = f"{high:.3g}", f"{low:.3g}"
-    margin = max(len(top), len(bottom))
-    labels = [top, *[""] * (_PLOT_HEIGHT - 2), bottom]
+    labels = [f"{high:.3g}", *[""] * (_PLOT_HEIGHT - 2), f"{low:.3g}"]
+    margin = max(map(len, labels))
     lines = [
         f"{label:>{margin}} │{''.join(chr(0x2800 + cell) for cell in row)}".rstrip("\u2800")
         for label, row in zip(labels, cells.tolist(), strict=True)
@@ -254,15 +245,3 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
     lines.append(f"{'':{margin}} └{'─' * width}")
     lines.append(f"{'':{margin}}  {left}{right:>{width - len(left)}}")
     return lines
-
-
-def _dots(
-    values: NDArray[np.float64], low: float, high: float, log: bool, count: int
-) -> NDArray[np.int64]:
-    """Where values fall among so many dots."""
-    import numpy as np
-
-    if log:
-        values, low, high = np.log(values), float(np.log(low)), float(np.log(high))
-    span = high - low or 1.0
-    return np.clip(np.round((values - low) / span * (count - 1)), 0, count - 1).astype(np.int64)

@@ -11,8 +11,6 @@ from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Verbose,
 from memcurve.cli.process import UsageError, require_other_files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memcurve.curve import MemoryCurve, NoiseProfile
     from memcurve.network import LinearNetwork
 
@@ -73,7 +71,7 @@ def curve(
     json
         Print the result as JSON instead of a table.
     """
-    from memcurve import MemoryCurve, memory_curve
+    from memcurve import MemoryCurve, forecasting_curve, memory_curve
     from memcurve.errors import rank_among_notes
 
     if file is not None and forecast and str(file).isdigit():
@@ -81,6 +79,8 @@ def curve(
     require_other_files(file, plot, save)
     if sum((forecast, fisher, profile)) > 1:
         raise UsageError("--forecast, --fisher and --profile exclude each other; give one of them.")
+    if forecast and options.input is None:
+        raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
     network = options.network(file, "normal")
     if profile and lags is not None:
         raise UsageError("--profile is about totals over all lags; leave out --lags.")
@@ -88,7 +88,7 @@ def curve(
     result: Any
     with rank_among_notes():
         if forecast:
-            result = _forecast(network, lags, **arguments)
+            result = forecasting_curve(network, horizons=10 if lags is None else lags, **arguments)
         elif fisher:
             result = _fisher(network, lags, **arguments)
         elif profile or len(options.noise or ()) > 1:
@@ -105,21 +105,8 @@ def curve(
     return 0
 
 
-def _forecast(network: LinearNetwork, lags: int | None, **arguments: Any) -> MemoryCurve:
-    from memcurve import forecasting_curve
-
-    if "input" not in arguments:
-        raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
-    return forecasting_curve(network, horizons=10 if lags is None else lags, **arguments)
-
-
 def _fisher(
-    network: LinearNetwork,
-    lags: int | None,
-    *,
-    method: str,
-    input: Any = None,
-    noise: float | Sequence[float] = 1.0,
+    network: LinearNetwork, lags: int | None, *, method: str, input: Any = None, noise: Any = 1.0
 ) -> MemoryCurve:
     from memcurve import fisher_curve
 
@@ -159,16 +146,12 @@ def _print_curve(result: MemoryCurve) -> None:
     rows = []
     for lag in [s for s in shown if first <= s < last] + [last]:
         k = lag - first
+        value = f"{result.values[k]:.{15 if inputs == 1 else 9}f}"
+        error = "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}"
+        parts = [f"{part:.6f}" for part in result.channels[k, : len(channels)]]
         firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
-        rows.append(
-            (
-                str(lag),
-                f"{result.values[k]:.{15 if inputs == 1 else 9}f}",
-                "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}",
-                *(f"{result.channels[k, j]:.6f}" for j in range(len(channels))),
-                f"below {firsts} from here on" if firsts else "",
-            )
-        )
+        below = f"below {firsts} from here on" if firsts else ""
+        rows.append((str(lag), value, error, *parts, below))
     steps = "horizon" if result.kind == "forecasting" else "lag"
     heads = [steps, result.kind, "± error", *channels, ""]
     printer.table(heads, rows, right=range(len(heads) - 1))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -166,9 +165,16 @@ def data(
         require_other_files(file, plot, save, what="recording")
     if compare and (capacity or recording.estimator != "regression"):
         raise UsageError("--compare takes all estimators; leave out --estimator and --capacity.")
-    with _own_words():
+    try:
         curves = recording.all_curves(states) if compare else [recording.curve(states)]
         processing = recording.capacity(states) if capacity else None
+    except ValueError as error:
+        if len(error.args) == 1:
+            text = str(error)
+            for argument, option in _WORDS.items():
+                text = text.replace(argument, option)
+            error.args = (text,)
+        raise
     with writing(curves[0], plot=plot, save=save, draw=lambda: _drawn(curves)):
         if json:
             print(_json(curves, processing))
@@ -179,20 +185,6 @@ def data(
             if processing is not None:
                 _print_capacity(processing)
     return 0
-
-
-@contextmanager
-def _own_words() -> Iterator[None]:
-    """Let errors speak of options rather than of arguments."""
-    try:
-        yield
-    except ValueError as error:
-        if len(error.args) == 1:
-            text = str(error)
-            for argument, option in _WORDS.items():
-                text = text.replace(argument, option)
-            error.args = (text,)
-        raise
 
 
 def _drawn(curves: list[MemoryCurve]) -> Any:
@@ -207,23 +199,21 @@ def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
     from json import loads
 
     if processing is not None:
-        both = {"memory": curves[0].to_json(), "capacity": processing.to_json()}
-        content: dict[str, Any] = {name: loads(text) for name, text in both.items()}
-    elif len(curves) > 1:
-        rows = [
-            {
-                "estimator": curve.options["estimator"],
-                "total": curve.total,
-                "total_error": curve.total_error,
-                "values": curve.values.tolist(),
-                "notes": curve.notes,
-            }
-            for curve in curves
-        ]
-        content = {"recording": curves[0].network, "estimators": rows}
-    else:
+        both = {"memory": curves[0], "capacity": processing}
+        return json_text({name: loads(result.to_json()) for name, result in both.items()})
+    if len(curves) == 1:
         return curves[0].to_json()
-    return json_text(content)
+    rows = [
+        {
+            "estimator": curve.options["estimator"],
+            "total": curve.total,
+            "total_error": curve.total_error,
+            "values": curve.values.tolist(),
+            "notes": curve.notes,
+        }
+        for curve in curves
+    ]
+    return json_text({"recording": curves[0].network, "estimators": rows})
 
 
 def _print_curve(result: MemoryCurve) -> None:
@@ -293,17 +283,16 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
 
 def _print_capacity(result: Capacity) -> None:
     """One row a degree, the total, and the notes."""
-    rows = [
-        (
-            str(degree),
-            f"{value:.4f}",
-            f"{result.errors[degree]:.2g}",
-            f"{len(result.significant(degree))} of {result.count[degree]} targets",
-        )
+    figures: list[tuple[Any, ...]] = [
+        (degree, value, result.errors[degree], result.significant(degree), result.count[degree])
         for degree, value in result.by_degree.items()
     ]
-    counts = f"{len(result.targets)} of {sum(result.count.values())} targets"
-    rows.append(("total", f"{result.total:.4f}", f"{result.total_error:.2g}", counts))
+    count = sum(result.count.values())
+    figures.append(("total", result.total, result.total_error, result.targets, count))
+    rows = [
+        (str(name), f"{value:.4f}", f"{error:.2g}", f"{len(found)} of {count} targets")
+        for name, value, error, found, count in figures
+    ]
     printer = Printer()
     printer.table(("degree", "capacity", "± error", "significant"), rows, right=range(4))
     printer.line(f"at most {result.rank}, the number of linearly independent states")

@@ -50,7 +50,7 @@ def explore(
             print(f"memcurve: warning: whoever can reach {host} can use this page", file=sys.stderr)
 
     if file is not None:
-        START_FILE.name, START_FILE.contents = file.name, contents_of(file)
+        START_FILE[file.name] = contents_of(file)
     serve(host=host, port=port, open_browser=browser, on_ready=announce)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -110,12 +110,6 @@ class NetworkOptions:
 
     def network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
         """Read the file, or draw the ensemble with those options that are set."""
-        network = self._whole_network(file, usual_ensemble)
-        if self.readout is None:
-            return network
-        return network.replace(readout=_node_list(self.readout))
-
-    def _whole_network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
         names = ("ensemble", "size", "spectral_radius", "density", "inputs")
         given = {name: getattr(self, name) for name in names}
         options = {name: value for name, value in given.items() if value is not None}
@@ -127,19 +121,34 @@ class NetworkOptions:
                 )
             from memcurve.io import load_masked
 
-            return load_masked(file, self.mask, seed=self.seed, matrix=self.matrix)
-        if self.matrix is not None:
+            network = load_masked(file, self.mask, seed=self.seed, matrix=self.matrix)
+        elif self.matrix is not None:
             raise UsageError("--matrix names an array in a file; give the file, or leave it out.")
-        from memcurve import ensembles
+        else:
+            network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
+        if self.readout is None:
+            return network
+        return network.replace(readout=_node_list(self.readout))
+
+    def _drawn(
+        self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
+    ) -> LinearNetwork:
+        import numpy as np
+
+        from memcurve import ensembles, masks
         from memcurve.limits import require_room_for_array
 
-        ensemble, size = options.pop("ensemble", usual_ensemble), options.pop("size", 100)
-        count = options.pop("inputs", 1)
-        if count < 1:
-            raise ValueError(f"--inputs must be at least 1, got {count}.")
+        if inputs < 1:
+            raise ValueError(f"--inputs must be at least 1, got {inputs}.")
         require_room_for_array((size, size), f"a network of --size {size}")
         network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
-        return network if count == 1 else _with_inputs(network, count, self.mask, self.seed)
+        if inputs == 1:
+            return network
+        # the first two streams of a seed are the network's own connectivity and mask
+        streams = np.random.SeedSequence(self.seed).spawn(inputs + 1)[2:]
+        columns = [masks.make(self.mask or "normal", size, seed=stream) for stream in streams]
+        name = f"{network.name}, {inputs} inputs"
+        return network.replace(C=np.column_stack([network.C, *columns]), name=name)
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.memory_curve`."""
@@ -186,17 +195,3 @@ def _node_list(text: str) -> list[int]:
                 f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
             ) from None
     return nodes
-
-
-def _with_inputs(network: LinearNetwork, count: int, mask: str | None, seed: int) -> LinearNetwork:
-    """Give the network one more mask for each further input."""
-    import numpy as np
-
-    from memcurve import masks
-
-    # the first two streams of a seed are the network's own connectivity and mask
-    streams = np.random.SeedSequence(seed).spawn(count + 1)[2:]
-    columns = [masks.make(mask or "normal", network.size, seed=stream) for stream in streams]
-    return network.replace(
-        C=np.column_stack([network.C, *columns]), name=f"{network.name}, {count} inputs"
-    )

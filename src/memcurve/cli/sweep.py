@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +99,7 @@ def sweep(
     place = store or Path(f"{chosen.name}.sqlite")
     require_other_files(Path(study), place, export, plot, what="study")
     if dry_run or (status and not (export or plot)):
-        return _estimated(chosen, place, executor, retry_failed, time_it=dry_run, as_json=json)
+        return _estimated(chosen, place, executor, retry_failed, dry_run, json)
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
     if export or plot:
@@ -123,9 +122,10 @@ def _computed(
     from memcurve.sweeping.executors import UnusableWorkerError
     from memcurve.sweeping.run import sweep as run
 
-    executor |= {"retry_failed": retry_failed, "allow_many": yes, "progress": True}
     try:
-        return run(study, store, **executor)
+        return run(
+            study, store, retry_failed=retry_failed, allow_many=yes, progress=True, **executor
+        )
     except (UnusableWorkerError, BrokenExecutor) as error:
         raise OSError(str(error)) from error
     except KeyboardInterrupt as stopped:
@@ -202,49 +202,33 @@ def _draw(result: Sweep, path: Path) -> None:
 
 
 def _estimated(
-    study: Study,
-    store: Path,
-    executor: dict[str, Any],
-    retry_failed: bool,
-    *,
-    time_it: bool,
+    study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, time_it: bool,
     as_json: bool,
-) -> int:
+) -> int:  # fmt: skip
+    from memcurve.sweeping.executors import cores
     from memcurve.sweeping.run import duration, estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
-    guess = estimate(
-        study, store, workers=_count(executor), retry_failed=retry_failed, time_it=time_it
-    )
+    workers = 1 if executor["executor"] == "serial" else executor.get("workers") or cores()
+    guess = estimate(study, store, workers=workers, retry_failed=retry_failed, time_it=time_it)
     if as_json:
-        content = {
-            "study": study.name,
-            "store": str(store),
-            "count": guess.count,
-            "done": guess.done,
-            "failed": guess.failed,
-            "pending": guess.pending,
-            "workers": guess.workers,
-            "estimated_seconds": guess.seconds,
-            "timed_cases": guess.timed,
-            "error": guess.error,
-        }
-        print(json_text(content))
+        print(json_text({"study": study.name, "store": str(store), **guess}))
         return FINE
-    print(f"{study.name}: {guess.count:,} cases ({study.design})")
-    if guess.done is None:
+    print(f"{study.name}: {guess['count']:,} cases ({study.design})")
+    if guess["done"] is None:
         print("too many to look up which of them are done")
     else:
-        print(f"{guess.done:,} done, {guess.failed or 0:,} failed, {guess.pending:,} to compute")
-    if guess.seconds is not None:
-        several = "1 worker" if guess.workers == 1 else f"{guess.workers} workers"
+        figures = "{done:,} done, {failed:,} failed, {pending:,} to compute"
+        print(figures.format_map(guess))
+    if guess["estimated_seconds"] is not None:
+        several = "1 worker" if workers == 1 else f"{workers} workers"
         print(
-            f"about {duration(guess.seconds)} with {several}: an estimate, from {guess.timed} of "
-            f"these cases timed here"
+            f"about {duration(guess['estimated_seconds'])} with {several}: an estimate, from "
+            f"{guess['timed_cases']} of these cases timed here"
         )
-    if guess.error is not None:
-        print(f"note: not all of those timed succeeded: {guess.error}")
+    if guess["error"] is not None:
+        print(f"note: not all of those timed succeeded: {guess['error']}")
     return FINE
 
 
@@ -274,14 +258,6 @@ def _executor(serial: bool, dask: str | None, mpi: bool, workers: int | None) ->
         address = None if dask == "local" else dask
         return {"executor": "dask", "address": address, "workers": workers}
     return {"executor": asked[0][2:]} if asked else {"executor": "processes", "workers": workers}
-
-
-def _count(executor: dict[str, Any]) -> int:
-    """The number of workers, as far as it is known here."""
-    if executor["executor"] == "serial":
-        return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return executor.get("workers") or cores or 1
 
 
 def _require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:

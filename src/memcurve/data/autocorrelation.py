@@ -39,11 +39,6 @@ class Autoregression(NamedTuple):
     weights: Floats
     mean: float
 
-    @property
-    def order(self) -> int:
-        """The number of weights p."""
-        return len(self.weights)
-
     def innovations(self, z: Floats) -> Floats:
         """e_t = (z_t − mean) − Σ_i a_i (z_{t−i} − mean); the first p values are not meaningful."""
         return np.convolve(z - self.mean, np.append(1.0, -self.weights))[: len(z)]

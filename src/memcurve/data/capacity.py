@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from memcurve.arguments import exact_array, require_limit, require_number
 from memcurve.data import capacity_estimation as estimation
 from memcurve.data.autocorrelation import ljung_box
-from memcurve.notes import Note
+from memcurve.notes import Note, NoteKind
 from memcurve.optional import optional
+from memcurve.progress import Progress, watched
 from memcurve.result import Floats, Result, installed_versions
 
 #: The degrees examined unless others are asked for: 2,825 targets.
@@ -70,18 +71,15 @@ class Capacity(Result):
 
     Attributes
     ----------
-    by_degree : dict
-        Total degree → capacity of all significant targets of that degree.
-    errors : dict
-        Total degree → standard error, including what the significance cut may have left out.
+    by_degree, errors : dict
+        Total degree → capacity of all significant targets of that degree, and its standard error,
+        including what the significance cut may have left out.
     total, total_error : float
         Over all degrees; never above ``rank``.
     rank : int
         Number of linearly independent states, which bounds the capacity over all targets.
-    states : int
-        Number of states N.
-    rows : int
-        Time steps that were used.
+    states, rows : int
+        Number of states N, and of the time steps that were used.
     targets : tuple of Target
         The significant ones, largest capacity first.
     count : dict
@@ -202,6 +200,7 @@ def capacity_from_data(
     polynomials: str = "auto",
     threshold: float = 1e-4,
     name: str = "",
+    progress: Progress = False,
 ) -> Capacity:
     """Information processing capacity of recorded states, by degree.
 
@@ -237,6 +236,8 @@ def capacity_from_data(
         A target counts if its R² exceeds what an unrelated one exceeds with this probability.
     name : str
         A label for plots.
+    progress : bool or callable
+        Show a bar on stderr, or call ``progress(label, done, total)``.
 
     Returns
     -------
@@ -245,17 +246,14 @@ def capacity_from_data(
 
     Notes
     -----
-    One QR decomposition of the centred states gives an orthonormal Q; all shifts of a pattern of
-    degrees and lag differences are one cross-correlation of Q with one series, in blocks by
-    Fourier transform. ``R² = |Qᵀw|²/|w|²`` exceeds the capacity by chance by κ = Σ h w²/Σ w² for
-    leverages h. Significant is R² > c·max(κ/κ₀, 1), where c is the quantile of the Beta law at
-    ``threshold`` and κ₀ the value of κ at equal leverages.
+    With Q an orthonormal basis of the centred states, ``R² = |Qᵀw|²/|w|²`` of a target w exceeds
+    its capacity by chance by κ = Σ h w²/Σ w² for leverages h. Significant is R² > c·max(κ/κ₀, 1),
+    where c is the quantile of the Beta law at ``threshold`` and κ₀ that κ at equal leverages.
 
-    The capacities of the significant targets are then estimated together, from a regression of
-    the states on the targets: the sum of single R² has several times the standard error and
-    exceeds N. Standard errors are those of influence functions, in blocks of time; to them are
-    added the capacity that the cut may have left out (the sum of the corrected R² of all
-    others and its own error, as far as the states have room) and what passes by chance.
+    The significant targets are then estimated together, from a regression of the states on them:
+    the sum of single R² has several times the standard error and exceeds N. Standard errors are
+    those of influence functions, in blocks of time; added are the capacity that the cut may have
+    left out, as far as the states have room, and what passes by chance.
 
     Examples
     --------
@@ -282,9 +280,11 @@ def capacity_from_data(
             f"longest lag of {longest}; record more or give smaller lags."
         )
     basis, constant = estimation.state_basis(X[start - (len(z) - len(X)) :], start)
-    highest = plan[-1].degree
-    family = estimation.polynomials_of(z, highest, polynomials)
-    scans = [estimation.scan(basis, family, reach, threshold) for reach in plan]
+    family = estimation.polynomials_of(z, plan[-1].degree, polynomials)
+    scans = [
+        estimation.scan(basis, family, reach, threshold)
+        for reach in watched(plan, "degrees", len(plan), progress)
+    ]
     result = Capacity(
         **_joined(basis, family, scans),
         rank=basis.rank,
@@ -297,17 +297,8 @@ def capacity_from_data(
         threshold=threshold,
         name=name,
     )
-    about = _recording_notes(result, constant, z, family.highest, highest)
-    notes = [Note("recording", text) for text in about]
-    count = sum(result.count.values())
-    if threshold * count >= 1:
-        text = (
-            f"about {threshold * count:.0f} of the {count:,} targets pass the cut by chance; their "
-            f"capacities are small. A lower `threshold` admits fewer"
-        )
-        notes.append(Note("method", text))
-    notes += [Note("lags", text) for text in _lag_notes(result)]
-    return dataclasses.replace(result, notes=tuple(notes))
+    notes = _notes(result, constant, z, len(family.values) - 1)
+    return dataclasses.replace(result, notes=tuple(Note(kind, text) for kind, text in notes))
 
 
 def _joined(
@@ -315,13 +306,13 @@ def _joined(
 ) -> dict[str, Any]:
     """Capacities of the significant targets, their sums by degree and errors."""
     degrees = [one.reach.degree for one in scans]
-    groups = np.repeat(np.arange(len(scans)), [len(one.chosen) for one in scans])
-    chosen = [target for one in scans for target in one.chosen]
-    raw = np.array([value for one in scans for value in one.raw])
-    single = np.array([value for one in scans for value in one.single])
+    groups = np.repeat(np.arange(len(scans)), [len(one.significant) for one in scans])
+    found = [target for one in scans for target in one.significant]
+    chosen = [(pattern, shift) for pattern, shift, _, _ in found]
+    single = np.array([value for *_, value in found])
     together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
     capacity = np.maximum(single, 0)
-    error = np.full(len(raw), np.sqrt(2 * basis.rank) / basis.rows)
+    error = np.full(len(found), np.sqrt(2 * basis.rank) / basis.rows)
     strongest = [chosen[s] for s in together]
     capacity[together], error[together], group_errors, joint_error = estimation.joint_capacities(
         basis, family, strongest, groups[together], len(scans)
@@ -334,17 +325,11 @@ def _joined(
     blur = np.array([2 * basis.rank * one.count for one in scans]) / basis.rows**2
     chance = np.array([one.chance for one in scans])
     errors = np.sqrt(group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
-    targets = tuple(
-        Target(
-            degrees=chosen[s][0].degrees,
-            lags=tuple(chosen[s][1] + offset for offset in chosen[s][0].offsets),
-            capacity=float(capacity[s]),
-            error=float(error[s]),
-            raw=float(raw[s]),
-            single=float(single[s]),
-        )
-        for s in np.argsort(-capacity, kind="stable")
-    )
+    targets = []
+    for s in np.argsort(-capacity, kind="stable"):
+        pattern, shift, *alone = found[s]
+        lags = tuple(shift + offset for offset in pattern.offsets)
+        targets.append(Target(pattern.degrees, lags, float(capacity[s]), float(error[s]), *alone))
     missed = min(below.sum() ** 2 + blur.sum(), room**2)
     total_error = np.sqrt(joint_error**2 + missed + chance.sum())
     return {
@@ -352,7 +337,7 @@ def _joined(
         "errors": dict(zip(degrees, errors.tolist(), strict=True)),
         "total": float(min(capacity.sum(), basis.rank)),
         "total_error": float(total_error),
-        "targets": targets,
+        "targets": tuple(targets),
     }
 
 
@@ -388,46 +373,53 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, 
     return X, z, int(washout)
 
 
-def _recording_notes(
-    result: Capacity, constant: int, inputs: Floats, highest: int, degree: int
-) -> Iterator[str]:
-    """Notes on the input, on the states, and on their number of rows."""
+def _notes(
+    result: Capacity, constant: int, inputs: Floats, highest: int
+) -> Iterator[tuple[NoteKind, str]]:
+    """On the input, the states, their number of rows, and what the degrees and lags may miss."""
     centred = (inputs - inputs.mean()) / inputs.std()
     kurtosis = float((centred**4).mean())
     if kurtosis >= 6:  # that of the Laplace law
-        yield (
-            f"the input is heavy-tailed (kurtosis {kurtosis:.3g}): a few large values decide the "
-            f"targets of higher degree, whose capacities and errors are unreliable"
-        )
+        text = f"the input is heavy-tailed (kurtosis {kurtosis:.3g}): a few large values decide the"
+        text += " targets of higher degree, whose capacities and errors are unreliable"
+        yield "recording", text
     if _serially_dependent(centred) or _serially_dependent(centred**2):
-        yield (
-            "the inputs are not independent in time, so that the targets are not orthogonal: `raw` "
-            "counts some capacity under several of them; `capacity` is what independent inputs "
-            "would give with the same response"
-        )
-    if highest < degree:
-        yield (
-            f"the input takes {highest + 1} values only, so that no factor of a target "
-            f"has a degree above {highest}"
-        )
+        text = "the inputs are not independent in time, so that the targets are not orthogonal: "
+        text += "`raw` counts some capacity under several of them; `capacity` is what independent "
+        yield "recording", text + "inputs would give with the same response"
+    if highest < max(result.count):
+        text = f"the input takes {highest + 1} values only, so that no factor of a target has a "
+        yield "recording", text + f"degree above {highest}"
     rows, rank, states = result.rows, result.rank, result.states
     if rank < states:
         cause = f", {constant} of them constant" if constant else ""
-        yield (
-            f"the {states} states have rank {rank}{cause}: what the others hold lies below "
-            f"rounding, and the capacity is at most {rank}"
-        )
+        text = f"the {states} states have rank {rank}{cause}: what the others hold lies below "
+        yield "recording", text + f"rounding, and the capacity is at most {rank}"
     if rows < ROWS_PER_STATE * rank:
-        yield (
-            f"{rows} rows are few for {rank} states (below {ROWS_PER_STATE} a state): weak "
-            f"targets are lost and errors are unreliable; record more"
-        )
-    beyond = len(result.targets) - rows // ROWS_PER_TARGET
-    if beyond > 0:
-        yield (
-            f"{len(result.targets)} targets are significant, too many for {rows} rows: the weakest "
-            f"{beyond} are estimated singly; record more"
-        )
+        text = f"{rows} rows are few for {rank} states (below {ROWS_PER_STATE} a state): weak "
+        yield "recording", text + "targets are lost and errors are unreliable; record more"
+    count, found = sum(result.count.values()), len(result.targets)
+    if (beyond := found - rows // ROWS_PER_TARGET) > 0:
+        text = f"{found} targets are significant, too many for {rows} rows: the weakest {beyond} "
+        yield "recording", text + "are estimated singly; record more"
+    if result.threshold * count >= 1:
+        text = f"about {result.threshold * count:.0f} of the {count:,} targets pass the cut by "
+        text += "chance; their capacities are small. A lower `threshold` admits fewer"
+        yield "method", text
+    for degree, (window, lag) in result.reach.items():
+        own = result.significant(degree)
+        last = sum(t.capacity for t in own if t.lags[-1] == lag)
+        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == window > 0)
+        still = f"degree {degree} still has a capacity of"
+        if last > AT_THE_EDGE:
+            yield "lags", f"{still} {last:.2g} at its longest lag {lag}; longer ones hold more"
+        if wide > AT_THE_EDGE and window < lag:
+            text = f"{still} {wide:.2g} at the end of its window {window}; a wider one holds more"
+            yield "lags", text
+    unexplained = result.rank - result.total
+    if unexplained > max(3 * result.total_error, AT_THE_EDGE):
+        text = f"{unexplained:.3g} of the states' dimensions are unaccounted for: higher degrees, "
+        yield "lags", text + "longer lags, weak targets below the cut, or noise"
 
 
 def _serially_dependent(series: Floats) -> bool:
@@ -437,22 +429,3 @@ def _serially_dependent(series: Floats) -> bool:
     if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
         return False
     return ljung_box(series, series, lags)[1] < 1e-6
-
-
-def _lag_notes(result: Capacity) -> Iterator[str]:
-    """Notes on what the choice of degrees and lags may have missed."""
-    for degree, (window, lag) in result.reach.items():
-        own = result.significant(degree)
-        last = sum(t.capacity for t in own if t.lags[-1] == lag)
-        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == window > 0)
-        still = f"degree {degree} still has a capacity of"
-        if last > AT_THE_EDGE:
-            yield f"{still} {last:.2g} at its longest lag {lag}; longer ones hold more"
-        if wide > AT_THE_EDGE and window < lag:
-            yield f"{still} {wide:.2g} at the end of its window {window}; a wider one holds more"
-    unexplained = result.rank - result.total
-    if unexplained > max(3 * result.total_error, AT_THE_EDGE):
-        yield (
-            f"{unexplained:.3g} of the states' dimensions are unaccounted for: higher degrees, "
-            f"longer lags, weak targets below the cut, or noise"
-        )

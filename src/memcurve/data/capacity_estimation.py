@@ -19,7 +19,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -36,8 +36,7 @@ RECOGNISED_BY = 3
 RULED_OUT = 5.0
 #: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
 #: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
-_WINDOWS_AND_LAGS = ((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8))
-DEFAULT_REACH = dict(enumerate(_WINDOWS_AND_LAGS, 1))
+DEFAULT_REACH = dict(enumerate(((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8)), 1))
 #: More targets than this are refused: the scan would take hours.
 MOST_TARGETS = 5_000_000
 #: A block is this many times as long as the lags it must overlap: longer ones waste less on the
@@ -52,25 +51,18 @@ CHUNK_NUMBERS = 1 << 23
 COINCIDENT = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
-class Polynomials:
-    """Values p_0, …, p_highest of orthonormal polynomials at every input, one row a degree.
-
-    ``name`` is ``"legendre"``, ``"hermite"`` or ``"empirical"``. An input of k different values
-    has polynomials up to degree k − 1 only.
-    """
+class Polynomials(NamedTuple):
+    """A family of orthonormal polynomials, and their values p_0, p_1, … at every input, by row."""
 
     name: str
     values: Floats
 
-    @property
-    def highest(self) -> int:
-        """Largest degree there is."""
-        return len(self.values) - 1
-
 
 def polynomials_of(inputs: Floats, degree: int, name: str) -> Polynomials:
-    """Polynomials up to ``degree`` of the family ``name``; ``"auto"`` finds it from the data."""
+    """Polynomials up to ``degree`` of the family ``name``; ``"auto"`` finds it from the data.
+
+    An input of k different values has polynomials up to degree k − 1 only.
+    """
     chosen = table_entry({n: n for n in ("auto", *FAMILIES)}, name, "polynomials")
     different = len(np.unique(inputs))
     if different < 2:
@@ -86,10 +78,13 @@ def _recognised(inputs: Floats) -> str:
     """The family whose polynomials are orthonormal on the data, ``"empirical"`` if none is.
 
     Compared are the sample means of p_i p_j, i, j ≤ 3, with δ_ij, in units of their standard
-    error under the law.
+    error under the law, by Gauss quadrature.
     """
-    for name, (there, weights) in _QUADRATURES.items():
-        spread = np.einsum("ik,jk,k->ij", there**2, there**2, weights) - np.eye(len(there))
+    laws = {"legendre": (_legendre, legendre.leggauss), "hermite": (_hermite, hermite_e.hermegauss)}
+    for name, (polynomials, quadrature) in laws.items():
+        nodes, weights = quadrature(16)  # enough for fourth powers
+        squares = polynomials(nodes, RECOGNISED_BY) ** 2
+        spread = squares * (weights / weights.sum()) @ squares.T - np.eye(len(squares))
         values = FAMILIES[name](inputs, RECOGNISED_BY)
         off = values @ values.T / len(inputs) - np.eye(len(values))
         allowed = RULED_OUT * np.sqrt(np.maximum(spread, 0) / len(inputs))
@@ -117,10 +112,7 @@ def _hermite(points: Floats, degree: int) -> Floats:
 
 
 def _empirical(inputs: Floats, degree: int) -> Floats:
-    """Orthonormal under the empirical law: QR of a Vandermonde matrix, any law at all.
-
-    The Vandermonde matrix is that of Legendre polynomials, whose condition stays moderate.
-    """
+    """Orthonormal under the empirical law: QR of Legendre polynomials, well enough conditioned."""
     factor, triangle = np.linalg.qr(legendre.legvander(_on_unit_interval(inputs), degree))
     signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)  # leading coefficients above zero
     return np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
@@ -130,14 +122,6 @@ FAMILIES: dict[str, Callable[[Floats, int], Floats]] = {
     "legendre": lambda z, degree: _legendre(_on_unit_interval(z), degree),
     "hermite": lambda z, degree: _hermite((z - z.mean()) / z.std(), degree),
     "empirical": _empirical,
-}
-#: Gauss quadrature of each law: its polynomials at the nodes, and the weights.
-_QUADRATURES = {
-    name: (at(nodes, RECOGNISED_BY), weights / weights.sum())
-    for name, at, (nodes, weights) in (
-        ("legendre", _legendre, legendre.leggauss(16)),  # enough for fourth powers
-        ("hermite", _hermite, hermite_e.hermegauss(16)),
-    )
 }
 
 
@@ -158,8 +142,7 @@ class Reach:
         )
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(NamedTuple):
     """Degrees of the factors and their lags, the first at 0: ∏ p_{d_i}(z_{u − o_i})."""
 
     degrees: tuple[int, ...]
@@ -219,10 +202,7 @@ def _is_integer(value: Any) -> bool:
 
 
 def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
-    """All patterns of ``reach`` whose factors have degree at most ``highest``, by span.
-
-    Pattern p at shift τ = 0, …, lag − span is one target: each target comes up once.
-    """
+    """All patterns of factors up to degree ``highest``; their shifts 0 … lag − span are targets."""
     by_factors: dict[int, list[tuple[int, ...]]] = {}
     for k in range(1, reach.degree + 1):  # the degree as an ordered sum of k positive integers
         cuts = itertools.combinations(range(1, reach.degree), k - 1)
@@ -237,10 +217,7 @@ def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
 
 
 def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
-    """The ``chosen`` targets at the times ``start`` … ``stop`` − 1, one a row.
-
-    ``values`` are the polynomials at every time; ``start`` is not below the longest lag.
-    """
+    """The ``chosen`` targets at the times from ``start``, at least the longest lag, one a row."""
     made = np.ones((len(chosen), stop - start))
     for row, (pattern, shift) in zip(made, chosen, strict=True):
         for degree, offset in zip(pattern.degrees, pattern.offsets, strict=True):
@@ -248,8 +225,7 @@ def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
     return made
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
+class Basis(NamedTuple):
     """Orthonormal basis Q of the centred states, from the row ``start`` of the recording on."""
 
     Q: Floats
@@ -333,10 +309,7 @@ class Correlator:
 
 
 def sliding_sums(series: Floats, rows: int) -> Floats:
-    """Σ_{t<rows} w_{t+j} for every start j, as a (lags + 1, m) array ordered by lag.
-
-    ``series`` is (m, lags + rows); lag τ starts at j = lags − τ.
-    """
+    """Σ_{t<rows} w_{t + lags − τ} of m series of lags + rows values, as a (lags + 1, m) array."""
     ends = np.zeros((len(series), series.shape[1] + 1))
     np.cumsum(series, axis=1, out=ends[:, 1:])
     return np.ascontiguousarray((ends[:, rows:] - ends[:, : ends.shape[1] - rows]).T[::-1])
@@ -353,9 +326,8 @@ class Scan:
     left_out: float = 0.0
     #: Σ over all targets of the squared cut: how much passes by chance, if anything does.
     chance: float = 0.0
-    chosen: list[tuple[Pattern, int]] = field(default_factory=list)
-    raw: list[float] = field(default_factory=list)
-    single: list[float] = field(default_factory=list)
+    #: Patterns, their shifts, R² and corrected R² of the significant ones.
+    significant: list[tuple[Pattern, int, float, float]] = field(default_factory=list)
 
 
 def beta_cut(rank: int, rows: int, threshold: float) -> float:
@@ -372,7 +344,7 @@ def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float)
     """Look at all targets of one degree."""
     found, cut = Scan(reach), beta_cut(basis.rank, basis.rows, threshold)
     correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
-    shapes = list(patterns(reach, polynomials.highest))
+    shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     for first in range(0, len(shapes), batch):
         some = shapes[first : first + batch]
@@ -388,10 +360,10 @@ def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float)
         found.uncut += float(single[valid].sum())
         found.left_out += float(single[valid & ~passed].sum())
         found.chance += threshold * float((cuts[valid] ** 2).sum())
-        for shift, k in np.argwhere(passed):
-            found.chosen.append((some[k], int(shift)))
-            found.raw.append(float(raw[shift, k]))
-            found.single.append(float(single[shift, k]))
+        found.significant += [
+            (some[k], shift, float(raw[shift, k]), float(single[shift, k]))
+            for shift, k in np.argwhere(passed).tolist()
+        ]
     return found
 
 
@@ -405,8 +377,7 @@ def r_squared(
     """R² of every pattern at the shifts 0 … ``lag``, and its leverage-weighted bias at R² = 0.
 
     With centred targets w, R² = |Qᵀw|²/|w|² and the bias is Σ_t h_t w_t²/Σ_t w_t² for the weights
-    h of :meth:`Basis.weights`. Both are (lag + 1, patterns) arrays. Shifts that reach further back
-    than ``lag`` mean nothing: their first values are missing.
+    h. Shifts that reach further back than ``lag`` mean nothing: their first values are missing.
     """
     n, r = basis.Q.shape
     start, stop = basis.start - lag, basis.start + n
@@ -447,7 +418,12 @@ def joint_capacities(
     n, k = basis.rows, len(chosen)
     if k == 0:
         return np.zeros(0), np.zeros(0), np.zeros(count), 0.0
-    gram, cross, mean = _moments(basis, polynomials, chosen)
+    gram, cross, mean = np.zeros((k, k)), np.zeros((k, basis.rank)), np.zeros(k)
+    for rows, w in _chunks(basis, polynomials, chosen):
+        gram += w @ w.T
+        cross += w @ basis.Q[rows]
+        mean += w.sum(axis=1) / n
+    gram -= n * np.outer(mean, mean)
     scale = np.sqrt(np.diag(gram) / n)
     inverse = np.linalg.pinv(gram / np.outer(scale, scale), COINCIDENT, hermitian=True)
     B = inverse @ (cross / scale[:, None]) * np.sqrt(n)
@@ -492,17 +468,3 @@ def _chunks(
         last = min(first + size, basis.rows)
         times = basis.start + first, basis.start + last
         yield slice(first, last), columns(polynomials.values, chosen, *times)
-
-
-def _moments(
-    basis: Basis, polynomials: Polynomials, chosen: Chosen
-) -> tuple[Floats, Floats, Floats]:
-    """Gram matrix of the centred targets, their products with Q, and their means."""
-    k = len(chosen)
-    gram, cross, total = np.zeros((k, k)), np.zeros((k, basis.rank)), np.zeros(k)
-    for rows, w in _chunks(basis, polynomials, chosen):
-        gram += w @ w.T
-        cross += w @ basis.Q[rows]
-        total += w.sum(axis=1)
-    mean = total / basis.rows
-    return gram - basis.rows * np.outer(mean, mean), cross, mean

@@ -12,7 +12,7 @@ on as many rows: half of them the first ones, half from the middle on.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +31,9 @@ EPS = float(np.finfo(float).eps)
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
 LEAST = 20
-#: A lattice of more levels than this is the number format's own, not an AD converter's.
-MOST_LEVELS = {np.float16: 2**10, np.float32: 2**20, np.float64: 2**30}
+#: Number formats with their digits; a lattice of more levels than 2 to the last number is the
+#: format's own, not an AD converter's.
+FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
 
 
 def check_recording(
@@ -80,34 +81,38 @@ R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the syst
         return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
     found: list[Finding] = []
     kept = _distinct_columns(x, found)
-    signal = _check_input(z, level, found)
-    if len(kept) == 0 or signal is None:
+    constant = np.ptp(z) <= 4 * EPS * abs(z).max()
+    if constant:
+        message = f"the input is constant, {z[0]:g}: there is nothing to remember"
+        found.append(Finding("error", "constant_input", message, "drive with independent input"))
+    else:
+        targets, coloured, period = _check_input(z, level, found)
+    if len(kept) == 0 or constant:
         return Findings(tuple(found), kept=kept, washout=washout)
     rows, columns = len(x), len(kept)
     _check_length(rows, columns, found)
     half = min(rows // 2, max(LONG, 20 * columns) // 2)
     head, body = (x[a : a + half][:, kept].astype(float) for a in (0, rows // 2))
     floor, step = _check_storage(body, z, found)
-    if not signal.period:  # a repeated peak is no clipping
+    if not period:  # a repeated peak is no clipping
         _check_clipping(x, kept, found)
     start = _check_transient(head, body, washout, level, found)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
     basis = _check_rank(x[first:last][:, kept].astype(float), floor, found)
-    if signal.period:
-        first, last = start, min(signal.period, start + 2 * half)
+    if period:
+        first, last = start, min(period, start + 2 * half)
         basis = _basis_of(x[first:last][:, kept].astype(float))[0]
-    targets = tuple(target[first:last] for target in signal.targets)
+    shift = _check_alignment(basis, [one[first:last] for one in targets], level, found)
     partly = f"of {rows} rows, {2 * half} were looked at for storage, transient, rank and alignment"
-    shift = _check_alignment(basis, targets, level, found)
     return Findings(
         tuple(sorted(found, key=lambda one: ("error", "warning", "info").index(one.level))),
         kept=kept,
         step=step,
         shift=shift,
         washout=washout + start,
-        coloured=signal.coloured,
-        period=signal.period,
+        coloured=coloured,
+        period=period,
         notes=(Note("recording", partly),) if rows > 2 * half + 1 else (),
     )
 
@@ -183,36 +188,25 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
 def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
     if rows >= 20 * columns:
         return
-    message = f"there are {rows} rows for {columns} states, "
-    remedy = f"record {20 * columns} rows or more"
+    level: Level = "warning"
+    message, remedy = f"{rows / columns:.1f} a state: ", ""
     if rows <= columns:
-        message += "not more than states: every input is fitted perfectly, at every lag"
-        remedy += ", or read fewer states"
+        level, remedy = "error", ", or read fewer states"
+        message = "not more than states: every input is fitted perfectly, at every lag"
     elif rows < 10 * columns:
-        message += f"{rows / columns:.1f} a state: totals and their standard errors are unreliable"
+        message += "totals and their standard errors are unreliable"
     else:
-        message += f"{rows / columns:.1f} a state: totals of slow networks are biased and their "
-        message += "standard errors too small"
-        remedy += ", 60 a state for slow networks"
-    level: Level = "error" if rows <= columns else "warning"
-    found.append(Finding(level, "short", message, remedy))
+        message += "totals of slow networks are biased and their standard errors too small"
+        remedy = ", 60 a state for slow networks"
+    message = f"there are {rows} rows for {columns} states, {message}"
+    found.append(Finding(level, "short", message, f"record {20 * columns} rows or more{remedy}"))
 
 
-class _Signal(NamedTuple):
-    """The input as the test of alignment needs it."""
-
-    targets: tuple[Floats, ...]
-    coloured: bool
-    period: int | None
-
-
-def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | None:
-    """What the test of alignment may use of the input, None where it is constant."""
+def _check_input(
+    z: Floats, level: float, found: list[Finding]
+) -> tuple[list[Floats], bool, int | None]:
+    """Targets for the test of alignment, whether the input is coloured, and its period."""
     distinct = len(np.unique(z))
-    if np.ptp(z) <= 4 * EPS * abs(z).max():
-        message = f"the input is constant, {z[0]:g}: there is nothing to remember"
-        found.append(Finding("error", "constant_input", message, "drive with independent input"))
-        return None
     period = _period(_clipped(z), level)
     if period:
         message = f"the input repeats after {period} steps: a sample of {period}, not {len(z)}, and"
@@ -226,7 +220,7 @@ def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | Non
     coloured, settled, order = p < level, True, 0
     if coloured:
         model = fit_autoregression(z, h)
-        innovations, order = model.innovations(z), model.order
+        innovations, order = model.innovations(z), len(model.weights)
         innovations[:order] = 0.0  # their past is not known
         white = _clipped(innovations)
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
@@ -236,7 +230,7 @@ def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | Non
             f", e.g. of an AR({order}) model" if settled else ", or drive with independent input"
         )
         found.append(Finding("warning", "coloured", message, remedy))
-    targets: tuple[Floats, ...] = (white,) if settled else ()
+    targets = [white] if settled else []
     if distinct == 2:
         remedy = "nothing to do; squares and other even powers of it are constant"
         found.append(Finding("info", "two_valued", "the input takes two values", remedy))
@@ -245,7 +239,7 @@ def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | Non
         square[:order] = 0
         p = ljung_box(square[order:], square[order:], h)[1]
         chaos = ljung_box(square[order:], np.sign(white[order:]), h)[1]
-        targets = (white, square)
+        targets = [white, square]
         if min(p, chaos) < level:
             what = "later ones and squares of" if chaos < level else "squares of later and"
             message = "the innovations of the input are" if coloured else "the input is"
@@ -254,8 +248,8 @@ def _check_input(z: Floats, level: float, found: list[Finding]) -> _Signal | Non
             remedy = "mind the standard errors, which assume independence; drive with iid input"
             found.append(Finding("warning", "dependent", message, remedy))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
-            targets = () if chaos < level or coloured else (np.sign(white),)
-    return _Signal(targets, coloured, period)
+            targets = [] if chaos < level or coloured else [np.sign(white)]
+    return targets, coloured, period
 
 
 def _clipped(z: Floats) -> Floats:
@@ -340,13 +334,8 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     distinct = len(np.unique(z))
     steps = np.array([_lattice_step(column, distinct) for column in sample.T])
     deviations = x.std(axis=0)
-    types = {"half": (np.float16, 10), "single": (np.float32, 23), "double": (np.float64, 52)}
-    with np.errstate(over="ignore"):
-        stored, digits = next(
-            (name, digits)
-            for name, (kind, digits) in types.items()
-            if np.array_equal(sample.astype(kind).astype(float), sample)
-        )
+    stored = _narrowest(sample)
+    digits = FORMATS[stored][1]
     errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
     if stored != "double" and np.isnan(steps).any():
         message = f"states look stored in {stored} precision: errors of "
@@ -365,6 +354,12 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     return floor, step
 
 
+def _narrowest(values: Floats) -> str:
+    """The first of FORMATS that holds all of them."""
+    with np.errstate(over="ignore"):
+        return next(n for n in FORMATS if (values.astype(FORMATS[n][0]) == values).all())
+
+
 def _lattice_step(column: Floats, distinct: int) -> float:
     """The q for which all values are offset + kq, k integer; 0 for few values, NaN for no lattice.
 
@@ -375,12 +370,9 @@ def _lattice_step(column: Floats, distinct: int) -> float:
     # States of a delay line take as many values as a discrete input has: nothing was rounded.
     if len(values) < 3 or len(values) <= distinct <= 64:
         return 0.0
-    with np.errstate(over="ignore"):
-        kind, most = next(
-            one for one in MOST_LEVELS.items() if (values.astype(one[0]) == values).all()
-        )
+    stored = _narrowest(values)
     # decimals are multiples of their step only up to the rounding of the format they are stored in
-    for eps in (EPS,) if kind is np.float64 else (EPS, 2.0**-23):
+    for eps in (EPS,) if stored == "double" else (EPS, 2.0**-23):
         noise = 2 * eps * float(abs(values).max())
         gaps = np.diff(values)
         gaps = np.sort(gaps[gaps > noise])
@@ -399,7 +391,7 @@ def _lattice_step(column: Floats, distinct: int) -> float:
             if off > 0.01 * step + noise:
                 break
         else:
-            if distances[-1] <= most * step:
+            if distances[-1] <= 2 ** FORMATS[stored][2] * step:
                 return step
     return np.nan
 
@@ -489,7 +481,7 @@ def _check_rank(x: Floats, floor: float, found: list[Finding]) -> Floats:
 
 
 def _check_alignment(
-    basis: Floats, targets: tuple[Floats, ...], level: float, found: list[Finding]
+    basis: Floats, targets: list[Floats], level: float, found: list[Finding]
 ) -> int:
     """By how many steps the states are late (or lead, negative), where the input tells."""
     n, rank = basis.shape
@@ -571,14 +563,13 @@ def _shares(basis: Floats, target: Floats, reach: int) -> Floats:
 
     R²_τ = Σ_j (Σ_t Q_tj y_{t−τ})² / Σ_t y²_{t−τ}, sums over the rows where both are known.
     """
-    from scipy import fft
+    from scipy.signal import fftconvolve
 
-    size = fft.next_fast_len(len(target) + reach + 1, real=True)
-    transform = fft.rfft(target, size)[:, None]
-    power = np.zeros(size)
+    middle = len(target) - 1  # lag 0
+    power = np.zeros(2 * reach + 1)
     for first in range(0, basis.shape[1], 64):
-        columns = fft.rfft(basis[:, first : first + 64], size, axis=0)
-        power += (fft.irfft(columns * transform.conj(), size, axis=0) ** 2).sum(axis=1)
+        sums = fftconvolve(basis[:, first : first + 64], target[::-1, None], axes=0)
+        power += (sums[middle - reach : middle + reach + 1] ** 2).sum(axis=1)
     energy = np.concatenate([[0.0], np.cumsum(target**2)])
     past = energy[-1 - np.arange(reach + 1)]  # lag τ: the last τ targets are not used
     future = energy[-1] - energy[np.arange(1, reach + 1)]
@@ -587,5 +578,4 @@ def _shares(basis: Floats, target: Floats, reach: int) -> Floats:
     counts = np.arange(len(target), len(target) - reach - 1, -1)
     early, late = weight[counts] / counts, (weight[-1] - weight[: reach + 1]) / counts
     scale = np.concatenate([early[:0:-1], late]) * len(target) / basis.shape[1]
-    numerator = np.concatenate([power[-reach:], power[: reach + 1]])
-    return np.asarray(numerator / np.maximum(np.concatenate([future[::-1], past]) * scale, EPS))
+    return np.asarray(power / np.maximum(np.concatenate([future[::-1], past]) * scale, EPS))

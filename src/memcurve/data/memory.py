@@ -120,7 +120,7 @@ def memory_from_data(
         model = fit_autoregression(_inputs(recording, washout))
         if lags is None:  # what is new in the input goes on coming out for a while
             count = _lag_count(None, recording, washout, model.settling())
-        start = max(washout, model.order + count - 1)
+        start = max(washout, len(model.weights) + count - 1)
         raw, note = _raw_memory(recording, model, count, start)
         further, notes = further | raw, [*notes, note]
         new = model.innovations(_inputs(recording))
@@ -176,12 +176,9 @@ def _raw_memory(
     """R² of the coloured input itself, for the diagnostics, and a note on it."""
     Z, X = lagged(recording, lags, start, min(recording.length, start + SECOND_PASS))
     values, null = r2_above_shifted(X, Z)
-    total = float(values.sum())
-    text = (
-        f"the input is coloured: this is the memory of its innovations, the residuals of an "
-        f"autoregression of order {model.order}; of the input itself the states hold {total:.4g} "
-        f"over these lags (R² above what shifted inputs give), and the number of states is no "
-        f"bound on that"
-    )
-    raw = {"raw_values": values.tolist(), "raw_total": total, "raw_null": null}
-    return raw | {"ar_order": model.order}, Note("question", text)
+    total, order = float(values.sum()), len(model.weights)
+    text = "the input is coloured: this is the memory of its innovations, the residuals of an "
+    text += f"autoregression of order {order}; of the input itself the states hold {total:.4g} over"
+    text += " these lags (R² above what shifted inputs give), and the number of states is no bound "
+    raw = {"raw_values": values.tolist(), "raw_total": total, "raw_null": null, "ar_order": order}
+    return raw, Note("question", text + "on that")

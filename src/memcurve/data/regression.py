@@ -393,30 +393,21 @@ def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> Iterator
     """What one should know before quoting the numbers."""
     rows, N, memory = factor.rows, factor.states, found.memory[: found.end + 1]
     total = float(memory.sum())
-    text = (
-        f"estimated from {rows} rows; errors are half the {level:.0%} intervals. Of the "
-        f"{factor.lags} lags listed, the total is over 0 … {found.end}: no sum over later ones "
-        f"stands out from noise"
-    )
-    yield Note("method", text)
+    text = f"estimated from {rows} rows; errors are half the {level:.0%} intervals. Of the "
+    text += f"{factor.lags} lags listed, the total is over 0 … {found.end}: no sum over later ones "
+    yield Note("method", text + "stands out from noise")
     # a rectangle has its mean lag at half of its total, an exponential decay at the total
     mean_lag = float(memory @ np.arange(len(memory))) / max(total, 1.0)
     if mean_lag > total and rows < ROWS_FOR_SLOW * N:
-        text = (
-            f"a slow network: memory spread thin over {len(memory)} lags. Its total needs "
-            f"about {ROWS_FOR_SLOW} rows a state, and there are {rows / N:.3g}; its interval is "
-            f"too narrow"
-        )
-        yield Note("recording", text)
+        text = f"a slow network: memory spread thin over {len(memory)} lags. Its total needs about "
+        text += f"{ROWS_FOR_SLOW} rows a state, and there are {rows / N:.3g}; its interval is too "
+        yield Note("recording", text + "narrow")
     elif rows < ROWS_FOR_ANY * N:
         text = f"{rows / N:.3g} rows a state, below {ROWS_FOR_ANY}: intervals may be too narrow"
         yield Note("recording", text)
     if found.last == factor.lags - 1 and found.memory[-1] > 1e-6:
         yield Note("lags", "memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
-        text = (
-            f"noise-limited at {N - fit.unexplained:.3g}: {fit.unexplained:.3g} of {N} dimensions "
-            f"of the states are not explained by the last {fit.length} inputs, but by noise, "
-            f"nonlinearity, or older inputs"
-        )
-        yield Note("recording", text)
+        text = f"noise-limited at {N - fit.unexplained:.3g}: {fit.unexplained:.3g} of {N} "
+        text += f"dimensions of the states are not explained by the last {fit.length} inputs, but "
+        yield Note("recording", text + "by noise, nonlinearity, or older inputs")

@@ -12,12 +12,14 @@ app = marimo.App(
 
 with app.setup:
     from dataclasses import replace
+    from functools import partial  # what a lambda takes may have changed when it is called
 
     import marimo as mo
 
     from memcurve import ensembles, masks
+    from memcurve.auditing.structure import squeezing_of
     from memcurve.errors import UncertainResultError
-    from memcurve.exploring import figures, widgets
+    from memcurve.exploring import figures, jobs, widgets
     from memcurve.exploring.files import ENDINGS, MOST_BYTES, START_FILE, network_of, python_lines
     from memcurve.exploring.scene import (
         MOST_NODES,
@@ -63,7 +65,7 @@ def controls(first):
 
 @app.cell
 def switch(upload):
-    name, contents = START_FILE.name, START_FILE.contents
+    name, contents = next(iter(START_FILE.items()), (None, b""))
     if upload.value:
         name, contents = upload.value[0].name, upload.value[0].contents
     use_file = mo.ui.switch(value=name is not None, label="use the file")
@@ -87,13 +89,12 @@ def network_now(contents, name, draft, use_file):
 @app.cell
 def summary(scene, settings):
     mo.Html(figures.about_result(scene, figures.summary(scene, settings)))
-    return
 
 
 @app.cell
 def memory(page, scene, settings):
-    shown = widgets.memory(page, scene, settings)
-    return (shown,)
+    curves = widgets.memory(page, scene, settings)
+    return (curves,)
 
 
 @app.cell
@@ -106,36 +107,32 @@ def spectrum(base):
 
 @app.cell
 def usable(page, scene, settings):
-    widgets.usable(page, scene, settings)
-    return
+    _job = jobs.usable, (scene.network, settings.arguments())
+    widgets.arriving(page, {"usable": _job}, partial(figures.usable_section, settings))
 
 
 @app.cell
 def theorem(lag, scene):
     widgets.theorem(scene, lag)
-    return
 
 
 @app.cell
 def usual(draft, page, scene):
-    widgets.usual(page, scene, draft)
-    return
+    _given = (scene.network, figures.compared_lags(scene), draft.seed)
+    _jobs = {way: (jobs.estimate, (way, *_given)) for way in jobs.shown_methods()}
+    widgets.arriving(page, _jobs, partial(figures.usual_section, scene))
 
 
 @app.cell
 def squeezing(page, scene):
-    widgets.squeezing(page, scene)
-    return
+    _job = squeezing_of, (scene.network, scene.curve.rank)
+    widgets.arriving(page, {"squeezing": _job}, figures.squeezed_section)
 
 
 @app.cell
-def home(file, moved, scene, settings, shown):
-    widgets.home(
-        shown,
-        python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved),
-        link=file is None and moved is None,
-    )
-    return
+def home(curves, file, moved, scene, settings):
+    _lines = python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved)
+    widgets.home(curves, _lines, settings.link() if file is None and moved is None else None)
 
 
 @app.cell

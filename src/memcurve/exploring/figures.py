@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.auditing.sections import (
+from memcurve.auditing.result import (
     counted,
     number,
     spectrum_section,
@@ -49,8 +49,16 @@ def summary(scene: Scene, settings: PageSettings) -> str:
         reach = "the states" if network.readout is None else "what is read of the states"
         return f"past inputs remembered: no input reaches {reach}."
     remembered = "past input" if curve.total == 1 else "past inputs"
-    text = f"{remembered} remembered in total, {_of_states(scene)}"
-    lag = curve.horizon(0.5)
+    states, lag = network.read_states, curve.horizon(0.5)
+    if network.readout is not None:
+        held = f"of {states} states that are read"
+    elif curve.total != states:
+        held = f"of {states} states"
+    elif network.is_complex:
+        held = f"two for each of its {counted(network.size, 'complex state')}"
+    else:
+        held = "as many as it has states"
+    text = f"{remembered} remembered in total, {held}"
     if network.inputs > 1:
         text += f", over {network.inputs} inputs."
     elif lag is None:
@@ -67,17 +75,6 @@ def summary(scene: Scene, settings: PageSettings) -> str:
     return f"{text} All this for white input without noise; below with {asked_name(settings)}."
 
 
-def _of_states(scene: Scene) -> str:
-    network, states = scene.network, scene.network.read_states
-    if network.readout is not None:
-        return f"of {states} states that are read"
-    if scene.curve.total != states:
-        return f"of {states} states"
-    if network.is_complex:
-        return f"two for each of its {counted(network.size, 'complex state')}"
-    return "as many as it has states"
-
-
 def at_most(error: float) -> str:
     """A bound in one digit, rounded up."""
     if error == 0:
@@ -89,10 +86,16 @@ def at_most(error: float) -> str:
 
 def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> Section:
     """The exact curve, and the one under the input and the noise that are set, once it is there."""
-    lags = _lags(scene)
     name = "exact" if settings.is_plain or asked is None else "white input, no noise"
-    series = [Series(name, lags, scene.curve.values[: len(lags)])]
-    text = _what_memory_is(scene)
+    series = [_drawn(scene, name, scene.curve.values)]
+    inputs = scene.network.inputs
+    share = "The share of an input" if inputs == 1 else f"The share of each of the {inputs} inputs"
+    text = (
+        f"{share} that is still in the states τ steps later{'' if inputs == 1 else ', added up'}."
+    )
+    text += " The area under the curve is the total memory."
+    if inputs == 1:
+        text += " For white input without noise only the eigenvalues that the input excites matter."
     held = float(scene.curve.values[: scene.end + 1].sum())
     if held < NEARLY_ALL * scene.curve.total:
         text += (
@@ -100,24 +103,12 @@ def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> S
             f"later ones."
         )
     if isinstance(asked, MemoryCurve):
-        count = min(len(lags), len(asked))
-        series.append(Series(asked_name(settings), lags[:count], asked.values[:count]))
+        series.append(_drawn(scene, asked_name(settings), asked.values))
         text = f"{text} {_what_changed(settings, scene.curve.total, asked)}"
     elif isinstance(asked, Exception):
         text = f"{text} With {asked_name(settings)} there is no curve: {asked}"
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
     return Section("How much is remembered", text, chart=chart)
-
-
-def _what_memory_is(scene: Scene) -> str:
-    total = "The area under the curve is the total memory."
-    if scene.network.inputs > 1:
-        inputs = f"each of the {scene.network.inputs} inputs"
-        return f"The share of {inputs} that is still in the states τ steps later, added up. {total}"
-    return (
-        f"The share of an input that is still in the states τ steps later. {total} For white input "
-        f"without noise only the eigenvalues that the input excites matter."
-    )
 
 
 def asked_name(settings: PageSettings) -> str:
@@ -150,17 +141,15 @@ def _known(total: float, error: float) -> str:
 
 def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
     """What the usual ways report; ``found`` has a Row or an error for those that have arrived."""
-    lags = _lags(scene)
-    series = [Series("exact", lags, scene.curve.values[: len(lags)])]
+    series = [_drawn(scene, "exact", scene.curve.values)]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
     rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
     known = []
     for way, shown in shown_methods().items():
         outcome = found.get(way)
         if isinstance(outcome, Row) and outcome.curve is not None:
-            values = outcome.curve.values[: len(lags)]
-            cut = np.clip(values, LOWEST, HIGHEST)
-            series.append(Series(way, lags[: len(values)], cut, dashed=shown.dashed))
+            cut = np.clip(outcome.curve.values, LOWEST, HIGHEST)
+            series.append(_drawn(scene, way, cut, dashed=shown.dashed))
             rows.append((way, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
             known += [outcome.largest_error] if math.isfinite(outcome.largest_error) else []
         elif outcome is None:
@@ -185,13 +174,14 @@ def compared_lags(scene: Scene) -> int:
     return max(2 * scene.network.states, scene.end + 1)
 
 
-def usable_section(settings: PageSettings, found: Any) -> Section:
-    """Usable memory against noise, and without any; once it is there."""
+def usable_section(settings: PageSettings, arrived: Mapping[str, Any]) -> Section:
+    """Usable memory against noise, and without any; once it is among what has arrived."""
     title = "How much of it can be used"
+    if not arrived:
+        return Section(title, "How much is left if the states are read with noise …")
+    [found] = arrived.values()
     if isinstance(found, Exception):
         return Section(title, f"It cannot be told here: {found}")
-    if found is None:
-        return Section(title, "How much is left if the states are read with noise …")
     usable, without = found
     if usable.reason:
         return Section(title, usable.reason)
@@ -251,15 +241,14 @@ def theorem_section(scene: Scene, lag: int) -> Section:
             "With several inputs or a readout there is no single all-pass filter; the curve is "
             "computed from the states in coordinates in which they are white.",
         )
-    lags = _lags(scene)
-    values = scene.curve.values[: len(lags)]
+    held = float(scene.curve.values[lag])
     chart = Chart(
         "… and the curve it makes",
         "lag τ",
         "memory MC_τ",
-        (Series("MC_τ", lags, values),),
+        (_drawn(scene, "MC_τ", scene.curve.values),),
         marks=((f"τ = {lag}", float(lag)),),
-        levels=((f"MC_{lag} = {values[lag]:.6f}", float(values[lag])),),
+        levels=((f"MC_{lag} = {held:.6f}", held),),
     )
     gone = float((scene.response[: lag + 1] ** 2).sum())
     count = len(poles)
@@ -282,8 +271,10 @@ def telling_lag(scene: Scene) -> int:
     return int(near) if near is not None else max(0, int((values >= 0.5).sum()) - 1)
 
 
-def _lags(scene: Scene) -> Any:
-    return scene.curve.lags[: scene.end + 1].astype(float)
+def _drawn(scene: Scene, name: str, values: NDArray[np.float64], **how: Any) -> Series:
+    """A curve over the lags that are drawn, or those of them that it has."""
+    shown = values[: scene.end + 1]
+    return Series(name, np.arange(len(shown), dtype=float), shown, **how)
 
 
 def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from memcurve import plot
@@ -26,16 +26,8 @@ ENDINGS = [*FORMATS]
 MOST_BYTES = 50_000_000
 
 
-@dataclass
-class StartFile:
-    """Name and contents of the file that every page opens with, if any."""
-
-    name: str | None = None
-    contents: bytes = b""
-
-
-#: The one that ``memcurve explore FILE`` was given.
-START_FILE = StartFile()
+#: Name and contents of the file that every page opens with: what ``memcurve explore`` was given.
+START_FILE: dict[str, bytes] = {}
 
 
 def contents_of(file: Path) -> bytes:
@@ -61,22 +53,15 @@ def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwor
             network = load_masked(file, None if mask == OWN_MASK else mask, seed=seed)
         except (ValueError, OSError, ModuleNotFoundError) as error:
             said = str(error).replace(str(file), plain)
-            if mask == OWN_MASK and _has_matrix(file):
-                said += (
-                    " Or choose an input mask in the controls, and this file for the connectivity "
-                    "alone."
-                )
+            if mask == OWN_MASK:
+                with contextlib.suppress(ValueError, OSError, ModuleNotFoundError):
+                    load_masked(file, "ones", seed=0)  # a mask is all that it lacks
+                    said += (
+                        " Or choose an input mask in the controls, and this file for the "
+                        "connectivity alone."
+                    )
             raise NetworkFileError(said) from error
     return network.replace(name=PurePosixPath(plain).stem)
-
-
-def _has_matrix(file: Path) -> bool:
-    """Whether a mask is all that a file lacks."""
-    try:
-        load_masked(file, "ones", seed=0)
-    except (ValueError, OSError, ModuleNotFoundError):
-        return False
-    return True
 
 
 def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:
@@ -111,17 +96,10 @@ def python_lines(
     file: str | None = None,
     moved: tuple[complex, complex] | None = None,
 ) -> str:
-    """The Python script that gives the numbers of the page.
-
-    ``lags`` are those over which the methods in use are compared; ``file`` is where the network
-    comes from, if not from an ensemble; ``moved`` the eigenvalue that was moved, and where to.
-    """
-    given = []
-    if settings.colour:
-        given.append(f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])")
+    """The script that gives the numbers of the page; ``lags`` is how many the methods give."""
+    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
     profile = ", ".join(["network", *given])
-    if settings.noise:
-        given.append(f"noise={settings.noise!r}")
+    given += [f"noise={settings.noise!r}"] if settings.noise else []
     ways = []
     for shown in shown_methods().values():
         options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})

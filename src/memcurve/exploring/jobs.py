@@ -39,7 +39,6 @@ POLL = 0.1
 
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 
-
 #: What the page shows quickly, in place of what an audit takes more time for.
 _QUICKLY: dict[str, tuple[str, dict[str, Any]]] = {
     "montecarlo": ("simulation of 2,000 steps", {"samples": 2000}),

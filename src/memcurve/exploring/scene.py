@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.auditing.sections import visible_end
+from memcurve.auditing.result import visible_end
 from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import ENSEMBLES, make
@@ -76,11 +76,7 @@ class PageSettings:
         return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
 
     def network(self) -> LinearNetwork:
-        """Draw the network; an error for a spectral radius of 1 or more.
-
-        Rounding may leave the numbers drawn just below 1, where there is a curve of 10¹⁵ lags, but
-        that is not what was asked for.
-        """
+        """Draw the network; not where rounding alone would leave its spectral radius below 1."""
         if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
             raise UnstableNetworkError(
                 f"a spectral radius of {self.spectral_radius:g} is not below 1: such a network "
@@ -106,24 +102,13 @@ class PageSettings:
 
 
 def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
-    """Settings from the query of an address, and what is wrong with it.
-
-    What is wrong keeps its default, so that a page always opens.
-
-    Examples
-    --------
-    >>> from memcurve.exploring.scene import read_link
-    >>> settings, wrong = read_link({"size": "50", "density": "two"})
-    >>> settings.size, wrong
-    (50, ['density=two: must be a number from 0.01 to 1.'])
-    """
+    """Settings from the query of an address, and what is wrong with it, which keeps its default."""
     known = vars(PageSettings())
     given: dict[str, Any] = {}
-    wrong = []
-    for name, text in query.items():
+    asked = {name: text for name, text in query.items() if name not in _OF_THE_SERVER}
+    wrong = [f"{name[:40]}: known are {', '.join(known)}." for name in asked if name not in known]
+    for name, text in asked.items():
         if name not in known:
-            if name not in _OF_THE_SERVER:
-                wrong.append(f"{name[:40]}: known are {', '.join(known)}.")
             continue
         rule, allowed = _RULES[name]
         try:
@@ -138,15 +123,15 @@ def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
 
 # options that the control of the spectral radius stands for
 _RADII = ("spectral_radius", "loop", "radius_max")
-
-
-def _options_of(ensemble: Callable[..., LinearNetwork]) -> set[str]:
-    """The options of an ensemble; its seed where it is drawn."""
-    given = inspect.signature(ensemble).parameters.items()
-    return {k for k, option in given if k != "seed" or option.default is inspect.Parameter.empty}
-
-
-_OPTIONS = {name: _options_of(ensemble) for name, ensemble in ENSEMBLES.items()}
+# the options of each ensemble; its seed where it is drawn
+_OPTIONS = {
+    name: {
+        k
+        for k, v in inspect.signature(ensemble).parameters.items()
+        if k != "seed" or v.default is v.empty
+    }
+    for name, ensemble in ENSEMBLES.items()
+}
 _OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
 
 #: Parameters of an address that are marimo's.
@@ -170,10 +155,6 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 # Scenes
 
 
-class TooLargeToWatchError(ValueError):
-    """The network is too large to be computed while one watches."""
-
-
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A network and its exact memory for white input without noise.
@@ -195,7 +176,7 @@ def scene_of(network: LinearNetwork) -> Scene:
     """Compute what is shown at once; errors are those of :func:`memcurve.memory_curve`."""
     if network.states > MOST_NODES:
         twice = ", two for each complex node" if network.is_complex else ""
-        raise TooLargeToWatchError(
+        raise ValueError(
             f"this page computes networks of up to {MOST_NODES} states while you watch, and "
             f"{network.name or 'this one'} has {network.states:,}{twice}. `memcurve "
             f"curve FILE` and memcurve.memory_curve take it; memcurve.limits.estimated_cost tells "

@@ -131,27 +131,20 @@ def guarded(app: Asgi, host: str) -> Asgi:
         elif scope["type"] == "http":
             await app(scope, receive, send)
         else:
+
+            async def send_in_turn(message: MutableMapping[str, Any]) -> None:
+                # uvicorn silently drops the acceptance of a websocket that is closing, and learns
+                # only in the next turn of its event loop that it is lost: what is sent before is an
+                # error, with a traceback; what is sent after tells the app that the client has left
+                await send(message)
+                if message["type"] == "websocket.accept":
+                    await asyncio.sleep(0)
+
             query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
             with PAGES.connected(next(iter(query.get("session_id", [])), None)):
-                await app(scope, receive, _accepting(send))
+                await app(scope, receive, send_in_turn)
 
     return guard
-
-
-def _accepting(send: Any) -> Any:
-    """``send`` of a websocket, in which an accepted one that was closing is known to be lost.
-
-    uvicorn silently drops the acceptance of a websocket that is closing, and learns only in the
-    next turn of its event loop that it is lost: what is sent before is an error, with a traceback;
-    what is sent after tells the app that the client has disconnected. So this waits for that turn.
-    """
-
-    async def send_in_turn(message: MutableMapping[str, Any]) -> None:
-        await send(message)
-        if message["type"] == "websocket.accept":
-            await asyncio.sleep(0)
-
-    return send_in_turn
 
 
 def _names_this_machine(asked: str, host: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
-from memcurve.auditing.structure import Eigenvalues, squeezing_of
+from memcurve.auditing.structure import Eigenvalues
 from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures, jobs
 from memcurve.exploring.files import json_of, picture_of, table_of
@@ -63,43 +62,29 @@ def _pairs(values: NDArray[np.complex128]) -> list[list[float]]:
     return [[float(value.real), float(value.imag)] for value in values]
 
 
-@dataclass
-class ShownCurves:
-    """The curves of the memory figure; the one asked for is None until it is there."""
+def memory(
+    page: str | None, scene: Scene, settings: PageSettings
+) -> Callable[[], dict[str, MemoryCurve]]:
+    """Show the exact curve at once, and the one under input and noise when it is there.
 
-    scene: Scene
-    settings: PageSettings
-    asked: MemoryCurve | None = None
-
-    @property
-    def job(self) -> jobs.Job:
-        """What computes the one asked for."""
-        given = (self.scene.network, self.scene.end + 1, self.settings.arguments())
-        return jobs.asked_curve, given
-
-    def complete(self) -> dict[str, MemoryCurve]:
-        """All curves by name; the one asked for is waited for, if there is one."""
-        curves = {"exact": self.scene.curve}
-        if not self.settings.is_plain:
-            if self.asked is None:
-                compute, given = self.job
-                self.asked = compute(*given)
-            curves[figures.asked_name(self.settings)] = self.asked
-        return curves
-
-
-def memory(page: str | None, scene: Scene, settings: PageSettings) -> ShownCurves:
-    """Show the exact curve at once, and the one under input and noise when it is there."""
-    shown = ShownCurves(scene, settings)
+    Returns what gives all curves by name, and waits for those that are not there yet.
+    """
+    curves, name = {"exact": scene.curve}, figures.asked_name(settings)
+    given = (scene.network, scene.end + 1, settings.arguments())
 
     def draw(found: Mapping[str, Any]) -> Section:
-        asked = found.get("asked")
+        asked = found.get(name)
         if isinstance(asked, MemoryCurve):
-            shown.asked = asked
+            curves[name] = asked
         return figures.memory_section(scene, settings, asked)
 
-    _arriving(page, {} if settings.is_plain else {"asked": shown.job}, draw)
-    return shown
+    def complete() -> dict[str, MemoryCurve]:
+        if name and name not in curves:
+            curves[name] = jobs.asked_curve(*given)
+        return curves
+
+    arriving(page, {name: (jobs.asked_curve, given)} if name else {}, draw)
+    return complete
 
 
 def theorem(scene: Scene, lag: Any) -> None:
@@ -114,38 +99,13 @@ def theorem(scene: Scene, lag: Any) -> None:
     mo.output.replace(mo.vstack(parts))
 
 
-def usual(page: str | None, scene: Scene, settings: PageSettings) -> None:
-    """Show what the methods in use report, as they arrive."""
-    given = (scene.network, figures.compared_lags(scene), settings.seed)
-    _arriving(
-        page,
-        {name: (jobs.estimate, (name, *given)) for name in jobs.shown_methods()},
-        lambda found: figures.usual_section(scene, found),
-    )
-
-
-def usable(page: str | None, scene: Scene, settings: PageSettings) -> None:
-    """Show usable memory when it is there."""
-    _arriving(
-        page,
-        {"usable": (jobs.usable, (scene.network, settings.arguments()))},
-        lambda found: figures.usable_section(settings, found.get("usable")),
-    )
-
-
-def squeezing(page: str | None, scene: Scene) -> None:
-    """Show Krylov squeezing when it is there."""
-    job = squeezing_of, (scene.network, scene.curve.rank)
-    _arriving(page, {"squeezing": job}, figures.squeezed_section)
-
-
 def page_now() -> str | None:
     """The page that a cell runs for, as its connection to the server names it."""
     request = mo.app_meta().request
     return next(iter(request.query_params.get("session_id", [])), None) if request else None
 
 
-def _arriving(
+def arriving(
     page: str | None, ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]
 ) -> None:
     """Make ``draw`` of what is there the output of the cell, now and whenever more arrives."""
@@ -184,16 +144,16 @@ def _arriving(
         mo.Thread(target=wait).start()
 
 
-def home(shown: ShownCurves, lines: str, *, link: bool) -> Any:
+def home(complete: Callable[[], dict[str, MemoryCurve]], lines: str, link: str | None) -> Any:
     """Buttons to download picture, data and Python lines, the lines to read, and a link."""
     offers: dict[str, tuple[str, Any]] = {
-        "Picture (PNG)": ("memory.png", lambda: picture_of(shown.complete(), ".png")),
-        "Picture (SVG)": ("memory.svg", lambda: picture_of(shown.complete(), ".svg")),
-        "Data (CSV)": ("memory.csv", lambda: table_of(shown.complete())),
-        "Data (JSON)": ("memory.json", lambda: json_of(shown.complete())),
+        "Picture (PNG)": ("memory.png", lambda: picture_of(complete(), ".png")),
+        "Picture (SVG)": ("memory.svg", lambda: picture_of(complete(), ".svg")),
+        "Data (CSV)": ("memory.csv", lambda: table_of(complete())),
+        "Data (JSON)": ("memory.json", lambda: json_of(complete())),
         "Python": ("memory.py", lines.encode()),
     }
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
-    about = figures.about_lines(lines, shown.settings.link() if link else None)
     offered = mo.hstack(buttons, wrap=True, justify="start")
-    return mo.vstack([mo.Html("<h2>Take it home</h2>"), offered, mo.Html(about)])
+    about = mo.Html(figures.about_lines(lines, link))
+    return mo.vstack([mo.Html("<h2>Take it home</h2>"), offered, about])

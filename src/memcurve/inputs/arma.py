@@ -7,12 +7,11 @@ the integer polynomial B'A − BA', isolated by FLINT however close together the
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,19 +34,8 @@ FIRST_BITS, LAST_BITS = 128, 1 << 14
 #: γ is computed to an absolute error of 2^{−GUARD} γ(0), far below the rounding to float64.
 GUARD = 72
 
-
-class _Roots(NamedTuple):
-    """Complex numbers ρ e^{iθ}, one an entry, kept as 1 − ρ and θ to full relative accuracy."""
-
-    gaps: Floats
-    angles: Floats
-
-    def distances(self, omega: Floats) -> Floats:
-        """Return Π |1 − ρ e^{iθ} e^{−iω}|² at each ω, each factor as (1−ρ)² + 4ρ sin²((ω−θ)/2)."""
-        product = np.ones(len(omega))
-        for gap, angle in zip(self.gaps.tolist(), self.angles.tolist(), strict=True):
-            product *= gap**2 + 4 * (1 - gap) * np.sin((omega - angle) / 2) ** 2
-        return product
+#: Complex numbers ρ e^{iθ}, kept as pairs of 1 − ρ and θ to full relative accuracy.
+_Roots = list[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,14 +76,13 @@ class ARMA(InputProcess):
         for field, value in {"ar": ar, "ma": ma}.items():
             object.__setattr__(self, field, _weights(value, field))
         _require_stationary(self.ar)
-        _ = self.variance
+        _ = self.variance  # refused where it is none
 
     def __repr__(self) -> str:
         return f"ARMA(ar={self.ar.tolist()}, ma={self.ma.tolist()})"
 
     @property
     def name(self) -> str:
-        """The kind, its orders, and the weight if there is but one."""
         p, q = len(self.ar), len(self.ma)
         if p and q:
             return f"ARMA({p}, {q})"
@@ -106,7 +93,6 @@ class ARMA(InputProcess):
 
     @cached_property
     def variance(self) -> float:
-        """γ(0)."""
         variance = float(first_lags(self.ar, self.ma, GUARD)[0])
         if not np.isfinite(variance):
             raise ValueError(
@@ -156,12 +142,8 @@ class ARMA(InputProcess):
         raise ArithmeticError(f"f did not settle with {LAST_ROOT_BITS} bits.")  # pragma: no cover
 
     @cached_property
-    def _poles(self) -> _Roots:
-        return _roots(-self.ar)
-
-    @cached_property
-    def _zeros(self) -> _Roots:
-        return _roots(self.ma)
+    def _zeros_and_poles(self) -> tuple[_Roots, _Roots]:
+        return _roots(self.ma), _roots(-self.ar)
 
     def _autocovariance(self, count: int) -> Floats:
         if self.is_white:
@@ -171,7 +153,8 @@ class ARMA(InputProcess):
     def _density(self, omega: Floats) -> Floats:
         if self.is_white:
             return np.full(len(omega), self.variance)
-        return self._zeros.distances(omega) / self._poles.distances(omega)
+        zeros, poles = (_distances(roots, omega) for roots in self._zeros_and_poles)
+        return zeros / poles
 
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
         """Draw the AR part u, then z_t = u_t + Σ_j ma_j u_{t−j}."""
@@ -205,9 +188,14 @@ class ARMA(InputProcess):
 
     @cached_property
     def _predictors(self) -> list[tuple[Floats, float]]:
-        """Weights φ^{(m)} and standard deviations σ_m, m = 0 … p − 1."""
-        lattice = zip(*_settled_predictors(self.ar), strict=True)
-        return [(np.array([float(w) for w in order]), float(v.sqrt())) for order, v in lattice][:-1]
+        """Weights φ^{(m)} and standard deviations σ_m, m = 0 … p − 1, to every digit of float64."""
+        tiny = 2.0**-60
+        for _, weights, variances in _predictors(self.ar):
+            settled = [weight.rad() < tiny for order in weights for weight in order]
+            if all(settled + [v.rad() < tiny * v.lower() for v in variances]):
+                pairs = zip(weights[:-1], variances[:-1], strict=True)
+                return [(np.array([float(w) for w in one]), float(v.sqrt())) for one, v in pairs]
+        raise ArithmeticError(f"No predictors with {LAST_BITS} bits.")  # pragma: no cover
 
 
 def _weights(value: ArrayLike, argument: str) -> Floats:
@@ -222,9 +210,9 @@ def _weights(value: ArrayLike, argument: str) -> Floats:
 
 
 def _require_stationary(ar: Floats) -> None:
-    if _is_stationary(ar):
+    if any(True for _ in _predictors(ar)):
         return
-    gaps = np.sort(_roots(-ar).gaps)
+    gaps = np.sort([gap for gap, _ in _roots(-ar)])
     weights = [str(weight) for weight in ar.tolist()]
     moduli = [
         f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
@@ -242,6 +230,14 @@ def _listed(words: list[str]) -> str:
     return ", ".join([*words[:SHOWN], *["…"] * (len(words) > SHOWN)])
 
 
+def _distances(roots: _Roots, omega: Floats) -> Floats:
+    """Return Π |1 − ρ e^{iθ} e^{−iω}|² at each ω, each factor as (1−ρ)² + 4ρ sin²((ω−θ)/2)."""
+    product = np.ones(len(omega))
+    for gap, angle in roots:
+        product *= gap**2 + 4 * (1 - gap) * np.sin((omega - angle) / 2) ** 2
+    return product
+
+
 def _roots(coefficients: Floats) -> _Roots:
     """Return the roots of z^n + c_1 z^{n−1} + … + c_n."""
     from flint import ctx, fmpz_poly
@@ -250,9 +246,7 @@ def _roots(coefficients: Floats) -> _Roots:
     with ctx.workprec(FIRST_ROOT_BITS):
         found = fmpz_poly(integers[::-1]).complex_roots()
         balls = [root for root, multiplicity in found for _ in range(multiplicity)]
-        gaps = [float(1 - abs(root)) for root in balls]
-        angles = [float(root.arg()) if root != 0 else 0.0 for root in balls]
-    return _Roots(np.array(gaps), np.array(angles))
+        return [(float(1 - abs(z)), float(z.arg()) if z != 0 else 0.0) for z in balls]
 
 
 def _bounds(top: Any, bottom: Any, shift: int) -> tuple[float, float] | None:
@@ -289,12 +283,11 @@ def _integers(coefficients: Floats) -> tuple[list[int], int]:
     return integers, scale.bit_length() - 1
 
 
-def _correlation(integers: list[int]) -> list[int]:
-    size = len(integers)
-    return [sum(integers[i] * integers[i + d] for i in range(size - d)) for d in range(size)]
+def _correlation(numbers: list[Any]) -> list[Any]:
+    return [sum(map(mul, numbers, numbers[d:])) for d in range(len(numbers))]
 
 
-def _in_cosine(correlation: list[int]) -> Any:
+def _in_cosine(correlation: list[Any]) -> Any:
     """Return Σ_d c_{|d|} e^{idω} as an integer polynomial in x = cos ω."""
     from flint import fmpz_poly
 
@@ -320,64 +313,31 @@ def _doubled(first: int, last: int) -> Iterator[int]:
         first *= 2
 
 
-class _UndecidedError(ArithmeticError):
-    """The balls are too wide at this precision."""
-
-
-class _Predictors(NamedTuple):
+def _predictors(ar: Floats, extra: int = 0) -> Iterator[tuple[int, list[list[Any]], list[Any]]]:
     """Best linear predictions of an AR process with unit innovations from its last m values.
 
-    ``weights[m]`` are φ^{(m)}_1 … φ^{(m)}_m, ``variances[m]`` is the error's variance σ²_m, for
-    m = 0 … p, all as balls. σ²_0 is the variance of the process itself, σ²_p = 1.
-    """
-
-    weights: list[list[Any]]
-    variances: list[Any]
-
-
-def _predictors(ar: Floats, precision: int) -> _Predictors | None:
-    """Step down from φ^{(p)} = ``ar``; None if a reflection coefficient has modulus ≥ 1.
-
-    With κ_m = φ^{(m)}_m: φ^{(m−1)}_i = (φ^{(m)}_i + κ_m φ^{(m)}_{m−i}) / (1 − κ_m²) and
-    σ²_{m−1} = σ²_m / (1 − κ_m²). All roots lie inside the unit circle iff all |κ_m| < 1.
+    Yields bits, the weights φ^{(m)}_1 … φ^{(m)}_m and the error's variances σ²_m, m = 0 … p, as
+    balls, with ever more bits; nothing if the process is not stationary. From φ^{(p)} = ``ar`` and
+    σ²_p = 1 down, with κ_m = φ^{(m)}_m: φ^{(m−1)}_i = (φ^{(m)}_i + κ_m φ^{(m)}_{m−i}) / (1 − κ_m²)
+    and σ²_{m−1} = σ²_m / (1 − κ_m²). All roots lie inside the unit circle iff all |κ_m| < 1.
     """
     from flint import arb, ctx
 
-    with ctx.workprec(precision):
-        weights, variances = [[arb(number) for number in ar.tolist()]], [arb(1)]
-        for _ in range(len(ar)):
-            current, reflection = weights[0], weights[0][-1]
-            share = (1 - reflection) * (1 + reflection)
-            if share <= 0:
-                return None
-            if not share > 0:
-                raise _UndecidedError
-            pairs = zip(current[:-1], current[-2::-1], strict=True)
-            weights.insert(0, [(one + reflection * other) / share for one, other in pairs])
-            variances.insert(0, variances[0] / share)
-        return _Predictors(weights, variances)
-
-
-def _is_stationary(ar: Floats) -> bool:
-    """Whether all roots of z^p − ar_1 z^{p−1} − … − ar_p lie strictly inside the unit circle."""
-    for precision in _doubled(FIRST_BITS, LAST_BITS):
-        with contextlib.suppress(_UndecidedError):
-            return _predictors(ar, precision) is not None
-    return False
-
-
-def _settled_predictors(ar: Floats) -> _Predictors:
-    """Return the predictors of a stationary process with every digit of float64 right."""
-    tiny = 2.0**-60
-    for precision in _doubled(FIRST_BITS, LAST_BITS):
-        with contextlib.suppress(_UndecidedError):
-            lattice = _predictors(ar, precision)
-            if lattice is None:
-                continue
-            settled = [weight.rad() < tiny for order in lattice.weights for weight in order]
-            if all(settled + [v.rad() < tiny * v.lower() for v in lattice.variances]):
-                return lattice
-    raise ArithmeticError(f"No predictors with {LAST_BITS} bits.")  # pragma: no cover
+    for precision in _doubled(extra + FIRST_BITS, extra + LAST_BITS):
+        with ctx.workprec(precision):
+            weights, variances = [[arb(number) for number in ar.tolist()]], [arb(1)]
+            while current := weights[0]:
+                reflection = current[-1]
+                share = (1 - reflection) * (1 + reflection)
+                if share <= 0:
+                    return
+                if not share > 0:  # undecided at this precision
+                    break
+                pairs = zip(current[:-1], current[-2::-1], strict=True)
+                weights.insert(0, [(one + reflection * other) / share for one, other in pairs])
+                variances.insert(0, variances[0] / share)
+        if not current:
+            yield precision, weights, variances
 
 
 def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
@@ -389,35 +349,26 @@ def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
     """
     from flint import arb, ctx
 
-    for precision in _doubled(bits + FIRST_BITS, bits + LAST_BITS):
-        with ctx.workprec(precision), contextlib.suppress(_UndecidedError):
-            balls = _first_lags(ar, ma, precision)
+    for precision, weights, variances in _predictors(ar, bits):
+        with ctx.workprec(precision):
+            balls = _first_lags(weights, variances, ma)
             limit = balls[0].lower() * arb(2) ** -bits
             if balls[0] > 0 and all(ball.rad() < limit for ball in balls):
                 return balls
     raise ArithmeticError(f"γ(0) did not settle with {LAST_BITS} bits.")  # pragma: no cover
 
 
-def _first_lags(ar: Floats, ma: Floats, precision: int) -> list[Any]:
+def _first_lags(weights: list[list[Any]], variances: list[Any], ma: Floats) -> list[Any]:
     from flint import arb
 
-    p, q = len(ar), len(ma)
-    lattice = _predictors(ar, precision)
-    if lattice is None:
-        raise _UndecidedError
-    gamma = [lattice.variances[0]]
+    p, q = len(weights) - 1, len(ma)
+    gamma = [variances[0]]
     for m in range(1, max(p, q) + q + 1):
-        weights = lattice.weights[min(m - 1, p)]
-        value = sum((w * gamma[m - i] for i, w in enumerate(weights, 1)), start=arb(0))
-        if m <= p:
-            value += lattice.weights[m][-1] * lattice.variances[m - 1]
-        gamma.append(value)
-    b = [arb(1), *map(arb, ma.tolist())]
-    products = [
-        sum((b[i] * b[i + d] for i in range(q + 1 - d)), start=arb(0)) for d in range(q + 1)
-    ]
+        value = sum(map(mul, weights[min(m - 1, p)], reversed(gamma)), start=arb(0))
+        gamma.append(value + weights[m][-1] * variances[m - 1] if m <= p else value)
+    products, around = _correlation([arb(1), *map(arb, ma.tolist())]), range(-q, q + 1)
     return [
-        sum((products[abs(d)] * gamma[abs(k - d)] for d in range(-q, q + 1)), start=arb(0))
+        sum((products[abs(d)] * gamma[abs(k - d)] for d in around), start=arb(0))
         for k in range(max(p, q) + 1)
     ]
 
@@ -471,5 +422,5 @@ def _fixed_point(ball: Any, bits: int) -> int:
 
 def _exponent(ball: Any) -> int:
     """Return an integer above log2 of a positive ball, which may be beyond the range of floats."""
-    mantissa, exponent = ball.upper().mid().man_exp()
-    return max(0, int(mantissa).bit_length() + int(exponent))
+    mantissa, exponent = map(int, ball.upper().mid().man_exp())
+    return max(0, mantissa.bit_length() + exponent)

@@ -54,12 +54,10 @@ class FiniteLags(InputProcess):
 
     @property
     def name(self) -> str:
-        """The kind, and the number of lags."""
         return f"{self._kind} of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
 
     @property
     def variance(self) -> float:
-        """γ(0)."""
         return float(self.values[0])
 
     @property
@@ -130,7 +128,6 @@ class White(FiniteLags):
 
     @property
     def name(self) -> str:
-        """The label "white"."""
         return "white"
 
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
@@ -180,7 +177,7 @@ class Autocovariance(FiniteLags):
             )
         if taper is not None:
             table_entry(TAPERS, taper, "taper")
-        finished = _finished(gamma, taper)
+        finished = _tapered(gamma, taper)
         if flaw := _flaw(finished):
             raise ValueError(
                 f"`values` must be the autocovariance of a stationary process, but {flaw}; "
@@ -280,31 +277,22 @@ class SpectralDensity(FiniteLags):
 # --- Of given autocovariances.
 
 
-def _finished(gamma: Floats, taper: str | None) -> Floats:
-    weighted = gamma if taper is None else _tapered(gamma, taper)
-    return weighted[: np.flatnonzero(weighted)[-1] + 1].copy()
-
-
 def _flaw(gamma: Floats) -> str | None:
     """Say where and how far f is negative beyond rounding, or return None."""
-    if len(gamma) == 1:
-        return None
     correlation = gamma / gamma[0]
     omega, lowest = _minimum(correlation)
     if lowest >= -_rounding(correlation):
         return None
-    highest = -_minimum(-correlation)[1]
-    return (
-        f"its spectral density falls to {lowest / highest:.3g} times its maximum "
-        f"at frequency ω = {omega:.4g}"
-    )
+    share = -lowest / _minimum(-correlation)[1]
+    where = f"at frequency ω = {omega:.4g}"
+    return f"its spectral density falls to {share:.3g} times its maximum {where}"
 
 
 def _remedy(gamma: Floats, taper: str | None) -> str:
     mending = [
         f"Autocovariance(values, taper='{name}')"
         for name in TAPERS
-        if name != taper and not _flaw(_finished(gamma, name))
+        if name != taper and not _flaw(_tapered(gamma, name))
     ]
     if mending:
         return " or ".join(mending) + f" mend{'s' * (len(mending) == 1)} it"
@@ -355,20 +343,19 @@ def _of_samples(density: ArrayLike, lags: int | None) -> Floats:
                 f"`lags` must be below the number of samples {len(gamma)}, got {lags}; give less, "
                 f"or sample `density` more finely."
             )
-        return _smoothed(gamma, lags)
+        return _tapered(gamma[: lags + 1], "parzen", NEGLIGIBLE)
     gamma[-1] /= 2  # cos((n−1)ω) occurs once in the transform, but twice in f
     noise = 8 * EPS * float(np.sqrt(np.mean(samples**2) / len(samples)))
     gamma = gamma[: _last_lag(gamma, noise) + 1].copy()
     _require_few(len(gamma) - 1)
-    if len(gamma) > 1:
-        omega, lowest = _minimum(gamma)
-        if lowest < -_rounding(gamma):
-            raise ValueError(
-                f"`density` must stay non-negative between its samples, but the cosine polynomial "
-                f"through them falls to {lowest / samples.max():.3g} times the largest sample at "
-                f"ω = {omega:.4g}; sample a smoother density, or pass `lags`, e.g. "
-                f"lags={max(1, len(samples) // 4)}, to smooth it."
-            )
+    omega, lowest = _minimum(gamma)
+    if lowest < -_rounding(gamma):
+        raise ValueError(
+            f"`density` must stay non-negative between its samples, but the cosine polynomial "
+            f"through them falls to {lowest / samples.max():.3g} times the largest sample at "
+            f"ω = {omega:.4g}; sample a smoother density, or pass `lags`, e.g. "
+            f"lags={max(1, len(samples) // 4)}, to smooth it."
+        )
     return gamma
 
 
@@ -393,7 +380,7 @@ def _settled(density: Callable[[Floats], Any], lags: int | None) -> Floats:
             break
         coarse = fine
     if lags is not None:
-        return _smoothed(fine, lags)
+        return _tapered(fine[: lags + 1], "parzen", NEGLIGIBLE)
     _require_few(last if change <= SETTLED * fine[0] else size)
     return fine[: last + 1].copy()
 
@@ -437,11 +424,6 @@ def _coefficients(samples: Floats) -> Floats:
     return np.fft.irfft(samples, 2 * (len(samples) - 1))[: len(samples)]
 
 
-def _smoothed(gamma: Floats, lags: int) -> Floats:
-    weighted = _tapered(gamma[: lags + 1], "parzen")
-    return weighted[: _last_lag(weighted, 0.0) + 1].copy()
-
-
 def _last_lag(gamma: Floats, noise: float) -> int:
     """Return the last lag at which γ is neither negligible nor below ``noise``."""
     return int(np.flatnonzero(np.abs(gamma) > max(NEGLIGIBLE * gamma[0], noise))[-1])
@@ -450,9 +432,11 @@ def _last_lag(gamma: Floats, noise: float) -> int:
 # --- Cosine sums.
 
 
-def _tapered(gamma: Floats, taper: str) -> Floats:
-    """Return γ(k) w(k/(M + 1)), k = 0 … M."""
-    return gamma * TAPERS[taper](np.arange(len(gamma)) / len(gamma))
+def _tapered(gamma: Floats, taper: str | None, negligible: float = 0.0) -> Floats:
+    """Return γ(k) w(k/(M + 1)), k = 0 … M, without what is ``negligible``·γ(0) at the end."""
+    weights = 1.0 if taper is None else TAPERS[taper](np.arange(len(gamma)) / len(gamma))
+    weighted = gamma * weights
+    return weighted[: np.flatnonzero(np.abs(weighted) > negligible * weighted[0])[-1] + 1].copy()
 
 
 def _on_grid(gamma: Floats, size: int) -> Floats:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,12 @@ class Array:
     shape: tuple[int, ...]
     dtype: np.dtype[Any] | None  # None where the file does not tell it in numpy's terms
     load: Callable[[], Any] | None = None  # reads all of it; None: that is all blocks
-    blocks: Blocks | None = None  # None where the format can only be read whole
+    blocks: Blocks | None = None  # None where the format can only be read whole, and is then held
     file: Path | None = None
     kind: str = ""  # the file's own word for its type
     is_sparse: bool = False  # whether ``load`` gives a scipy sparse array
     refusal: str | None = None  # the error of what is incomplete, or no numbers: never read
-    column: Array | None = None  # a row as a column, where the format has no vectors
+    has_no_vectors: bool = False  # the format has but rows and columns
 
     def __str__(self) -> str:
         """Shape and type, e.g. ``"(3, 3) float64"``."""
@@ -94,7 +95,16 @@ class Array:
     def rows(self, start: int) -> Iterator[NDArray[Any]]:
         """Go through the rows from ``start`` on, in blocks of any length."""
         with reading(self.file):
-            yield from self.blocks(start) if self.blocks else (self.whole()[start:],)
+            yield from self.blocks(start) if self.blocks else (self._held[start:],)
+
+    @cached_property
+    def _held(self) -> Any:
+        return self.whole()
+
+    def series(self) -> Array:
+        """As a column, where it is a row and the format has no vectors."""
+        is_row = self.has_no_vectors and len(self.shape) == 2 and self.shape[0] == 1
+        return in_memory(self.whole().T, self.name, self.file) if is_row else self
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,7 +70,7 @@ def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str
                 yield values(block)
 
     shape = shape[::-1] if turned else shape
-    return Array(name, shape, dtype, load, blocks, file, kind)
+    return Array(name, shape, dtype, load, blocks, file, kind, has_no_vectors=turned)
 
 
 def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:
@@ -104,27 +104,17 @@ def open_mat(file: Path) -> Archive:
     if 0 not in head[:4]:  # a zero there marks version 4
         _check_mat5(np.memmap(file, mode="r").data)
     found = whosmat(str(file), appendmat=False)
-    arrays = {name: _array(file, name, shape, kind, load) for name, shape, kind in found}
-    return Archive(file, arrays)
+    return Archive(file, {one[0]: _array(file, *one, partial(load, one[0])) for one in found})
 
 
 def _array(
-    file: Path, key: str, shape: tuple[int, ...], kind: str, load: Callable[[str], Any] | None
+    file: Path, key: str, shape: tuple[int, ...], kind: str, load: Callable[[], Any] | None
 ) -> Array:
     """An array that is only read whole, or never."""
-    whole = None if load is None else lambda: load(key)
-    refusal = (
-        f"{file}: {key} is a MATLAB {kind}, not a matrix of numbers; save these, e.g. A = s.A; "
-        f"save('numbers.mat', 'A', '-v7.3')."
-    )
+    refusal = f"{file}: {key} is a MATLAB {kind}, not a matrix of numbers; save these, e.g. "
+    refusal += "A = s.A; save('numbers.mat', 'A', '-v7.3')."
     refused = None if kind in _NUMBERS else refusal
-    array = Array(key, shape, None, whole, None, file, kind, kind == "sparse", refused)
-    return _with_column(array, replace(array, shape=shape[::-1], load=lambda: array.whole().T))
-
-
-def _with_column(array: Array, turned: Array) -> Array:
-    is_row = len(array.shape) == 2 and array.shape[0] == 1
-    return replace(array, column=turned) if is_row else array
+    return Array(key, shape, None, load, None, file, kind, kind == "sparse", refused, True)
 
 
 def _matrix_73(file: Path, key: str, item: Any) -> Array:
@@ -137,15 +127,14 @@ def _matrix_73(file: Path, key: str, item: Any) -> Array:
         kind = "empty array"
     if kind not in _NUMBERS:
         return _array(file, key, (getattr(item, "shape", None) or ())[::-1], kind, None)
-    array = dataset(file, key, item, turned=True, kind=kind)
-    return _with_column(array, dataset(file, key, item, kind=kind))
+    return dataset(file, key, item, turned=True, kind=kind)
 
 
 def _sparse_73(file: Path, key: str, item: Any) -> Array:
     parts = {part: dataset(file, f"{key}/{part}", item[part]) for part in item}
     shape = (int(item.attrs["MATLAB_sparse"]), parts["jc"].shape[0] - 1)
 
-    def load(key: str) -> Any:
+    def load() -> Any:
         from scipy.sparse import csc_array
 
         data, rows, starts = (

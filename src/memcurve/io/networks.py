@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed
-from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, Opener, opened
+from memcurve.io.arrays import Archive, MissingMaskError, NetworkFileError, Opener, opened
 from memcurve.io.hdf5 import open_mat
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tables import open_market, open_matrix
@@ -102,11 +102,10 @@ def load_network(
     ------
     ValueError
         The file is empty, damaged, of an unknown kind or holds no network.
-    FileNotFoundError, IsADirectoryError, PermissionError, MemoryError
+    OSError, MemoryError
         There is no file to read, or what it says it holds does not fit into memory.
     ModuleNotFoundError
-        MATLAB 7.3 needs h5py; ``.safetensors`` needs safetensors, for bfloat16 also ml_dtypes: all
-        three come with ``pip install memcurve[files]``. Checkpoints need torch.
+        MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch.
     """
     mask_name, given = _name_or_values(mask)
     file, parts = _parts(path, matrix, mask_name, given)
@@ -122,22 +121,15 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
 
     Parameters
     ----------
-    path : path
-        A file of a kind :func:`memcurve.load_network` knows: an archive that holds A, or else W, or
-        a file of one array, which must be square.
-    matrix : str, optional
-        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``.
+    path, matrix
+        As for :func:`memcurve.load_network`: an archive that holds A, or else W, or a file of one
+        array, which must be square.
 
     Returns
     -------
     (N, N) array or scipy sparse array
         The same numbers that ``load_network(...).A`` would hold, checked alike; they cannot be
         written to, so take a ``.copy()`` to change them.
-
-    Raises
-    ------
-    ValueError
-        There is no square matrix of finite numbers in it. Else as :func:`memcurve.load_network`.
     """
     file, parts = _parts(path, matrix, None, _NO_MASK)
     with _naming(str(file)):  # a network is the one place that checks matrices
@@ -246,8 +238,7 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
         return _network_of(network.A, network.C, *network.notes)
     prefixes = _prefixes(archive, _LRU[0], _LRU[1:] if given is None else _LRU[1:2])
     if len(prefixes) == 1:
-        nu, theta, real, imaginary = (prefixes[0] + name for name in _LRU)
-        gamma = prefixes[0] + "gamma_log"
+        nu, theta, real, imaginary, gamma = (prefixes[0] + n for n in (*_LRU, "gamma_log"))
         values = lru_poles(_flat(archive, nu), _flat(archive, theta))
         if given is None:
             B = _whole(archive.arrays[real]) + 1j * _whole(archive.arrays[imaginary])
@@ -267,10 +258,8 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
             f"themselves; pass the module, as_network(module), or name one layer: "
             f"matrix='{hidden}', mask='{inward}'."
         )
-    note = (
-        f"{hidden} taken as a linear recurrence: weights do not tell the activation, nor is the "
-        f"network linearised at it"
-    )
+    note = f"{hidden} taken as a linear recurrence: weights do not tell the activation, nor is the "
+    note += "network linearised at it"
     A = _whole(archive.arrays[hidden])
     return _network_of(A, _mask(archive, inward, given, A), note)
 
@@ -380,8 +369,7 @@ def _mask(archive: Archive, name: str, given: Any, A: Any) -> Any:
         return np.zeros(A.shape[:1])
     if given is not None:
         return as_mask(given)
-    array: Array = archive.arrays[name]
-    return as_mask((array.column or array).whole())
+    return as_mask(archive.arrays[name].series().whole())
 
 
 def as_mask(C: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -82,7 +81,7 @@ def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> 
 
 
 def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
-    """Open an array of an archive: unpacked as it is read, or whole if it is stored by column."""
+    """Open an array of an archive: unpacked as it is read, or only whole if stored by column."""
     key = entry.removesuffix(".npy")
     with archive.open(entry) as member:
         shape, by_column, dtype = _header(member, file)
@@ -105,14 +104,8 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
                 block = member.read(min(step, shape[0] - at) * row)
                 yield np.frombuffer(block, dtype).reshape(-1, *shape[1:])
 
-    kept = cache(lambda: array.whole())
-
-    def sliced(start: int) -> Iterator[NDArray[Any]]:
-        yield kept()[start:]
-
-    blocks = sliced if by_column else streamed
-    array = Array(key, shape, dtype, load, blocks, file, refusal=refusal)
-    return array
+    blocks = None if by_column else streamed
+    return Array(key, shape, dtype, load, blocks, file, refusal=refusal)
 
 
 def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:

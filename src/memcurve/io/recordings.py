@@ -38,7 +38,6 @@ _INPUTS = ("z", "u", "input", "inputs")
 #: Columns that count the rows; among the states they would be a ramp.
 _CLOCKS = ("", "t", "time", "Time", "index", "Unnamed: 0", "__index_level_0__")
 
-Names = str | Sequence[str] | None
 Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
@@ -46,7 +45,7 @@ class Source:
     """A recording: ``length`` rows of ``columns`` states of a network, each with its input."""
 
     def __init__(self, name: str, states: Array, inputs: Array | None) -> None:
-        """Join states and input, which is the last column of the states where it is None."""
+        """The input is the last column of the states where it is None."""
         self.name = name
         self.length = states.shape[0]
         self.columns = states.shape[1] - (inputs is None)
@@ -61,15 +60,12 @@ class Source:
 
         Parameters
         ----------
-        rows : int
-            Length of the chunks; the last one is shorter where ``rows`` does not divide.
-        start : int
-            The first row to take, e.g. after a washout.
+        rows, start : int
+            Length of the chunks, of which the last may be shorter, and the first row to take.
 
         Yields
         ------
-        states : (rows, N) array
-        inputs : (rows,) array
+        states, inputs : (rows, N) and (rows,) array
             New float64 arrays, states in C order, that may be changed and kept.
         """
         rows, given = require_size(rows, "rows"), np.asarray(start)
@@ -119,17 +115,12 @@ def open_recording(
 
     Raises
     ------
-    ValueError
-        The file is empty, damaged or of an unknown kind, names are not there or not unique, or
-        states and input do not fit together. What lies deep within a file is read only with its
-        chunk, and raises then.
-    TypeError
-        An array that does not hold numbers.
-    FileNotFoundError, IsADirectoryError, PermissionError, MemoryError
-        There is no file to read, or what has to be held whole does not fit into memory.
-    ModuleNotFoundError
-        ``.h5``, ``.hdf5`` and ``.mat`` of version 7.3 need h5py, ``.parquet`` needs pyarrow: both
-        come with ``pip install memcurve[files]``.
+    ValueError, TypeError
+        There are no states and input in it that fit together. What lies deep within a file is read
+        only with its chunk, and raises then.
+    OSError, MemoryError, ModuleNotFoundError
+        There is no file to read, what has to be held whole does not fit, or h5py or pyarrow is
+        missing, which come with ``pip install memcurve[files]``.
 
     Examples
     --------
@@ -148,8 +139,9 @@ def open_recording(
         place = _column(found, input_name, _INPUTS, "input_name")
         X = found.array([*_state_columns(found, state_names, place), place])
     else:
-        X = _states(found, state_names, alone)
-        z = _input(_contents(inputs, "inputs") if alone else found, input_name, alone)
+        X = _array(found, state_names, _STATES, "state_names", alone)
+        source = _contents(inputs, "inputs") if alone else found
+        z = _array(source, input_name, _INPUTS, "input_name", alone)
     _check(X, z)
     return Source(Path(states).stem if isinstance(states, str | os.PathLike) else "recording", X, z)
 
@@ -195,44 +187,33 @@ def _contents(value: Any, argument: str) -> Opened:
     return in_memory(array, f"`{argument}`")
 
 
-def _states(contents: Opened, names: Names, alone: bool) -> Array:
+def _array(contents: Opened, names: Any, usual: Sequence[str], option: str, alone: bool) -> Array:
+    """The array of states or input by its name; read where its format does not tell its type."""
     if isinstance(contents, Table):
-        return contents.array(_state_columns(contents, names, None))
-    if isinstance(contents, Archive) and names is not None and not isinstance(names, str):
+        if usual is _STATES:
+            return contents.array(_state_columns(contents, names, None))
+        only = names is None and contents.width == 1
+        return contents.array([0 if only else _column(contents, names, usual, option)])
+    if isinstance(contents, Array):
+        if names is None:
+            return contents
+        raise contents.fault(f"has no names to choose from, got {option}={names!r}; leave it out.")
+    if usual is _STATES and names is not None and not isinstance(names, str):
         if len(names) != 1:
             raise ValueError(
                 f"`state_names` must be the name of one array, that of all states, got {names!r}; "
                 f"lists are for the columns of tables."
             )
         names = names[0]
-    return _in_blocks(contents, names, _STATES, "state_names", alone)
-
-
-def _input(contents: Opened, name: str | None, alone: bool) -> Array:
-    if isinstance(contents, Table):
-        only = name is None and contents.width == 1
-        return contents.array([0 if only else _column(contents, name, _INPUTS, "input_name")])
-    return _in_blocks(contents, name, _INPUTS, "input_name", alone)
-
-
-def _in_blocks(
-    contents: Array | Archive, name: Any, usual: Sequence[str], option: str, alone: bool
-) -> Array:
-    """The one array there is, or that of a name; held whole where its format has no blocks."""
-    if isinstance(contents, Array):
-        if name is None:
-            return contents
-        raise contents.fault(f"has no names to choose from, got {option}={name!r}; leave it out.")
-    array = contents.arrays[_chosen(contents, name, usual, option, alone)]
-    if usual is _INPUTS:
-        array = array.column or array
+    array = contents.arrays[_chosen(contents, names, usual, option, alone)]
     if array.is_sparse:
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
-    return array if array.blocks else in_memory(array.whole(), array.name, array.file)
+    array = array.series() if usual is _INPUTS else array
+    return in_memory(array.whole(), array.name, array.file) if array.dtype is None else array
 
 
-def _state_columns(table: Table, names: Names, place: int | None) -> list[int]:
+def _state_columns(table: Table, names: str | Sequence[str] | None, place: int | None) -> list[int]:
     """Return the columns listed, or all but the input's."""
     if names is None:
         columns = [column for column in range(table.width) if column != place]
@@ -315,17 +296,16 @@ def _check(states: Array, inputs: Array | None) -> None:
             f"e.g. z[:, 0]."
         )
     length, columns = states.shape
-    if length == shape[0]:
-        return
-    if columns == shape[0]:
+    if columns == shape[0] != length:
         raise states.fault(
             f"has shape {states.shape}, and the input {columns} rows: it is transposed, with a "
             f"column for each time; give a row for each time, e.g. X.T."
         )
-    raise states.fault(
-        f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the same "
-        f"times: cut the longer one, at the end where it is too long."
-    )
+    if length != shape[0]:
+        raise states.fault(
+            f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the "
+            f"same times: cut the longer one, at the end where it is too long."
+        )
 
 
 def _require_real(array: Array, remedy: str) -> None:

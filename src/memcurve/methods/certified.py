@@ -12,9 +12,6 @@ from memcurve.methods.method import EVERYTHING, Method
 from memcurve.solve import solvers
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
-from memcurve.solve.balls.plain import enclose
-
-__all__ = ["METHOD", "certified", "enclose"]
 
 
 def certified(task: Task, *, certify_up_to: int = 1000) -> Answer:

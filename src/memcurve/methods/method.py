@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from memcurve.arguments import Seed, require_size
 from memcurve.errors import UncertainResultError, UnstableNetworkError
@@ -21,12 +21,7 @@ from memcurve.solve.answer import Answer
 from memcurve.solve.question import Feature, Question
 
 #: What a method that answers every question answers.
-EVERYTHING: tuple[Feature, ...] = (
-    "coloured input",
-    "noise",
-    "several inputs",
-    "a readout of some nodes",
-)
+EVERYTHING: tuple[Feature, ...] = get_args(Feature)
 
 #: Options that only make sense in a running program.
 _LIVE = ("mapper", "progress")
@@ -161,12 +156,13 @@ def require_stable(network: LinearNetwork) -> None:
 
 
 def require_driven(task: Task) -> None:
-    """Raise where no state that is read is ever driven: a method without proofs has no data."""
+    """Raise where no state that is read is ever driven, or the network is unstable."""
     if not task.is_driven:
         raise UncertainResultError(
             "no input reaches the states that are read, and this method has nothing to work on; "
             "method='exact' gives 0."
         )
+    require_stable(task.question.network)
 
 
 def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:

@@ -16,26 +16,21 @@ the sample covariance, and normal input.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import Seed, generator, require_size, table_entry
 from memcurve.errors import UncertainResultError
 from memcurve.krylov import krylov_matrix
 from memcurve.limits import Work
-from memcurve.methods.method import EVERYTHING, Method, Variant, require_driven, require_stable
+from memcurve.methods.method import EVERYTHING, Method, Variant, require_driven
 from memcurve.network import LinearNetwork
+from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
-from memcurve.solve.question import Question
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 #: Samples drawn unless told otherwise.
 SAMPLES = 10_000
@@ -96,7 +91,6 @@ def montecarlo(
                 f"{covariance!r}."
             )
         require_driven(task)
-        require_stable(network)
         burn_in = _burn_in(burn_in, network.spectral_radius)
         return _general(task, count, samples, burn_in, generator(seed))
     poles = _poles(task.analysis)
@@ -225,18 +219,13 @@ def _poles(analysis: Analysis) -> Complexes:
     return poles
 
 
-def _samples(question: Question, options: Mapping[str, Any]) -> int | None:
-    given = options.get("samples", SAMPLES)
-    return given if isinstance(given, int) else None
-
-
 METHOD = Method(
     name="montecarlo",
     run=montecarlo,
     help="Sample covariances of a simulation.",
     cost=Work(5, 2, 15),
     answers=EVERYTHING,
-    columns=_samples,
+    columns=lambda question, options: options.get("samples", SAMPLES),
     compared=True,
     variants=(
         Variant(

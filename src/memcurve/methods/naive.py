@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.arguments import require_number, table_entry
 from memcurve.errors import UncertainResultError
@@ -25,16 +24,14 @@ from memcurve.methods.method import (
     Variant,
     dense_single_input,
     require_driven,
-    require_stable,
     truncation_for,
 )
+from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.coloured import kernel_of
 from memcurve.solve.curves import estimate
 from memcurve.solve.stein import stein
-
-Floats = NDArray[np.float64]
 
 
 def naive(
@@ -116,7 +113,6 @@ def _general(task: Task, gramian: str, inverse: str, ridge: float) -> Answer:
             f"inverse={inverse!r}."
         )
     require_driven(task)
-    require_stable(task.question.network)
     processes = task.question.processes
     rows, count = task.rows, task.question.lags or 5 * len(task.C)
     present, covariance = task.analysis.direct_covariance(task.states, processes)
@@ -167,28 +163,16 @@ def _eigenbasis(A: Floats, C: Floats, terms: int) -> Floats:
 _GRAMIANS = {"lyapunov": _lyapunov, "series": _series, "eigenbasis": _eigenbasis}
 
 
-def _solve(G: Floats, X: Floats, ridge: float) -> Any:
-    return np.linalg.solve(G, X)
-
-
 def _cholesky(G: Floats, X: Floats, ridge: float) -> Any:
     L = np.linalg.cholesky(G)
     return np.linalg.solve(L.T, np.linalg.solve(L, X))
 
 
-def _pinv(G: Floats, X: Floats, ridge: float) -> Any:
-    return np.linalg.pinv(G) @ X
-
-
-def _tikhonov(G: Floats, X: Floats, ridge: float) -> Any:
-    return np.linalg.solve(G + ridge * np.eye(len(G)), X)
-
-
 _INVERSES: dict[str, Any] = {
-    "solve": _solve,
+    "solve": lambda G, X, ridge: np.linalg.solve(G, X),
     "cholesky": _cholesky,
-    "pinv": _pinv,
-    "tikhonov": _tikhonov,
+    "pinv": lambda G, X, ridge: np.linalg.pinv(G) @ X,
+    "tikhonov": lambda G, X, ridge: np.linalg.solve(G + ridge * np.eye(len(G)), X),
     "projector": None,
 }
 

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve import masks as mask_table
 from memcurve.arguments import Seed, generator, require_size, table_entry
@@ -25,12 +24,10 @@ from memcurve.krylov import krylov_matrix
 from memcurve.limits import Work
 from memcurve.methods.method import Method, Variant, dense_single_input, truncation_for
 from memcurve.progress import Progress, watched
+from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
-from memcurve.solve.question import Question
-
-Floats = NDArray[np.float64]
 
 #: The bands are these quantiles over the masks.
 QUANTILES = (0.05, 0.95)
@@ -112,7 +109,7 @@ def osm_plus(
     drawn = [draw(len(C), seed=stream, **(mask_options or {})) for stream in streams]
     # many small decompositions: BLAS threads of their own only get in each other's way
     with threadpool_limits(1, user_api="blas"):
-        found = mapper(partial(_one_mask, A, truncation), drawn)
+        found = mapper(partial(subspace_memory, A, truncation=truncation), drawn)
         curves = np.array(list(watched(found, "OSM+ masks", count, progress)))
     values = curves.mean(axis=0)
     return estimate(
@@ -129,19 +126,10 @@ def osm_plus(
     )
 
 
-def _one_mask(A: Floats, truncation: int, C: Floats) -> Floats:
-    return subspace_memory(A, C, truncation)
-
-
 def subspace_memory(A: Floats, C: Floats, truncation: int) -> Floats:
     """Diagonal of the projector on the rows of the Krylov matrix, to all ``truncation`` lags."""
     W = np.linalg.svd(krylov_matrix(A, C, truncation), full_matrices=False)[2]
     return np.asarray(np.einsum("ij,ij->j", W, W))
-
-
-def _truncation(question: Question, options: Mapping[str, Any]) -> int | None:
-    given = options.get("truncation")
-    return given if isinstance(given, int) else None
 
 
 METHODS = (
@@ -150,7 +138,7 @@ METHODS = (
         run=osm,
         help="The paper's orthogonalised subspace method.",
         cost=Work(4, 4, 5),
-        columns=_truncation,
+        columns=lambda question, options: options.get("truncation"),
         compared=True,
         variants=(
             Variant(
@@ -164,7 +152,7 @@ METHODS = (
         run=osm_plus,
         help="OSM averaged over random masks.",
         cost=Work(4, 4, 6),
-        columns=_truncation,
+        columns=lambda question, options: options.get("truncation"),
         compared=True,
         variants=(
             Variant(

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from memcurve.network.linear import LinearNetwork, require_network
+from memcurve.network.linear import LinearNetwork
 
-__all__ = ["LinearNetwork", "require_network"]
+__all__ = ["LinearNetwork"]

@@ -23,26 +23,7 @@ def diagonal_network(
     name: str | None = None,
     notes: Sequence[str] = (),
 ) -> LinearNetwork:
-    """The network x_t = Λ x_{t−1} + B z_t with Λ = diag(λ), stored sparse.
-
-    With a ``step`` h the numbers are those of the continuous-time x′ = Λx + Bz, discretised::
-
-        zoh:       λ̄ = exp(hλ),                  B̄ = (λ̄ − 1)/λ · B
-        bilinear:  λ̄ = (1 + hλ/2)/(1 − hλ/2),    B̄ = h/(1 − hλ/2) · B
-
-    Parameters
-    ----------
-    eigenvalues : (N,) array
-        λ, real or complex.
-    B : (N,), (N, d) or (N, d, 2) array
-        Input matrix; a last axis of two, behind two others, holds real and imaginary parts.
-    step : float or (N,) array, optional
-        Above 0: one time step, or one a state. Without it λ and B are taken as they are.
-    discretisation : str
-        ``"zoh"``, the zero-order hold, or ``"bilinear"``.
-    name, notes
-        As for :class:`memcurve.LinearNetwork`.
-    """
+    """What :func:`memcurve.adapters.diagonal` makes of arrays; further notes come first."""
     from scipy.sparse import diags_array
 
     poles, mask = exact_array(eigenvalues, "eigenvalues"), _validated_mask(B)

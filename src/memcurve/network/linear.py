@@ -264,15 +264,6 @@ class LinearNetwork(Connected):
         return f"LinearNetwork({', '.join(parts)})"
 
 
-def require_network(network: Any) -> None:
-    """Raise a TypeError unless ``network`` is a LinearNetwork."""
-    if not isinstance(network, LinearNetwork):
-        raise TypeError(
-            f"`network` must be a memcurve.LinearNetwork, got {type(network).__name__}; wrap the "
-            f"matrices as LinearNetwork(A, C)."
-        )
-
-
 def validated_matrix(A: Any, argument: str = "A") -> Any:
     """A new float64 or complex128 array, dense or csr, square and finite."""
     from scipy import sparse

@@ -46,10 +46,8 @@ class NonlinearNetwork(Connected):
 
     Parameters
     ----------
-    A : (N, N) array or scipy sparse array
-        Connectivity, real. ``A[i, j]`` is the weight from node j to node i.
-    C : (N,) or (N, d) array
-        Input mask, one column an input.
+    A, C, name
+        As for :class:`memcurve.LinearNetwork`; A and C are real.
     activation : str or callable
         f: ``"tanh"``, ``"identity"``, ``"relu"``, or a function that maps an array to one of the
         same shape, entry by entry.
@@ -59,8 +57,6 @@ class NonlinearNetwork(Connected):
         Above 0; how strongly the input drives the network, and so how nonlinear it is.
     shift : (N,) array, optional
         Constant added before f.
-    name : str, optional
-        A label for tables and plots.
 
     Notes
     -----
@@ -119,18 +115,11 @@ class NonlinearNetwork(Connected):
 
         Parameters
         ----------
-        inputs : (T,) or (T, d) array
-            One row a time step.
-        washout : int
-            How many of the first steps to leave out of the result.
+        inputs, washout
+            As for :meth:`memcurve.LinearNetwork.simulate`, whose result this has the shape of.
         replicas : int, optional
-            If given, ``inputs`` holds that many series, as :meth:`simulate_replicas` takes them.
-
-        Returns
-        -------
-        (T - washout, N) array
-            Row t holds the states already driven by ``inputs[washout + t]``; with ``replicas`` an
-            array (R, T - washout, N).
+            If given, ``inputs`` holds that many series, as :meth:`simulate_replicas` takes them,
+            which makes the result.
         """
         if replicas is None:
             return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
@@ -145,8 +134,7 @@ class NonlinearNetwork(Connected):
         """Drive R copies of the network from rest, each by its own series.
 
         All copies advance together, one product of matrices a step: much faster than one by one.
-        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, N); ``washout`` is
-        that of :meth:`simulate`.
+        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, N).
         """
         return self._states(self._series(inputs, washout, replicas=True), washout)
 
@@ -290,21 +278,7 @@ def _slopes(activation: str | Activation, field: Floats) -> Floats:
 
 
 def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
-    """Return A and C of x_t = A x_{t−1} + C z_t for a linear reservoir with leak.
-
-    x_t = (1 − lr)·x_{t−1} + lr·(W x_{t−1} + Win z_t) gives::
-
-        A = (1 − lr)·I + lr·W,        C = lr·Win
-
-    Parameters
-    ----------
-    W : (N, N) array or scipy sparse array
-        Recurrent weights; a sparse W gives a sparse A.
-    Win : (N,) or (N, d) array or scipy sparse array
-        Input weights.
-    lr : float or (N,) array
-        Leak rates from 0 to 1, for all nodes or each; 1 leaves W and Win as they are.
-    """
+    """A = (1 − lr)·I + lr·W and C = lr·Win, of a linear reservoir with leak rates ``lr``."""
     matrix = validated_matrix(W, "W")
     size = matrix.shape[0]
     mask = validated_mask(Win, size, "Win", "W")

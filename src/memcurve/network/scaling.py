@@ -19,23 +19,9 @@ RADIUS_TOLERANCE = 1e-10
 def scale_to_spectral_radius(A: Any, radius: float) -> Any:
     """Return ``A · radius / ρ(A)``, where ρ(A) is the largest modulus of an eigenvalue.
 
-    Parameters
-    ----------
-    A : (N, N) array or scipy sparse array
-        Any matrix whose spectral radius is not zero.
-    radius : float
-        The spectral radius wanted, at least 0.
-
-    Returns
-    -------
-    (N, N) array or scipy sparse array
-        A new matrix of the kind of A. Its radius is measured again, and agrees to rounding.
-
-    Raises
-    ------
-    ValueError
-        If ρ(A) is zero, as for a nilpotent matrix, or so sensitive that rounding alone moves it
-        by more than :data:`RADIUS_TOLERANCE`.
+    A is dense or sparse, and so is the result. Its radius is measured again, and agrees to
+    rounding; a ValueError says where ρ(A) is zero, as for a nilpotent matrix, or so sensitive that
+    rounding alone moves it by more than :data:`RADIUS_TOLERANCE`.
 
     Examples
     --------

@@ -61,19 +61,6 @@ class Figure:
     draw: Draw
 
 
-FIGURES: dict[int, Figure] = {}
-
-
-def _figure(number: int, title: str, paper: str) -> Callable[[Draw], Draw]:
-    """Enter a function among the figures."""
-
-    def enter(draw: Draw) -> Draw:
-        FIGURES[number] = Figure(title, paper, draw)
-        return draw
-
-    return enter
-
-
 def _panels(rows: int, columns: int, titles: Sequence[str]) -> tuple[Picture, list[Axes]]:
     """A figure with titled panels."""
     from matplotlib.figure import Figure as Picture
@@ -100,13 +87,6 @@ def _legend_below(figure: Picture, ax: Axes, columns: int) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
-@_figure(
-    1,
-    "Memory capacity inflation due to inconsistent sample estimation",
-    "For an orthogonal network (N = 100, ρ = 0.9) simulated with white Gaussian input, the "
-    "memory estimated from T samples lies above the true curve at every large lag, and its "
-    "total over 5N lags above N, even for T/N near 100.",
-)
 def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
     """(a) estimated curves for growing T, (b) their totals over 5N lags divided by N."""
     from matplotlib import colormaps
@@ -145,13 +125,6 @@ def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
 GRAMIAN_KINDS = ("normal", "sparse_normal", "uniform", "orthogonal", "cyclic")
 
 
-@_figure(
-    2,
-    "Eigenvalues of the Gramian G",
-    "Computed with 1000 terms of its series, the Gramian of the usual random networks has "
-    "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
-    "inverted. Orthogonal and cyclic networks are the exception.",
-)
 def gramian_eigenvalues(settings: Settings, progress: Progress) -> DrawnFigure:
     """Absolute eigenvalues in falling order, N = 50 and N = 150, five ensembles."""
     sizes = (50, 150)
@@ -184,13 +157,6 @@ SQUEEZED = {
 }
 
 
-@_figure(
-    3,
-    "Krylov subspace squeezing",
-    "The norm of the part of A^jC orthogonal to the earlier columns of the Krylov matrix "
-    "falls faster than exponentially, about like the product of the largest eigenvalues; "
-    "only for orthogonal networks it follows ρ^j. The numerical rank of K stays far below N.",
-)
 def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
     """‖θ_j‖ by Arnoldi and by SVD, C = ι, with the laws that describe it."""
     size = settings.size
@@ -227,57 +193,52 @@ def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
     return DrawnFigure(figure, findings)
 
 
-#: Title, network, distribution of its masks and their options.
-Panel = tuple[str, LinearNetwork, str, dict[str, float]]
+#: Name, title, network, distribution of its masks and their options.
+Panel = tuple[str, str, LinearNetwork, str, dict[str, float]]
 
 
-def _curve_panels(panels: dict[str, Panel], settings: Settings, progress: Progress) -> DrawnFigure:
-    figure, axes = _panels(2, 2, [title for title, *_ in panels.values()])
+def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -> DrawnFigure:
+    """Naive method, OSM and OSM+ with 90 % bands over the same masks."""
+    figure, axes = _panels(2, 2, [title for _, title, *_ in panels])
     findings = []
-    for ax, (name, panel) in zip(axes, panels.items(), strict=True):
-        measured = _curves_with_bands(ax, panel, settings, progress)
-        findings.append(f"{name.replace('_', ' ')}: {measured}.")
+    for ax, (name, title, network, mask, mask_options) in zip(axes, panels, strict=True):
+        size = network.size
+        shown = round(1.5 * size)
+        lags = np.arange(shown)
+        asked: dict[str, Any] = {"distribution": mask, "mask_options": mask_options}
+        asked |= {"seed": settings.seed, "masks": settings.masks, "progress": progress}
+        osm_plus = memory_curve(network, shown, method="osm_plus", **asked)
+        streams = np.random.default_rng(settings.seed).spawn(settings.masks)
+        ones = [network.replace(C=masks.make(mask, size, seed=s, **mask_options)) for s in streams]
+        each = watched(ones, "naive masks", len(ones), progress)
+        how: dict[str, Any] = {"method": "naive", "inverse": "projector"}
+        naive = np.array([memory_curve(one, shown, **how).values for one in each])
+        osm = memory_curve(ones[0], shown, method="osm")
+        exact = memory_curve(network, shown)
+        means = {"naive": naive.mean(axis=0), "OSM+": osm_plus.values}
+        bands = np.quantile(naive, (0.05, 0.95), axis=0), np.asarray(osm_plus.bands).T
+        for (label, mean), band, colour in zip(means.items(), bands, COLOURS, strict=False):
+            ax.fill_between(lags, *band, color=colour, alpha=0.25, lw=0)
+            ax.plot(lags, mean, color=colour, lw=1.5, label=label)
+        ax.plot(lags, osm.values, color="0.5", ls="-.", lw=1, label="OSM, one mask")
+        ax.plot(lags, exact.values, label="exact", **EXACT_STYLE)
+        ax.set(xlabel="lag τ", ylabel=r"$MC_\tau$", xlim=(0, shown - 1), ylim=(0, 1.1))
+        _mark(ax, size, f"N = {size}")
+        totals = [float(mean.sum()) for mean in means.values()]
+        off = [float(np.abs(mean - exact.values).max()) for mean in means.values()]
+        ax.set_title(
+            f"{title}\ntotal: naive {totals[0]:.1f}, OSM+ {totals[1]:.1f}, exact {exact.total:g}",
+            fontsize=10,
+        )
+        rising = float(np.diff(osm_plus.values).max())
+        findings.append(
+            f"{name.replace('_', ' ')}: naive total {totals[0]:.1f}, off by up to {off[0]:.2g}; "
+            f"OSM+ total {totals[1]:.2f}, off by up to {off[1]:.2g}, rising by at most "
+            f"{max(rising, 0):.1g} a lag; exact total {exact.total:g}, largest error "
+            f"{exact.error.max():.1e}."
+        )
     _legend_below(figure, axes[0], 4)
     return DrawnFigure(figure, findings)
-
-
-def _curves_with_bands(ax: Axes, panel: Panel, settings: Settings, progress: Progress) -> str:
-    """Naive method, OSM and OSM+ with 90 % bands over the same masks; returns what was measured."""
-    title, network, mask, mask_options = panel
-    size = network.size
-    shown = round(1.5 * size)
-    lags = np.arange(shown)
-    asked: dict[str, Any] = {"distribution": mask, "mask_options": mask_options}
-    asked |= {"seed": settings.seed, "masks": settings.masks, "progress": progress}
-    osm_plus = memory_curve(network, shown, method="osm_plus", **asked)
-    streams = np.random.default_rng(settings.seed).spawn(settings.masks)
-    ones = [network.replace(C=masks.make(mask, size, seed=s, **mask_options)) for s in streams]
-    each = watched(ones, "naive masks", len(ones), progress)
-    how: dict[str, Any] = {"method": "naive", "inverse": "projector"}
-    naive = np.array([memory_curve(one, shown, **how).values for one in each])
-    osm = memory_curve(ones[0], shown, method="osm")
-    exact = memory_curve(network, shown)
-    means = {"naive": naive.mean(axis=0), "OSM+": osm_plus.values}
-    bands = np.quantile(naive, (0.05, 0.95), axis=0), np.asarray(osm_plus.bands).T
-    for (label, mean), band, colour in zip(means.items(), bands, COLOURS, strict=False):
-        ax.fill_between(lags, *band, color=colour, alpha=0.25, lw=0)
-        ax.plot(lags, mean, color=colour, lw=1.5, label=label)
-    ax.plot(lags, osm.values, color="0.5", ls="-.", lw=1, label="OSM, one mask")
-    ax.plot(lags, exact.values, label="exact", **EXACT_STYLE)
-    ax.set(xlabel="lag τ", ylabel=r"$MC_\tau$", xlim=(0, shown - 1), ylim=(0, 1.1))
-    _mark(ax, size, f"N = {size}")
-    totals = [float(mean.sum()) for mean in means.values()]
-    off = [float(np.abs(mean - exact.values).max()) for mean in means.values()]
-    ax.set_title(
-        f"{title}\ntotal: naive {totals[0]:.1f}, OSM+ {totals[1]:.1f}, exact {exact.total:g}",
-        fontsize=10,
-    )
-    rising = float(np.diff(osm_plus.values).max())
-    return (
-        f"naive total {totals[0]:.1f}, off by up to {off[0]:.2g}; OSM+ total {totals[1]:.2f}, off "
-        f"by up to {off[1]:.2g}, rising by at most {max(rising, 0):.1g} a lag; exact total "
-        f"{exact.total:g}, largest error {exact.error.max():.1e}"
-    )
 
 
 MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
@@ -288,17 +249,10 @@ MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
 )
 
 
-@_figure(
-    4,
-    "Memory curves of a sparse normal network under four masks",
-    "Whatever the distribution of the mask, the naive method loses memory, OSM recovers the "
-    "total N but not a monotone curve, and OSM+, the mean over 1000 masks, is monotone with "
-    "total N. The choice of the mask hardly matters.",
-)
 def curves_by_mask(settings: Settings, progress: Progress) -> DrawnFigure:
     """A sparse normal network, ρ = 0.9; masks of unit norm."""
     network = ensembles.sparse_normal(settings.size, seed=settings.seed)
-    panels = {f"mask {mask}": (title, network, mask, options) for mask, options, title in MASKS}
+    panels = [(f"mask {mask}", title, network, mask, options) for mask, options, title in MASKS]
     return _curve_panels(panels, settings, progress)
 
 
@@ -310,19 +264,12 @@ NETWORKS = {
 }
 
 
-@_figure(
-    5,
-    "Memory curves of four ensembles under sparse normal masks",
-    "For normal and uniform networks the naive method loses memory as in figure 4; for "
-    "orthogonal networks and for sparse ones with reciprocal condition number 0.7 all "
-    "methods agree and find full memory.",
-)
 def curves_by_ensemble(settings: Settings, progress: Progress) -> DrawnFigure:
     """Four networks, ρ = 0.9; sparse normal masks of unit norm."""
-    panels: dict[str, Panel] = {}
+    panels: list[Panel] = []
     for kind, title in NETWORKS.items():
         network = ensembles.make(kind, settings.size, seed=settings.seed)
-        panels[kind] = (title, network, "sparse_normal", {})
+        panels.append((kind, title, network, "sparse_normal", {}))
     return _curve_panels(panels, settings, progress)
 
 
@@ -336,13 +283,6 @@ SPECTRA: tuple[tuple[str, dict[str, str], str], ...] = (
 )
 
 
-@_figure(
-    6,
-    "Eigenvalues of the connectivity",
-    "Scaled by the circular law, the eigenvalues of normal, sparse normal and uniform "
-    "matrices fill the unit disc about evenly; those of orthogonal and cyclic ones lie on "
-    "the unit circle, those of sparse ones with given condition number near it.",
-)
 def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
     """Eigenvalues in the complex plane, with the unit circle; spectral radius 1."""
     figure, axes = _panels(2, 3, [title for _, _, title in SPECTRA])
@@ -362,3 +302,49 @@ def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
             f"of |λ|² {np.mean(moduli**2):.3f} (even on the disc: 0.5)."
         )
     return DrawnFigure(figure, findings)
+
+
+FIGURES: dict[int, Figure] = {
+    1: Figure(
+        "Memory capacity inflation due to inconsistent sample estimation",
+        "For an orthogonal network (N = 100, ρ = 0.9) simulated with white Gaussian input, the "
+        "memory estimated from T samples lies above the true curve at every large lag, and its "
+        "total over 5N lags above N, even for T/N near 100.",
+        inflation,
+    ),
+    2: Figure(
+        "Eigenvalues of the Gramian G",
+        "Computed with 1000 terms of its series, the Gramian of the usual random networks has "
+        "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
+        "inverted. Orthogonal and cyclic networks are the exception.",
+        gramian_eigenvalues,
+    ),
+    3: Figure(
+        "Krylov subspace squeezing",
+        "The norm of the part of A^jC orthogonal to the earlier columns of the Krylov matrix "
+        "falls faster than exponentially, about like the product of the largest eigenvalues; "
+        "only for orthogonal networks it follows ρ^j. The numerical rank of K stays far below N.",
+        squeezing,
+    ),
+    4: Figure(
+        "Memory curves of a sparse normal network under four masks",
+        "Whatever the distribution of the mask, the naive method loses memory, OSM recovers the "
+        "total N but not a monotone curve, and OSM+, the mean over 1000 masks, is monotone with "
+        "total N. The choice of the mask hardly matters.",
+        curves_by_mask,
+    ),
+    5: Figure(
+        "Memory curves of four ensembles under sparse normal masks",
+        "For normal and uniform networks the naive method loses memory as in figure 4; for "
+        "orthogonal networks and for sparse ones with reciprocal condition number 0.7 all "
+        "methods agree and find full memory.",
+        curves_by_ensemble,
+    ),
+    6: Figure(
+        "Eigenvalues of the connectivity",
+        "Scaled by the circular law, the eigenvalues of normal, sparse normal and uniform "
+        "matrices fill the unit disc about evenly; those of orthogonal and cyclic ones lie on "
+        "the unit circle, those of sparse ones with given condition number near it.",
+        spectra,
+    ),
+}

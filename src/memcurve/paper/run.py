@@ -11,8 +11,10 @@ from typing import Any
 
 from memcurve.paper.claims import FAILS, Outcome, check_claims
 from memcurve.paper.figures import FIGURES, Settings
-from memcurve.progress import Listener, Progress, listening
+from memcurve.progress import Progress, listening
 from memcurve.version import __version__
+
+ENDINGS = ("png", "pdf")
 
 
 def reproduce(
@@ -29,6 +31,8 @@ def reproduce(
     A figure that is there already, drawn with the same settings, is left as it is (unless
     ``fresh``): an interrupted run goes on where it was.
     """
+    from threadpoolctl import threadpool_limits
+
     chosen = tuple(FIGURES if figures is None else figures)
     for number in chosen:
         if number not in FIGURES:
@@ -44,7 +48,14 @@ def reproduce(
                 tell(f"figure {number}, already there", 1, 1)
                 continue
             tell(f"figure {number}", 0, 1)
-            _draw(output, number, settings, tell)
+            with threadpool_limits(1, user_api="blas"):  # many small decompositions
+                drawn = FIGURES[number].draw(settings, tell)
+            for ending in ENDINGS:
+                drawn.figure.savefig(output / f"figure{number}.{ending}", dpi=130)
+            # written last: a record means that the pictures are complete
+            record = {"settings": _fingerprint(settings), "findings": drawn.findings}
+            text = json.dumps(record, indent=1, ensure_ascii=False)
+            (output / f"figure{number}.json").write_text(text)
             tell(f"figure {number}", 1, 1)
         outcomes = check_claims(tell) if claims else []
     kept, page = output / "claims.json", output / "index.html"
@@ -57,24 +68,12 @@ def reproduce(
     return page, outcomes
 
 
-def _draw(output: Path, number: int, settings: Settings, tell: Listener) -> None:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):  # many small decompositions
-        drawn = FIGURES[number].draw(settings, tell)
-    for ending in ("png", "pdf"):
-        drawn.figure.savefig(output / f"figure{number}.{ending}", dpi=130)
-    # written last: a record means that the pictures are complete
-    record = {"settings": _fingerprint(settings), "findings": drawn.findings}
-    (output / f"figure{number}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False))
-
-
 def _record(output: Path, number: int, settings: Settings) -> dict[str, Any] | None:
     try:
         record: dict[str, Any] = json.loads((output / f"figure{number}.json").read_text())
     except (OSError, ValueError):
         return None
-    pictures = [(output / f"figure{number}.{ending}").exists() for ending in ("png", "pdf")]
+    pictures = [(output / f"figure{number}.{ending}").exists() for ending in ENDINGS]
     return record if all(pictures) and record.get("settings") == _fingerprint(settings) else None
 
 

@@ -105,24 +105,10 @@ class Section:
 class Document:
     """A report.
 
-    Attributes
-    ----------
-    title, subtitle : str
-        What it is about.
-    verdict : sequence of str
-        The few sentences that matter.
-    good : bool or None
-        Whether the verdict is favourable; None where there is nothing to judge.
-    word : str
-        The verdict in a word or two, which stands beside its colour.
-    figures : sequence of (name, value)
-        The main numbers.
-    sections : sequence of Section
-        The rest.
-    notes : sequence of str
-        What one should know before quoting the numbers.
-    footer : str
-        How the report was made.
+    ``verdict`` are the few sentences that matter, ``word`` is the verdict in a word or two, which
+    stands beside its colour, and ``good`` says whether it is favourable; None where there is
+    nothing to judge. ``figures`` are the main numbers by name, ``notes`` what one should know
+    before quoting them; ``footer`` says how the report was made.
     """
 
     title: str

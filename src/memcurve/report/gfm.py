@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from memcurve.report.document import NOTES, Document, Table, one_line, split_paragraphs
+from memcurve.report.document import NOTES, Document, Section, Table, one_line, split_paragraphs
 
 #: Signs that mean something within a line of Markdown.
 _SIGNS = re.compile(r"([\\`*_{}\[\]|~$])")
@@ -14,20 +14,7 @@ _STARTS = re.compile(r"^(?:([#+\-=])|(\d+)([.)]))")
 
 
 def markdown(document: Document) -> str:
-    """A document as GitHub Markdown.
-
-    Charts are left out; what a section says about them stays.
-
-    Parameters
-    ----------
-    document : Document
-        What to write.
-
-    Returns
-    -------
-    str
-        The text, with a line end after its last line.
-    """
+    """A document as GitHub Markdown; of charts there is what their section says about them."""
     return "\n\n".join(_blocks(document)) + "\n"
 
 
@@ -40,16 +27,14 @@ def _blocks(document: Document) -> Iterator[str]:
         yield f"**{word}.** {_inline(sentence)}" if k == 0 else _line(sentence)
     if document.figures:
         yield _table(Table(("", ""), tuple(document.figures), frozenset({1})))
-    for section in document.sections:
+    notes = [Section(NOTES, points=tuple(document.notes))] if document.notes else []
+    for section in (*document.sections, *notes):
         yield f"## {_line(section.title)}"
         yield from map(_line, split_paragraphs(section.text))
         if section.table is not None:
             yield _table(section.table)
         if section.points:
-            yield _list(section.points)
-    if document.notes:
-        yield f"## {NOTES}"
-        yield _list(document.notes)
+            yield "\n".join(f"- {_line(point)}" for point in section.points)
     if document.footer.strip():
         yield "---"
         yield _line(document.footer)
@@ -65,10 +50,6 @@ def _line(text: str) -> str:
     return _STARTS.sub(
         lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", _inline(text)
     )
-
-
-def _list(points: Iterable[str]) -> str:
-    return "\n".join(f"- {_line(point)}" for point in points)
 
 
 def _table(table: Table) -> str:

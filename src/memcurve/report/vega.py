@@ -43,6 +43,8 @@ DASHED, DOTTED, SOLID = [6, 4], [2, 2], [1, 0]
 
 # height of one row of labels above a chart, of a line of a title, and width of an average letter
 _ROW, _LINE, _LETTER = 16, 15, 6.6
+# a label across lines: what keeps them off, and the words
+_LABEL = ("halo", "label")
 # widths of plots for which labels above them are arranged: a phone's, and any other
 _WIDTHS = {"narrow": 300.0, "wide": 660.0}
 
@@ -142,13 +144,10 @@ def _layer(kind: str, encoding: Spec, more: Spec, **mark: Any) -> Spec:
 
 
 def _lines(chart: Chart, points: list[Points]) -> Spec:
-    marks = _on_axis(chart.marks, chart.log_x)
-    values = np.concatenate([np.zeros(0), *(line.x for line in points)])
-    domain = _extent([*values.tolist(), *(v for _, v in marks)], chart.log_x)
     dotted = [k for k, line in enumerate(points) if 0 < line.x.size <= MOST_DOTS]
-    if dotted:  # whose first and last dots would be cut in half
-        domain = padded(*domain, chart.log_x)
-    places = _positions([v for _, v in marks], domain, chart.log_x)
+    # first and last dots would be cut in half
+    values = [line.x for line in points]
+    marks, domain, places = _placed(chart.marks, values, chart.log_x, pad=bool(dotted))
     rows = label_rows([label for label, _ in marks], places)
     x = {"field": "x"} | x_axis(chart, domain)
     tall = {kind: max(r, default=-1) + 1 for kind, r in rows.items()}
@@ -171,11 +170,6 @@ def _lines(chart: Chart, points: list[Points]) -> Spec:
         few = {"transform": [{"filter": f"indexof({dotted}, datum.s) >= 0"}]}
         layers.append(_layer("point", encoding, few, filled=True, size=22, opacity=1, clip=True))
     return WIDE_CHART | {"layer": layers}
-
-
-def _on_axis(labelled: Iterable[tuple[str, float]], log: bool) -> list[tuple[str, float]]:
-    """Those labelled values that an axis can show."""
-    return [(label, v) for label, v in labelled if np.isfinite(v) and (v > 0 or not log)]
 
 
 def _marks(marks: list[tuple[str, float]], rows: dict[str, list[int]], x: Spec) -> list[Spec]:
@@ -205,34 +199,28 @@ def _while_shown(axis: str) -> Spec:
 
 def _levels(chart: Chart, points: list[Points], y: Spec) -> list[Spec]:
     """Rules from side to side, with labels at their right ends, or left where that is taken."""
-    levels = _on_axis(chart.levels, chart.log_y)
+    levels, _, places = _placed(chart.levels, [line.y for line in points], chart.log_y)
     if not levels:
         return []
-    values = np.concatenate([line.y for line in points] or [np.zeros(0)])
-    ends = _extent([*values.tolist(), *(v for _, v in levels)], chart.log_y)
-    places = _positions([v for _, v in levels], ends, chart.log_y)
     data = []
     right_is_free_above = -1.0
     for k in sorted(range(len(levels)), key=places.__getitem__):
         right = places[k] > right_is_free_above
         right_is_free_above = places[k] + 0.06 if right else right_is_free_above
         data.append({"y": levels[k][1], "label": levels[k][0], "right": right})
-    drawn: Spec = {"style": "level", "clip": True, "x": 0, "x2": "width"}
-    layers = [_layer("rule", {"y": y}, {"data": {"values": data}}, **drawn)]
-    label = {
+    drawn = {"data": {"values": data}}
+    label: Spec = {
         "clip": False, "baseline": "middle", "opacity": _while_shown("y"),
         # below its rule at the top of the chart, where labels of marks are
         "dy": {"expr": "scale('y', datum.y) < 18 ? 10 : -9"},
+        "x": {"expr": "datum.right ? width : 0"}, "dx": {"expr": "datum.right ? -4 : 4"},
+        "align": {"expr": "datum.right ? 'right' : 'left'"},
     }  # fmt: skip
-    sides: dict[bool, Spec] = {
-        True: {"x": "width", "align": "right", "dx": -4}, False: {"x": 0, "align": "left", "dx": 4},
-    }  # fmt: skip
-    for style, right in itertools.product(("level-halo", "level-label"), sides):
-        labels = {"data": {"values": [d for d in data if d["right"] == right]}}
-        if labels["data"]["values"]:
-            words = {"y": y, "text": {"field": "label"}}
-            layers.append(_layer("text", words, labels, style=style, **label, **sides[right]))
-    return layers
+    words = {"y": y, "text": {"field": "label"}}
+    return [
+        _layer("rule", {"y": y}, drawn, style="level", clip=True, x=0, x2="width"),
+        *(_layer("text", words, drawn, style=f"level-{part}", **label) for part in _LABEL),
+    ]
 
 
 def _disc(chart: Chart, points: list[Points]) -> Spec:
@@ -318,30 +306,27 @@ def _scale(log: bool, *, zero: bool) -> Spec:
     return {"type": "log"} if log else {"type": "linear", "zero": zero}
 
 
-def _extent(values: Iterable[float], log: bool) -> tuple[float, float]:
-    """The smallest and the largest value that an axis can show, never the same."""
-    known = np.array([v for v in values if np.isfinite(v) and (v > 0 or not log)])
-    if not known.size:
-        return (1.0, 10.0) if log else (0.0, 1.0)
-    low, high = float(known.min()), float(known.max())
-    if low < high:
-        return low, high
-    return (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
-
-
-def _positions(values: list[float], ends: tuple[float, float], log: bool) -> list[float]:
-    """Where values lie between the ends of an axis, from 0 to 1."""
-    low, high = np.log(ends) if log else ends
-    where = np.log(values) if log else np.array(values)
-    return ((where - low) / (high - low)).tolist()  # type: ignore[no-any-return]
+def _placed(
+    labelled: Iterable[tuple[str, float]], values: list[Floats], log: bool, *, pad: bool = False
+) -> tuple[list[tuple[str, float]], tuple[float, float], list[float]]:
+    """Labelled values that an axis can show, its ends, and where between these they lie, 0 … 1."""
+    shown = [(label, v) for label, v in labelled if np.isfinite(v) and (v > 0 or not log)]
+    places = np.array([v for _, v in shown])
+    known = np.concatenate([places, *values])
+    known = known[np.isfinite(known) & ((known > 0) | (not log))]
+    low, high = (1.0, 10.0) if log else (0.0, 1.0)
+    if known.size:
+        low, high = float(known.min()), float(known.max())
+    if low == high:
+        low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
+    low, high = padded(low, high, log) if pad else (low, high)
+    scaled = np.array([low, high, *places])
+    start, end, *where = np.log(scaled) if log else scaled
+    return shown, (low, high), [float((place - start) / (end - start)) for place in where]
 
 
 def _axis_label(scale: str, log: bool) -> str:
-    """The Vega expression of an axis's labels.
-
-    On a logarithmic axis these are powers of ten, and what lies between them only where there are
-    few.
-    """
+    """The Vega expression of labels; on a logarithmic axis powers of ten, others if few."""
     if not log:
         return _number_label("datum.value")
     low, high = f"domain('{scale}')[0]", f"domain('{scale}')[1]"
@@ -462,21 +447,14 @@ def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
     than a pixel.
     """
     strips = max(1, most // (2 + 3 * len(curves)))
-    edges = np.linspace(x[0], x[-1], strips + 1)[1:-1]
-    bounds = np.concatenate([[0], np.searchsorted(x, edges, side="right"), [x.size]])
-    chosen: list[int] = []
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        if start == stop:
-            continue
-        chosen += (start, stop - 1)
-        for curve in curves:
-            part = curve[start:stop]
-            missing = np.isnan(part)
-            if missing.any():
-                chosen.append(start + int(np.argmax(missing)))
-            if not missing.all():
-                chosen += (start + int(np.nanargmin(part)), start + int(np.nanargmax(part)))
-    return np.unique(np.array(chosen, dtype=np.intp))
+    strip = np.searchsorted(np.linspace(x[0], x[-1], strips + 1)[1:-1], x)
+    starts = np.unique(strip, return_index=True)[1]
+    chosen = [starts, np.append(starts[1:], x.size) - 1]
+    for curve in curves:
+        missing = np.flatnonzero(np.isnan(curve))
+        chosen.append(missing[np.unique(strip[missing], return_index=True)[1]])
+        chosen += [np.lexsort((values, strip))[starts] for values in (curve, -curve)]
+    return np.unique(np.concatenate(chosen))
 
 
 def _outline(x: Floats, y: Floats, most: int) -> NDArray[np.intp]:
@@ -485,13 +463,11 @@ def _outline(x: Floats, y: Floats, most: int) -> NDArray[np.intp]:
         return np.arange(x.size)
     width = max(float(np.ptp(x)), float(np.ptp(y))) or 1.0
     first = np.arange(0)
-    for cells in (512, 256, 128, 64, 48, 32, 16):
+    for cells in (512, 256, 128, 64, 48, 32, 16, 8):
         place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
-        _, first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)
-        if first.size <= most - 1:
+        first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)[1]
+        if first.size < most:
             break
-    else:
-        first = first[:: -(-first.size // (most - 1))]
     return np.unique(np.append(first, np.argmax(np.hypot(x, y))))
 
 
@@ -531,11 +507,6 @@ AROUND: Mapping[str, str] = {
 COLOURS = 7
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-
-
-def variables(colours: Mapping[str, str]) -> str:
-    """The colours as CSS variables."""
-    return " ".join(f"--{name}: {value};" for name, value in colours.items())
 
 
 def config(colours: Mapping[str, str], font: str = FONT) -> dict[str, Any]:

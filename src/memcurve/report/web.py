@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import resources
 from string import Template
@@ -74,16 +74,16 @@ def table(content: Table, *, number: str = "", wordy: str = "", cell: str = "") 
         long = any(len(row[k]) > _SHORT for row in content.rows)
         kind = number if k in content.numeric else wordy if long else cell
         kinds.append(f" {kind}" if kind else "")
-    names = "".join(
-        f"<th scope='col'{kind}>{text(name)}</th>"
-        for name, kind in zip(content.head, kinds, strict=True)
-    )
-    rows = ""
-    for row in content.rows:
-        first, *rest = zip(row, kinds, strict=True)
-        cells = "".join(f"<td{kind}>{text(value)}</td>" for value, kind in rest)
-        rows += f"<tr><th scope='row'{first[1]}>{text(first[0])}</th>{cells}</tr>\n"
-    return f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+
+    def line(tags: Sequence[str], row: Sequence[str]) -> str:
+        cells = zip(tags, kinds, row, strict=True)
+        inner = (f"<{tag}{kind}>{text(value)}</{tag[:2]}>" for tag, kind, value in cells)
+        return f"<tr>{''.join(inner)}</tr>"
+
+    head = line(["th scope='col'"] * len(kinds), content.head)
+    tags = ["th scope='row'", *["td"] * (len(kinds) - 1)]
+    rows = "".join(f"{line(tags, row)}\n" for row in content.rows)
+    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
 
 
 def _swatch(chart: Chart, k: int) -> str:
@@ -108,22 +108,7 @@ def html(document: Document) -> str:
 
     Readers hover over the charts for values, zoom, switch series on and off, and choose a light
     or a dark page. Nothing is loaded from anywhere: the page works from a file, without network.
-
-    Parameters
-    ----------
-    document : Document
-        What to write.
-
-    Returns
-    -------
-    str
-        The page, to be written as UTF-8.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        Where there are charts and vl-convert-python, which brings the library that draws them, is
-        not installed.
+    It is to be written as UTF-8. Charts need vl-convert-python, which brings what draws them.
     """
     charts = [section.chart for section in document.sections if section.chart is not None]
     series = sum(len(chart.series) for chart in charts)
@@ -133,7 +118,10 @@ def html(document: Document) -> str:
         "charts": [_chart_content(chart, most) for chart in charts],
         "configs": {name: vega.config(colours) for name, colours in pages.items()},
     }
-    variables = {name: vega.variables(colours) for name, colours in pages.items()}
+    variables = {
+        page: " ".join(f"--{name}: {value};" for name, value in colours.items())
+        for page, colours in pages.items()
+    }
     style = Template(_file("page.css")).substitute(font=vega.FONT, **variables)
     return Template(_file("page.html")).substitute(
         title=text(one_line(document.title)),
@@ -141,7 +129,8 @@ def html(document: Document) -> str:
         style=style,
         body=_body(document, most),
         footer=paragraphs(document.footer),
-        content=_json(content),
+        # within a script element, which the browser ends at the first ``</script``
+        content=json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         library=f"<script>(() => {{{library()}}})();</script>" if charts else "",
         script=_file("figure.js") + _file("page.js"),
     )
@@ -156,11 +145,6 @@ def library() -> str:
 
 def _file(name: str) -> str:
     return resources.files("memcurve.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _json(content: Any) -> str:
-    """JSON within a script element, which the browser ends at the first ``</script``."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
@@ -179,16 +163,41 @@ def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
 
 
 def _body(document: Document, most: int) -> str:
-    parts = [_verdict(document), _figures(document)]
-    if len(document.sections) > _FEW_SECTIONS:
-        parts.append(_contents(document))
+    titles = [section.title for section in document.sections]
+    links = {f"section-{k + 1}": text(title) for k, title in enumerate(titles)}
     number = itertools.count()
-    for k, section in enumerate(document.sections):
-        parts.append(_section(section, f"section-{k + 1}", number, most))
+    sections = ""
+    for name, section in zip(links, document.sections, strict=True):
+        heading = f"<h2 id='{name}-title'>{links[name]}</h2>\n"
+        label = f"aria-labelledby='{name}-title'"
+        chart = section.chart and _chart(section.chart, section.title, next(number), most)
+        cells = {"number": "class='number'", "wordy": "class='wordy'"}
+        inner = _inside(section, chart or "", f"class='scroll' role='region' {label}", **cells)
+        sections += f"<section id='{name}' {label}>\n{heading}{inner}</section>\n"
     if document.notes:
+        links["notes"] = NOTES
         notes = bullets(document.notes)
-        parts.append(f"<section id='notes' class='notes'>\n<h2>{NOTES}</h2>\n{notes}</section>\n")
-    return "".join(parts)
+        sections += f"<section id='notes' class='notes'>\n<h2>{NOTES}</h2>\n{notes}</section>\n"
+    contents = ""
+    if len(titles) > _FEW_SECTIONS:
+        inner = "".join(
+            f"<li><a href='#{name}'>{title}</a></li>\n" for name, title in links.items()
+        )
+        contents = f"<nav aria-label='Contents'>\n<h2>Contents</h2>\n<ol>\n{inner}</ol>\n</nav>\n"
+    figures = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>\n"
+        for name, value in document.figures
+    )
+    figures = f"<dl class='figures'>\n{figures}</dl>\n" if figures else ""
+    return f"{_verdict(document)}{figures}{contents}{sections}"
+
+
+def _inside(section: Section, picture: str, around: str, **cells: str) -> str:
+    """What a section has below its heading; ``around`` are attributes of what holds the table."""
+    parts = [paragraphs(section.text), picture]
+    if section.table is not None:
+        parts.append(f"<div {around}>\n{table(section.table, **cells)}</div>\n")
+    return "".join([*parts, bullets(section.points)])
 
 
 def _verdict(document: Document) -> str:
@@ -203,35 +212,6 @@ def _verdict(document: Document) -> str:
         f"{text(document.word)}</h2>\n"
         f"<p class='lead'>{text(first)}</p>\n{rest}</section>\n"
     )
-
-
-def _figures(document: Document) -> str:
-    inner = "".join(
-        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>\n"
-        for name, value in document.figures
-    )
-    return f"<dl class='figures'>\n{inner}</dl>\n" if inner else ""
-
-
-def _contents(document: Document) -> str:
-    links = [(f"section-{k + 1}", s.title) for k, s in enumerate(document.sections)]
-    if document.notes:
-        links.append(("notes", NOTES))
-    inner = "".join(f"<li><a href='#{target}'>{text(title)}</a></li>\n" for target, title in links)
-    return f"<nav aria-label='Contents'>\n<h2>Contents</h2>\n<ol>\n{inner}</ol>\n</nav>\n"
-
-
-def _section(section: Section, name: str, number: Iterator[int], most: int) -> str:
-    parts = [f"<h2 id='{name}-title'>{text(section.title)}</h2>\n", paragraphs(section.text)]
-    if section.chart is not None:
-        parts.append(_chart(section.chart, section.title, next(number), most))
-    if section.table is not None:
-        cells = table(section.table, number="class='number'", wordy="class='wordy'")
-        label = f"role='region' aria-labelledby='{name}-title'"
-        parts.append(f"<div class='scroll' {label}>\n{cells}</div>\n")
-    parts.append(bullets(section.points))
-    inner = "".join(parts)
-    return f"<section id='{name}' aria-labelledby='{name}-title'>\n{inner}</section>\n"
 
 
 def _chart(chart: Chart, heading: str, number: int, most: int) -> str:
@@ -265,30 +245,26 @@ _TONES = {True: "#00926b", False: "#d5443a", None: "#808a96"}
 # notebooks style tables with rules of their own, which only styles of the elements outdo
 _CELL = "padding:2px 16px 2px 0;font-weight:normal;background:none"
 _LEFT = f"style='text-align:left;{_CELL}'"
+_HEADING = "<p style='margin:14px 0 4px'><b>{}</b></p>\n"
 _RIGHT = f"style='text-align:right;{_CELL};white-space:nowrap;font-variant-numeric:tabular-nums'"
 
 
 def fragment(document: Document) -> str:
-    """A document as a piece of HTML for a notebook.
+    """A document as one ``div`` element for a notebook.
 
     It has the verdict, the figures, the tables and the notes and, where vl-convert-python is
     installed, a picture of the first chart. There are no scripts, so that it is shown in
     notebooks that are not trusted too; text takes the colour of the notebook.
-
-    Parameters
-    ----------
-    document : Document
-        What to write.
-
-    Returns
-    -------
-    str
-        One ``div`` element.
     """
     parts = [f"<p style='font-size:1.25em;margin:0'><b>{text(document.title)}</b></p>\n"]
     if document.subtitle.strip():
         parts.append(f"<p style='margin:2px 0;opacity:.75'>{text(document.subtitle)}</p>\n")
-    parts.append(_plain_verdict(document))
+    if document.verdict:
+        first, *others = map(text, document.verdict)
+        rest = "".join(f"<p style='margin:4px 0 0'>{sentence}</p>\n" for sentence in others)
+        tone = f"border-left:4px solid {_TONES[document.good]};padding:4px 0 4px 12px;margin:10px 0"
+        lead = f"<p style='margin:0'><b>{text(document.word)}.</b> {first}</p>\n"
+        parts.append(f"<div style='{tone}'>\n{lead}{rest}</div>\n")
     if document.figures:
         cells = "".join(
             "<div style='padding:0 0 4px'>"
@@ -300,12 +276,14 @@ def fragment(document: Document) -> str:
             f"<div style='display:flex;flex-wrap:wrap;gap:4px 32px;margin:12px 0'>\n{cells}</div>\n"
         )
     pictured = next((s.chart for s in document.sections if s.chart is not None), None)
+    around = "style='overflow-x:auto;overflow-wrap:normal;margin:6px 0'"
     for section in document.sections:
         picture = _picture(pictured) if pictured and section.chart is pictured else ""
         if picture or section.table is not None or section.points:
-            parts.append(_plain_section(section, picture))
+            parts.append(_HEADING.format(text(section.title)))
+            parts.append(_inside(section, picture, around, number=_RIGHT, wordy=_LEFT, cell=_LEFT))
     if document.notes:
-        parts.append(f"{_heading(NOTES)}{bullets(document.notes)}")
+        parts.append(f"{_HEADING.format(NOTES)}{bullets(document.notes)}")
     if document.footer.strip():
         style = "margin:12px 0 0;font-size:.85em;opacity:.75"
         parts.append(f"<p style='{style}'>{text(document.footer)}</p>\n")
@@ -314,32 +292,6 @@ def fragment(document: Document) -> str:
         "<div class='memcurve-report' style='color:inherit;background:transparent;"
         f"line-height:1.5;max-width:56em;overflow-wrap:anywhere'>\n{inner}</div>\n"
     )
-
-
-def _plain_verdict(document: Document) -> str:
-    if not document.verdict:
-        return ""
-    word, tone = text(document.word), _TONES[document.good]
-    first, *others = document.verdict
-    rest = "".join(f"<p style='margin:4px 0 0'>{text(sentence)}</p>\n" for sentence in others)
-    return (
-        f"<div style='border-left:4px solid {tone};padding:4px 0 4px 12px;margin:10px 0'>\n"
-        f"<p style='margin:0'><b>{word}.</b> {text(first)}</p>\n{rest}</div>\n"
-    )
-
-
-def _heading(title: str) -> str:
-    return f"<p style='margin:14px 0 4px'><b>{text(title)}</b></p>\n"
-
-
-def _plain_section(section: Section, picture: str) -> str:
-    parts = [_heading(section.title), paragraphs(section.text), picture]
-    if section.table is not None:
-        cells = table(section.table, number=_RIGHT, wordy=_LEFT, cell=_LEFT)
-        style = "overflow-x:auto;overflow-wrap:normal;margin:6px 0"
-        parts.append(f"<div style='{style}'>\n{cells}</div>\n")
-    parts.append(bullets(section.points))
-    return "".join(parts)
 
 
 def _picture(chart: Chart) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -114,26 +115,36 @@ class Analysis:
 
     # --- modes
 
-    def spectrum(self, *, keep_basis: bool = False) -> Spectrum:
+    def spectrum(self, *, keep_basis: bool = False, poles: bool = True) -> Spectrum:
         """The controllable spectrum of a network with a single input, decided once.
 
-        ``keep_basis`` keeps the eigenvectors, if it is not decided yet.
+        ``keep_basis`` keeps the eigenvectors, if it is not decided yet; without ``poles`` these may
+        be left out where the curve does not need them.
         """
         if self._spectrum is None:
-            self._require_single()
-            found = None if self.walk is None else walk_spectrum(self.walk, self._pair[1][:, 0])
-            if found is None:
-                if self.walk is not None:
-                    require_room_for_states(len(self.walk.order), "exact")
-                found = decided(self.reached, keep_basis=keep_basis)
-            self._spectrum = found
+            self._spectrum = self._closed_form() or decided(self.reached, keep_basis=keep_basis)
+        if poles and self._spectrum.find_poles is not None:
+            with np.errstate(all="ignore"):
+                found, sensitivity = self._spectrum.find_poles()
+            self._spectrum = replace(
+                self._spectrum, poles=found, sensitivity=sensitivity.curve, gap=sensitivity.gap,
+                find_poles=None,
+            )  # fmt: skip
         return self._spectrum
 
     def assumed_spectrum(self) -> Spectrum:
         """The spectrum with all reached modes taken to count, where closed forms do not tell."""
+        return self._closed_form() or assumed(self.reached)
+
+    def _closed_form(self) -> Spectrum | None:
+        """The spectrum of a single walk, where it is known."""
         self._require_single()
-        found = None if self.walk is None else walk_spectrum(self.walk, self._pair[1][:, 0])
-        return assumed(self.reached) if found is None else found
+        if self.walk is None:
+            return None
+        found = walk_spectrum(self.walk, self._pair[1][:, 0])
+        if found is None:
+            require_room_for_states(len(self.walk.order), "exact")
+        return found
 
     def _require_single(self) -> None:
         if self.inputs != 1:
@@ -150,7 +161,7 @@ class Analysis:
     @cached_property
     def rank(self) -> int:
         """Exact rank of [C, AC, A²C, …] for the stored numbers."""
-        return self.spectrum().rank if self.inputs == 1 else block_rank(self.reached)
+        return self.spectrum(poles=False).rank if self.inputs == 1 else block_rank(self.reached)
 
     @cached_property
     def eigenvalues(self) -> Complexes:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.network.graph import in_units, separate_parts
-from memcurve.solve.modes import CLEAR, DISC, blur_of, unit_norm
+from memcurve.solve.modes import CLEAR, DISC, blur_of, left_modes, room_between, unit_norm
+from memcurve.solve.modular import FEW_NON_ZEROS
 from memcurve.solve.sensitivity import EPS
 
 Floats = NDArray[np.float64]
@@ -21,22 +22,20 @@ Complexes = NDArray[np.complex128]
 
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8
+TINY = float(np.finfo(float).tiny)
+#: A defective eigenvalue that appears m times moves by the m-th root of rounding, m up to this.
+MOST_DEFECTIVE = 5
+#: Pivots below this, relative to the norm, are taken for zero when zeros are split off.
+ZERO = 1e-11
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
-
-
-class RobustModes(NamedTuple):
-    """The modes that count up to rounding, from the closer look, and how well each is known."""
-
-    values: Complexes
-    uncertainty: Floats
-    margin: float
 
 
 class Cluster(NamedTuple):
     """Eigenvalues that rounding cannot tell apart, and how many of them the mask excites.
 
     ``clear``: none is excited, as far as rounding allows to tell, or it is far beyond rounding.
+    ``projector`` is the norm of the spectral projector, for several.
     """
 
     values: Complexes
@@ -44,6 +43,7 @@ class Cluster(NamedTuple):
     excitation: float
     uncertainty: float
     clear: bool = True
+    projector: float = 1.0
 
     @property
     def size(self) -> int:
@@ -56,57 +56,97 @@ class Cluster(NamedTuple):
         return complex(self.values.mean())
 
 
-def robust_modes(clusters: list[Cluster]) -> RobustModes:
-    """The modes that count up to rounding."""
-    # a part of a cluster is known as well as its members agree, and as they are conditioned
-    kept = [c.values if c.rank == c.size else np.full(c.rank, c.centre) for c in clusters]
-    uncertainty = [np.full(c.rank, c.uncertainty) for c in clusters]
-    margin = min((c.excitation for c in clusters if c.rank), default=np.inf)
-    return RobustModes(np.concatenate(kept), np.concatenate(uncertainty), margin)
-
-
-def judged_clusters(A: Floats, C: Floats) -> list[Cluster] | None:
+def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Cluster] | None:
     """Judge every mode, cluster by cluster.
 
-    None where numbers of very different size leave the range of float64.
+    ``nonzero`` is the exact number of those that are not zero, of which ``driven`` count.
+
+    LAPACK scatters a multiple zero widely, so zeros are split off first: left eigenvectors of the
+    others lie in the range of Aᵀⁿ, those of zero are orthogonal to the range of Aⁿ. None where
+    numbers of very different size leave the range of float64.
     """
     A, unit = in_units(A)
     try:
-        found = _judged_in_units(A, C)
+        A, C = _unit_size(A, C)
+        C = unit_norm(C)
+        norm = float(np.sqrt((A**2).sum()))
+        if not np.isfinite(norm) or not np.isfinite(C).all():
+            return None
+        found, zeros = [], len(A) - nonzero
+        ranges = [_range_of_powers(matrix, nonzero, norm) for matrix in (A, A.T)]
+        if zeros and ranges[0] is not None and ranges[1] is not None:
+            (U, W), (V, _) = ranges[0], ranges[1]
+            error = DISC * len(A) ** 0.5
+            stairs = _small_staircase(W.T @ A @ W, W.T @ C, error, error * norm)
+            found = [Cluster(np.zeros(zeros, complex), *stairs[:2], 0.0, stairs[2])]
+            if nonzero:
+                pair = V.T @ A @ V, V.T @ C
+                found += _quickly(*pair) if driven == nonzero else []
+                found = found if len(found) > 1 else found + _judged(*pair, norm, V.T @ U)
+        else:
+            found = _judged(A, C, norm, None)
     except (np.linalg.LinAlgError, ValueError):  # no Schur form of numbers so different in size
         return None
-    if found is None or unit == 1:
-        return found
     return [c._replace(values=unit * c.values, uncertainty=unit * c.uncertainty) for c in found]
 
 
-def _judged_in_units(A: Floats, C: Floats) -> list[Cluster] | None:
-    from scipy.linalg import schur
+def _range_of_powers(A: Floats, dimension: int, norm: float) -> tuple[Floats, Floats] | None:
+    """Orthonormal bases of the range of Aⁿ, of known dimension, and of its complement."""
+    from scipy.linalg import qr
 
-    A, C = _unit_size(A, C)
-    C = unit_norm(C)
-    norm = float(np.sqrt((A**2).sum()))
-    if not np.isfinite(norm) or not np.isfinite(C).all():
-        return None
+    # nodes that nothing drives, and then those that only these drive, need no arithmetic
+    driven, edges = np.arange(len(A)), A != 0
+    while not (alive := edges[np.ix_(driven, driven)].any(axis=1)).all():
+        driven = driven[alive]
+    U, B = np.eye(len(A))[:, driven], A[np.ix_(driven, driven)]
+    kernel = [np.delete(np.eye(len(A)), driven, axis=1)]
+    while len(B) > dimension:
+        Q, R, _ = qr(B, pivoting=True)
+        rank = int((np.abs(np.diag(R)) > ZERO * norm).sum())
+        if not dimension <= rank < len(B):
+            return None
+        kernel.append(U @ Q[:, rank:])
+        U, B = U @ Q[:, :rank], Q[:, :rank].T @ B @ Q[:, :rank]
+    return U, np.concatenate(kernel, axis=1)
+
+
+def _quickly(A: Floats, C: Floats) -> list[Cluster]:
+    """All modes, where each stands apart and counts; none otherwise."""
+    look = left_modes(A, C, keep_basis=False)
+    room = room_between(look.values, np.maximum(look.disc, DISC * np.abs(look.values)))
+    if room <= 1 or np.any(look.excitation <= CLEAR * (look.blur + EPS)):
+        return []
+    columns = (look.values, look.excitation.tolist(), look.disc.tolist())
+    return [Cluster(np.array([v]), 1, e, d) for v, e, d in zip(*columns, strict=True)]
+
+
+def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[Cluster]:
+    """Judge the modes of A, a matrix or its compression to a left invariant subspace.
+
+    ``overlap`` of the latter with the right one tells how much worse they are conditioned.
+    """
+    from scipy.linalg import rsf2csf, schur
+
     if norm == 0:
         return [Cluster(np.zeros(len(A), complex), 1, 1.0, 0.0)]
     # left invariant subspaces of A are right ones of Aᵀ
-    S, Z = schur(A.T.astype(complex), output="complex")
+    S, Z = rsf2csf(*schur(A.T))
     values = np.diag(S).conj()
-    excitation, blur, radius = _triangular_modes(S, Z.conj().T @ C, norm)
+    excitation, blur, radius = _triangular_modes(S, Z, C, norm, overlap)
     tolerance = np.minimum(DISC * len(A) ** 0.5 + 10 * blur, LARGEST_ROUNDING)
     found = []
     for cluster in _clusters(values, radius):
+        projector = 1.0
         if len(cluster) == 1:
             excited, least = float(excitation[cluster[0]]), float(tolerance[cluster[0]])
-            rank = int(excited > least)
+            rank, clear = int(excited > least), not least < excited <= CLEAR * least
         else:
-            pair = _invariant_pair(S, Z, cluster, C, norm)
-            (rank, excited), least = _small_staircase(*pair), pair[2]
+            M, c, error_c, error_block, projector = _invariant_pair(S, Z, cluster, C, norm)
+            rank, excited, clear = _small_staircase(M, c, error_c, error_block)
+            clear = clear and error_c < LARGEST_ROUNDING
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
         uncertainty = spread + float(radius[cluster].max())
-        clear = rank == 0 or excited > CLEAR * least
-        found.append(Cluster(values[cluster], rank, excited, uncertainty, clear))
+        found.append(Cluster(values[cluster], rank, excited, uncertainty, clear, projector))
     return found
 
 
@@ -115,12 +155,15 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
 
     Responses that may be nothing but rounding are left as they are.
     """
-    magnitude = np.abs(A)
+    from scipy.sparse import csr_array
+
+    matrix: Any = csr_array(A) if np.count_nonzero(A) <= FEW_NON_ZEROS * A.size else A
+    magnitude = abs(matrix)
     x, rounding = C, np.zeros(len(C))
     peak = np.abs(x)
     for _ in range(max(len(A), 50)):
         rounding = magnitude @ (rounding + len(A) * EPS * np.abs(x))
-        x = A @ x
+        x = matrix @ x
         peak = np.where(np.abs(x) > 10 * rounding, np.maximum(peak, np.abs(x)), peak)
         if not x.any():
             break
@@ -129,17 +172,23 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
     return A * (d[None, :] / d[:, None]), C / d
 
 
-def _triangular_modes(S: Complexes, c: Complexes, norm: float) -> tuple[Floats, Floats, Floats]:
-    """Excitations, their blur, and uncertainty discs from the triangular Schur factor of Aᵀ."""
+def _triangular_modes(
+    S: Complexes, Z: Complexes, C: Floats, norm: float, overlap: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Excitations, their blur, and uncertainty discs from the Schur form ZSZ* of Aᵀ."""
     from scipy.linalg import eig
 
     decomposition: Any = eig(S, left=True, right=True)
     _, left, right = decomposition
-    overlap = np.abs(np.einsum("ij,ij->j", left.conj(), right))
-    condition = 1 / np.maximum(overlap, np.finfo(float).tiny)
-    excitation = np.abs(right.conj().T @ c)
+    condition = 1 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), TINY)
+    if overlap is not None:
+        whole = np.linalg.solve(overlap, Z @ left)
+        condition *= np.sqrt((np.abs(whole) ** 2).sum(axis=0))
+    excitation = np.abs(right.conj().T @ (Z.conj().T @ C))
     blur = EPS * norm * blur_of(np.diag(S), condition * excitation)
-    return excitation, blur, np.minimum(DISC * norm * condition, norm / 2)
+    # a defective eigenvalue is no further off than this, however badly it is conditioned
+    most = DISC ** (1 / MOST_DEFECTIVE) * norm / len(S) ** 0.5
+    return excitation, blur, np.minimum(DISC * norm * condition, most)
 
 
 def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
@@ -151,8 +200,8 @@ def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
 
 def _invariant_pair(
     S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float
-) -> tuple[Complexes, Complexes, float, float]:
-    """A and unit C compressed to the left invariant subspace of a cluster, and their errors."""
+) -> tuple[Complexes, Complexes, float, float, float]:
+    """A and C on the left invariant subspace of a cluster, their errors, the projector's norm."""
     from scipy.linalg.lapack import ztrsen
 
     size, count = len(S), len(cluster)
@@ -163,16 +212,21 @@ def _invariant_pair(
         S, Z, _, _, overlap, separation, _ = ztrsen(
             chosen, S, Z, job=b"B", lwork=max(1, 2 * count * (size - count))
         )
-    tiny = float(np.finfo(float).tiny)
-    error_c = min(DISC * max(norm / max(separation, tiny), size**0.5), LARGEST_ROUNDING)
-    error_block = norm * min(DISC * size / max(overlap, tiny), LARGEST_ROUNDING)
-    return S[:count, :count].conj().T, Z[:, :count].conj().T @ C, error_c, error_block
+    error_c = min(DISC * max(norm / max(separation, TINY), size**0.5), LARGEST_ROUNDING)
+    error_block = norm * min(DISC * size / max(overlap, TINY), LARGEST_ROUNDING)
+    return (
+        S[:count, :count].conj().T,
+        Z[:, :count].conj().T @ C,
+        error_c,
+        error_block,
+        1 / max(overlap, TINY),
+    )
 
 
 def _small_staircase(
-    M: Complexes, c: Complexes, error_c: float, error_block: float
-) -> tuple[int, float]:
-    """Krylov staircase of a small pair: its rank, and |c|.
+    M: NDArray[Any], c: NDArray[Any], error_c: float, error_block: float
+) -> tuple[int, float, bool]:
+    """Krylov staircase of a small pair: its rank, |c|, and whether all steps are beyond doubt.
 
     In the Hessenberg form that starts at c the sub-diagonal tells how far each step leads out of
     the space so far. One that shrinks gradually is decay, not loss: only a sudden drop to the size
@@ -182,7 +236,7 @@ def _small_staircase(
 
     length = float(np.linalg.norm(c))
     if length <= error_c:
-        return 0, length
+        return 0, length, True
     # Householder reflection that turns c into a multiple of the first unit vector
     h = c / length
     h[0] += h[0] / abs(h[0]) if h[0] != 0 else 1.0
@@ -192,4 +246,6 @@ def _small_staircase(
     steps = np.abs(np.diag(hessenberg(M) if len(M) > 2 else M, -1))
     before = np.concatenate([[np.inf], steps])[: len(steps)]
     ends = np.flatnonzero((steps <= error_block) & ~(steps > SUDDEN_DROP * before))
-    return (int(ends[0]) + 1 if len(ends) else len(M)), length
+    rank = int(ends[0]) + 1 if len(ends) else len(M)
+    clear = length > CLEAR * error_c and bool(np.all(steps[: rank - 1] > CLEAR * error_block))
+    return rank, length, clear

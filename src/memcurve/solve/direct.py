@@ -289,7 +289,9 @@ def _kept(
         A = states.stored
         if isinstance(A, np.ndarray):
             A = A * (scale / scale[:, None])
-        elif np.ptp(scale) > 0:
+        elif np.ptp(scale) == 0:
+            A = A.tocsr()
+        else:
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
@@ -318,7 +320,8 @@ def _reduced_by_cost(
         lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY)
         lengths = lengths[: len(lengths) // width * width].reshape(-1, width)
         log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
-        steps = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
+        foreseen = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
+        steps = foreseen if foreseen > 0 else steps  # nothing is foreseen where numbers overflow
     product, entry = PRODUCT * A.nnz, ENTRY * len(C)
     by_steps = steps * (2 * product + steps * ARNOLDI * entry)
     by_lags = width * lags * (1.6 * product + width * lags * entry)
@@ -454,15 +457,18 @@ def _with_rounding(
     some = np.arange(k)
     if len(C) >= MANY_STATES and k > SOME:
         some = np.sort(np.random.default_rng(_SEED).choice(k, SOME, replace=False))
-    residual = np.concatenate([times(A, basis.columns(some)), C], axis=1)
+    Q = basis.columns(some)
+    residual = np.concatenate([times(A, Q), C], axis=1)
+    # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
+    products = np.append(np.sqrt(_squared_columns(A) @ Q**2), np.zeros(C.shape[1]))
     some = np.append(some, np.arange(k, known.shape[1]))
     residual -= basis.times(known[:, some])
-    found = np.sqrt((residual**2).sum(axis=0))
+    found = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * products
     if len(some) == len(sizes):
-        rounding = 2 * found + EPS * sizes
+        rounding = found + EPS * sizes
     else:
-        relative = (found / np.maximum(sizes[some], TINY)).max()
-        rounding = (2 * relative + EPS) * sizes + 2 * basis.dropped
+        rounding = (found / np.maximum(sizes[some], TINY)).max() * sizes + EPS * sizes
+        rounding += 2 * basis.dropped + EPS * products.max()
     wider = H[:k, :k]
     if k < len(C):
         outside = _outside(residual, basis, k)
@@ -479,6 +485,13 @@ def _with_rounding(
         Q = basis.columns(np.arange(k))
         variances = np.maximum(np.einsum("ij,ij->i", Q @ (R @ R.T), Q), 0.0)
     return Reduction(wider.copy(), R, c[:k], reader, level, left_out, states, rounding, variances)
+
+
+def _squared_columns(A: Any) -> Floats:
+    """Squared lengths of the columns of A."""
+    if isinstance(A, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->j", A, A))
+    return np.asarray(np.bincount(A.indices, A.data**2, A.shape[1]), dtype=float)
 
 
 def _outside(residual: Floats, basis: _Basis, k: int) -> Floats:

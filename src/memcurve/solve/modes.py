@@ -12,7 +12,7 @@ columns are alike in size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.solve.sensitivity import EPS
+from memcurve.solve.sensitivity import EPS, Sensitivity
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -73,11 +73,13 @@ class Ring(NamedTuple):
 class Response(NamedTuple):
     """Poles of which ``shift`` zeros do not count, without saying which of them are the zeros.
 
-    A pole at zero delays the all-pass filter by one step: B = z^m B_counting.
+    A pole at zero delays the all-pass filter by one step: B = z^m B_counting. ``sensitivity`` is
+    that of the curve to rounding in them.
     """
 
     poles: Complexes
     shift: int
+    sensitivity: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +114,10 @@ class Spectrum:
     assumed : bool
         Whether all modes were taken to count without being asked.
     response : Response or None
-        Where the poles cannot be told but the curve can: more poles than count, and the lags by
-        which those that do not, all of them zero, delay their filter.
+        Where the curve is known without the poles, or better: more poles than count, and the lags
+        by which those that do not, all of them zero, delay their filter.
+    find_poles : callable or None
+        Where the poles have not been asked for yet: what finds them, and how well they are known.
     """
 
     poles: Complexes | None
@@ -127,6 +131,7 @@ class Spectrum:
     ring: Ring | None = None
     assumed: bool = False
     response: Response | None = None
+    find_poles: Callable[[], tuple[Complexes | None, Sensitivity]] | None = None
 
 
 class Screening(NamedTuple):
@@ -151,7 +156,7 @@ def screen(A: Any, C: Floats, *, keep_basis: bool = False) -> Screening:
     ``keep_basis`` keeps the eigenvectors too, where A is one piece and not symmetric.
     """
     C = unit_norm(C)
-    parts = [_left_modes(submatrix(A, n), C[n], keep_basis) for n in separate_parts(A)]
+    parts = [left_modes(submatrix(A, n), C[n], keep_basis) for n in separate_parts(A)]
     basis = parts[0].basis if len(parts) == 1 else None
     poles, lam, excited, blurred, disc = (
         np.concatenate([part[k] for part in parts]) for k in range(5)
@@ -189,10 +194,10 @@ class LeftModes(NamedTuple):
     symmetric: bool = False
 
 
-def _left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
-    """Judge a block in units in which its squares neither vanish nor overflow."""
+def left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
+    """Judge one block, in units in which its squares neither vanish nor overflow."""
     A, unit = in_units(A)
-    found = _left_modes_in_units(A, C, keep_basis)
+    found = _modes_in_units(A, C, keep_basis)
     if unit == 1:
         return found
     basis = found.basis and found.basis._replace(values=unit * found.basis.values)
@@ -201,7 +206,7 @@ def _left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
     )
 
 
-def _left_modes_in_units(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
+def _modes_in_units(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
     from scipy.linalg import lapack
     from scipy.linalg.blas import dgemv
 

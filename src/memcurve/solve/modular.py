@@ -15,6 +15,7 @@ serve two kinds of arithmetic:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 PRIMES_TO_TRY = 3
+#: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
+FEW_NON_ZEROS = 0.05
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 _SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
@@ -68,6 +71,7 @@ def word_matrix(x: Floats, prime: int) -> Any:
     return nmod_mat(*x.shape, word_residues(x, prime), prime)
 
 
+@cache
 def primes(size: int) -> list[int]:
     """Large primes p for which a dot product of ``size`` centred residues is an exact float64.
 
@@ -86,28 +90,41 @@ def primes(size: int) -> list[int]:
     return found
 
 
-# --- one input: the degree of the minimal polynomial
+# --- one input: the minimal polynomial
 
 
-class MinimalDegree(NamedTuple):
-    """Degree of the minimal polynomial of C with respect to A, and its multiplicity at zero."""
+class MinimalPolynomial(NamedTuple):
+    """Degree of the minimal polynomial of C with respect to A, and its multiplicity at zero.
+
+    ``modulo`` has its coefficients modulo some primes, the constant one first.
+    """
 
     degree: int
     zeros: int
+    modulo: dict[int, list[int]]
 
 
-def minimal_degree(A: Any, C: Floats) -> MinimalDegree:
-    """Return the exact degree for the stored numbers of a dense or sparse A and one mask C (n,)."""
+def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
+    """Exact for the stored numbers of a dense or sparse A and one mask C (n,)."""
     size = len(C)
-    best = MinimalDegree(0, 0)
+    best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
     rng = np.random.default_rng(_SEED)
+    if isinstance(A, np.ndarray) and np.count_nonzero(A) <= FEW_NON_ZEROS * A.size:
+        from scipy.sparse import csr_array
+
+        A = csr_array(A)
     for prime in primes(size):
-        found = _degree_modulo(A, C, prime, rng)
+        coefficients = _recurrence_modulo(A, C, prime, rng)
+        zeros = next((k for k, c in enumerate(coefficients) if c), 0)
+        found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
         # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
-        best = max(best, found, key=lambda d: (d.degree, -d.zeros))
-        if best.degree == size:
+        if found[:2] == best[:2]:
+            best.modulo[prime] = coefficients
+        elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
+            best = found
+        if best.degree == size or len(best.modulo) == 2:
             break
     return best
 
@@ -123,7 +140,7 @@ def recurrence(terms: Floats, prime: int) -> list[int]:
     return [int(c) for c in ring.minpoly([int(term) for term in terms % prime]).coeffs()]
 
 
-def _degree_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> MinimalDegree:
+def _recurrence_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> list[int]:
     u = centred(rng.integers(1, prime, len(C)).astype(float), prime)
     v = residues(C, prime)
     if isinstance(A, np.ndarray):
@@ -132,9 +149,7 @@ def _degree_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> M
         reduced = A.copy()
         reduced.data = residues(A.data, prime)
         sequence = _sparse_sequence(reduced, u, v, prime)
-    coefficients = recurrence(sequence, prime)
-    zeros = next((k for k, c in enumerate(coefficients) if c), 0)
-    return MinimalDegree(len(coefficients) - 1, zeros)
+    return recurrence(sequence, prime)
 
 
 def _dense_sequence(A: Floats, u: Floats, v: Floats, prime: int) -> Floats:
@@ -179,15 +194,30 @@ def _sparse_sequence(A: Any, u: Floats, v: Floats, prime: int) -> Floats:
     return sequence
 
 
-def nonzero_eigenvalue_count(A: Floats) -> int:
-    """Number of non-zero eigenvalues of the stored A, with multiplicity: the rank of Aⁿ."""
-    best = 0
-    for prime in primes(len(A))[:2]:
-        power = residues(A, prime)
-        for _ in range(max(1, (len(A) - 1).bit_length())):
-            power = centred(power @ power, prime)
-        best = max(best, int(_flint_matrix(power, prime).rank()))
-    return best
+def eigenvalue_multiplicity(
+    value: float, blocks: Sequence[Floats], enough: int | None = None
+) -> int:
+    """How often a stored number is an eigenvalue of stored blocks: n − rank of (B − value)ⁿ.
+
+    An unlucky prime finds more; one that finds ``enough`` is not doubted.
+    """
+    counts = []
+    for k in range(2):
+        counts.append(0)
+        for B in blocks:
+            if len(B) == 1:
+                counts[-1] += int(B[0, 0] == value)
+                continue
+            prime = primes(len(B))[k]
+            power = residues(B, prime)
+            power[np.diag_indices(len(B))] -= residues(np.array([value]), prime)[0]
+            power = centred(power, prime)
+            for _ in range((len(B) - 1).bit_length()):
+                power = centred(power @ power, prime)
+            counts[-1] += len(B) - int(_flint_matrix(power, prime).rank())
+        if counts[-1] == enough:
+            break
+    return min(counts)
 
 
 # --- several inputs, and rows that are read: block Krylov matrices

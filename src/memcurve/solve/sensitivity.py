@@ -60,6 +60,10 @@ class Sensitivity(NamedTuple):
         """The same for errors ``factor`` times as large."""
         return Sensitivity(self.curve * factor, self.gap * factor)
 
+    def plus(self, other: Sensitivity) -> Sensitivity:
+        """Of errors from two sources."""
+        return Sensitivity(self.curve + other.curve, self.gap + other.gap)
+
 
 UNKNOWN = Sensitivity(np.inf, np.inf)
 
@@ -114,7 +118,9 @@ def backward_error(A: Floats) -> float:
     return float(BACKWARD_ERROR * np.sqrt(len(A) * (A**2).sum()))
 
 
-def uncertain_poles_sensitivity(poles: NDArray[np.complex128], uncertainty: Floats) -> Sensitivity:
+def uncertain_poles_sensitivity(
+    poles: NDArray[np.complex128], uncertainty: Floats | float
+) -> Sensitivity:
     """The same for poles known up to δ_k each: 4 Σ δ_k / √(1 − |λ_k|²), 2 Σ δ_k / (1 − |λ_k|)."""
     room = 1 - np.abs(poles) - uncertainty
     if np.any(room <= 0):

@@ -8,18 +8,23 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
    (``closed_forms``).
 1. Nodes the mask does not reach drop out (graph search, exact).
    Circulant networks whose modes stand apart are known from there on (``closed_forms``).
-2. If every mode is isolated and excited far above rounding, all count: the generic case.
+2. If every mode is isolated and excited far above rounding, all count: the generic case. It cannot
+   be where too few nodes lie on disjoint cycles (a matching, exact): zero is then multiple.
 3. Otherwise the degree of the minimal polynomial of C is computed exactly (modular arithmetic,
    wrong with a probability below 1e-8). If it is the number of reachable nodes, all of them count.
-4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zero ones
-   are deflated and zero gets its exact multiplicity.
-5. If not, the modes that count may stand apart so clearly that they can be singled out.
-6. If not even that, the curve may be known where the poles are not: zeros that do not count are a
-   delay, and the other modes that are lost are silent beyond doubt (``response``).
+4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zeros that
+   do not are a delay of the all-pass filter (``response``): none of them need be found. Where poles
+   are asked for, zeros are deflated.
+5. If not, eigenvalues of small strong components are counted exactly (``factors``).
+6. What is lost elsewhere is silent beyond doubt, in the exact number, or a weight of the network
+   that is exactly an eigenvalue so and so often.
 7. Otherwise only the minimal polynomial itself can tell.
 """
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,19 +32,22 @@ from numpy.typing import NDArray
 from memcurve.errors import unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import (
+    Indices,
     balanced,
+    eigenvalues,
     is_symmetric,
     separate_parts,
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.clusters import RobustModes, robust_modes
+from memcurve.solve.factors import counting_roots, linear_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
-from memcurve.solve.modular import krylov_rank
+from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
 from memcurve.solve.sensitivity import (
     EPS,
     UNKNOWN,
     Sensitivity,
+    pole_sensitivity,
     symmetric_sensitivity,
     uncertain_poles_sensitivity,
 )
@@ -51,10 +59,10 @@ Complexes = NDArray[np.complex128]
 
 #: Singular values below this, relative to the norm, are taken for zero when deflating zeros.
 ZERO_SINGULAR_VALUE = 1e-10
-#: Singled out modes are trusted if their uncertainty moves the curve by at most this.
-WELL_KNOWN = 1e-9
-#: Π(A − λ)C, relative to the size of its terms, has vanished if it is below this.
-VANISHES = 1e-12
+#: Up to this many states it is told how many modes count up to rounding, where the curve is known.
+MOST_JUDGED = 1500
+#: An eigenvalue outside of this circle is outside the unit circle, rounding or not.
+WELL_OUTSIDE = 1.001
 _SEED = 20230501
 
 
@@ -107,6 +115,8 @@ def _decided(states: States, keep_basis: bool) -> Spectrum:
     if found is not None:
         return found
     A, full = states.stored, len(states)
+    if states.nodes_on_cycles < full - 1:  # zero is a multiple eigenvalue, whatever the weights
+        return _closer_look(states)
     first_look = screen(A, states.mask[:, 0], keep_basis=keep_basis)
     if first_look.unstable_radius is not None:
         raise unstable(first_look.unstable_radius)
@@ -129,114 +139,145 @@ def _circulant(states: States) -> Spectrum | None:
 def _closer_look(states: States) -> Spectrum:
     require_room_for_states(len(states), "closer look")
     exact = states.degree
-    robust = None if states.clusters is None else robust_modes(states.clusters)
-    margin = np.nan if robust is None else robust.margin
-    rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
+    clusters = states.clusters if len(states) <= MOST_JUDGED else None
+    for c in clusters or []:
+        if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1:
+            raise unstable(abs(c.centre))
+    margin, rank_robust = np.nan, exact.degree
+    if clusters is not None:
+        margin = min((c.excitation for c in clusters if c.rank), default=np.inf)
+        rank_robust = min(sum(c.rank for c in clusters), exact.degree)
     poles: Complexes | None
+    poles, sensitivity, response, later = None, UNKNOWN, None, None
     if exact.degree == len(states):
         poles, sensitivity = states.eigenvalues, states.sensitivity
-    elif states.nonzero_eigenvalues == exact.degree - exact.zeros:
-        poles, sensitivity = _all_nonzero(states)
     else:
-        poles, sensitivity = _selected(states, robust)
-    response = None
-    if poles is None or not np.isfinite(sensitivity.curve):
-        response, sensitivity = _shifted(states)
+        found = _counting_poles(states, deflated=False)
+        if found is not None:
+            response = Response(found[0], found[1], found[2].curve)
+            later = partial(_poles, states)
     return Spectrum(
-        poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity, response=response
-    )
+        poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity,
+        response=response, find_poles=later,
+    )  # fmt: skip
 
 
-def _shifted(states: States) -> tuple[Response | None, Sensitivity]:
-    """All eigenvalues but the non-zero ones that are lost, and the number of zeros that are.
+def _poles(states: States) -> tuple[Complexes | None, Sensitivity]:
+    found = _counting_poles(states, deflated=True)
+    return (None, UNKNOWN) if found is None else (found[0], found[2])
+
+
+def _inside(poles: Complexes) -> Complexes:
+    """Poles that count; raises UnstableNetworkError where one is well outside the unit circle."""
+    radius = float(np.abs(poles).max(initial=0.0))
+    if radius > WELL_OUTSIDE:
+        raise unstable(radius)
+    return poles
+
+
+def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, Sensitivity] | None:
+    """The poles that count, with ``shift`` zeros that do not, and how well they are known.
 
     With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ.
     LAPACK may scatter a multiple zero widely, but the product over all eigenvalues is backward
     stable: the zeros that do not count are taken away as a delay of m steps, and none of them need
-    be told from the eigenvalues around. The roots of q must be told: they are silent, all other
-    modes that are not zero are excited far beyond rounding, and the exact counts agree.
+    be told from the eigenvalues around; or they are ``deflated``, and m is zero. The roots of q
+    must be told: those of small components exactly, others where the exact number of silent modes
+    stands apart from all others. None where they cannot be told.
     """
-    exact, poles = states.degree, states.eigenvalues
+    exact = states.degree
     lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
-    response = Response(poles, len(states) - exact.degree - lost)
-    if lost == 0 or states.clusters is None or lost < 0:
-        return (response, states.sensitivity) if lost == 0 else (None, UNKNOWN)
-    others = [c for c in states.clusters if abs(c.centre) > c.uncertainty]
-    silent = [(c, c.values[k]) for c in others for k in range(c.rank, c.size)]
-    known = sum(c.size for c in others) == states.nonzero_eigenvalues
-    if not known or len(silent) != lost or not all(c.clear for c in others):
-        return None, UNKNOWN
-    for cluster, value in silent:
-        nearest = int(np.argmin(np.abs(poles - value)))
-        if abs(poles[nearest] - value) > 2 * cluster.uncertainty:
-            return None, UNKNOWN
-        poles = np.delete(poles, nearest)
-    values, uncertainty = (
-        np.array([value for _, value in silent]),
-        np.array([2 * cluster.uncertainty for cluster, _ in silent]),
-    )
-    removed = uncertain_poles_sensitivity(values, uncertainty)
-    sensitivity = Sensitivity(
-        states.sensitivity.curve + removed.curve, states.sensitivity.gap + removed.gap
-    )
-    upper = np.count_nonzero(poles.imag > 0)
-    if upper != np.count_nonzero(poles.imag < 0) or sensitivity.curve > WELL_KNOWN:
-        return None, UNKNOWN
-    return response._replace(poles=poles), sensitivity
+    counting = counting_roots(states.blocks if lost else [], exact.modulo)
+    decided = set(counting.blocks)
+    chosen = [k for k, B in enumerate(states.blocks) if B.any() and k not in decided]
+    others = [states.strong_components[k] for k in chosen]
+    nonzero = states.nonzero_eigenvalues - counting.nonzero
+    sensitivity = pole_sensitivity(states.stored, others)
+    if deflated:
+        poles, dropped = _nonzero_eigenvalues(states, others)
+        if len(poles) != nonzero:
+            return None
+        # backward stable: the spectrum is that of A + δA with the same number of zeros
+        sensitivity = sensitivity.times(max(4.0, dropped / EPS))
+    else:
+        poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
+    zeros = len(poles) - nonzero
+    if counting.lost < lost:
+        blocks = [states.blocks[k] for k in chosen]
+        found = _without_silent(states, poles, blocks, lost - counting.lost, counting.roots)
+        if found is None:
+            return None
+        poles, more = found
+        sensitivity = sensitivity.plus(more)
+    rounding = 4 * EPS * np.abs(counting.roots)
+    sensitivity = sensitivity.plus(uncertain_poles_sensitivity(counting.roots, rounding))
+    added = np.zeros(max(0, exact.zeros - zeros))
+    poles = _inside(np.concatenate([poles, counting.roots, added]))
+    return poles, max(0, zeros - exact.zeros), sensitivity
 
 
-def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
-    """Poles where all non-zero eigenvalues count, and zero with its own exact multiplicity."""
-    exact = states.degree
-    non_zero, dropped = _nonzero_eigenvalues(states)
-    if len(non_zero) != exact.degree - exact.zeros:
-        return None, UNKNOWN
-    # backward stable: the spectrum is that of A + δA with the same number of zeros
-    sensitivity = states.sensitivity.times(max(4.0, dropped / EPS))
-    return np.concatenate([non_zero, np.zeros(exact.zeros)]), sensitivity
+def _without_silent(
+    states: States, poles: Complexes, blocks: list[Floats], lost: int, roots: Complexes
+) -> tuple[Complexes, Sensitivity] | None:
+    """Poles of blocks without those of silent modes, and what that does to the curve's error.
+
+    Clusters that count in part are left out, and their mean is put in as often as they count; or
+    the weight of an edge, where it is exactly the eigenvalue. ``roots`` are decided already.
+    """
+    clusters = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
+    if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
+        return None
+    kept: list[complex] = []
+    more, expected = Sensitivity(0.0, 0.0), len(poles) - lost
+    for cluster in clusters:
+        near = np.abs(poles - cluster.centre) <= 2 * cluster.uncertainty
+        if (cluster.clear and cluster.rank == cluster.size) or not near.any():
+            continue
+        found = int(np.count_nonzero(near))
+        counted = int(np.count_nonzero(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty))
+        value, uncertainty = cluster.centre, 2 * cluster.uncertainty
+        if abs(value.imag) <= cluster.uncertainty:
+            value = complex(value.real)
+        # with equal weights, the eigenvalue of a cluster is often that of an edge
+        weight = _nearest_weight(states.stored, value)
+        if abs(weight - value) <= uncertainty:
+            often = multiplicity(linear_factor(weight), states.degree.modulo)
+            if (cluster.clear and often == cluster.rank) or (
+                found == eigenvalue_multiplicity(weight, blocks, found)
+            ):
+                value, uncertainty = complex(weight), 0.0
+                cluster = cluster._replace(rank=often, clear=True)
+        count = cluster.rank - counted  # of the poles found here
+        if not cluster.clear or not 0 <= count <= found:
+            return None
+        if uncertainty and (count if counted else found != cluster.size):
+            return None  # which of them are decided cannot be told
+        more = more.plus(states.sensitivity.times(cluster.projector))
+        if cluster.size == 1:
+            more = more.plus(uncertain_poles_sensitivity(poles[near], 2 * cluster.uncertainty))
+        more = more.plus(uncertain_poles_sensitivity(np.full(count, value), uncertainty))
+        poles, lost = poles[~near], lost - (found - count)
+        kept += [value] * count
+    poles = np.concatenate([poles, kept])
+    # conjugates are each other's to the last digit
+    poles = np.concatenate([poles[poles.imag == 0], *[poles[poles.imag > 0]] * 2])
+    poles[len(poles) - np.count_nonzero(poles.imag) // 2 :].imag *= -1
+    return (poles, more) if lost == 0 and len(poles) == expected else None
 
 
-def _selected(states: States, robust: RobustModes | None) -> tuple[Complexes | None, Sensitivity]:
-    """Poles where the modes that count stand apart; None unless they are known very well."""
-    exact = states.degree
-    clear = states.clusters is not None and all(cluster.clear for cluster in states.clusters)
-    if robust is None or len(robust.values) != exact.degree or not clear:
-        return None, UNKNOWN
-    order = np.argsort(-np.abs(robust.values), kind="stable")[: exact.degree - exact.zeros]
-    values, uncertainty = robust.values[order], robust.uncertainty[order]
-    real = np.abs(values.imag) <= uncertainty
-    upper = ~real & (values.imag > 0)
-    if 2 * np.count_nonzero(upper) != np.count_nonzero(~real):
-        return None, UNKNOWN
-    poles = np.concatenate([values[real].real, values[upper], values[upper].conj()])
-    known = np.concatenate([uncertainty[real], uncertainty[upper], uncertainty[upper]])
-    sensitivity = uncertain_poles_sensitivity(poles, known)
-    poles = np.concatenate([poles, np.zeros(exact.zeros)])
-    if sensitivity.curve > WELL_KNOWN or not _annihilates(states.dense, states.mask[:, 0], poles):
-        return None, UNKNOWN
-    return poles, sensitivity
+def _nearest_weight(A: Any, value: complex) -> float:
+    """The weight of an edge, or its negative, nearest to a number."""
+    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
+    return float(np.sign(value.real) * weights[np.argmin(np.abs(weights - abs(value)))])
 
 
-def _annihilates(A: Floats, C: Floats, poles: Complexes) -> bool:
-    """Whether Π(A − λ)C vanishes, as it must, up to rounding."""
-    v, size, magnitude = C.astype(complex), np.abs(C), np.abs(A)
-    for pole in poles:
-        v = A @ v - pole * v
-        size = magnitude @ size + abs(pole) * size
-        largest = size.max()
-        if not 0 < largest < np.inf:
-            return False
-        v, size = v / largest, size / largest
-    return bool(np.all(np.abs(v) <= VANISHES))
-
-
-def _nonzero_eigenvalues(states: States) -> tuple[Complexes, float]:
+def _nonzero_eigenvalues(states: States, components: list[Indices]) -> tuple[Complexes, float]:
     """Eigenvalues left when the zero ones are deflated, B ← B restricted to its range, repeated.
 
     Also the largest singular value taken for zero, relative to the norm of its block.
     """
     parts, dropped = [], 0.0
-    for nodes in states.strong_components:
+    for nodes in components:
         B = balanced(submatrix(states.stored, nodes))[0]
         norm = float(np.sqrt((B**2).sum()))
         while len(B) > 1:
@@ -248,5 +289,5 @@ def _nonzero_eigenvalues(states: States) -> tuple[Complexes, float]:
             B = (singular[:rank, None] * Vh[:rank]) @ U[:, :rank]
         values = np.linalg.eigvals(B) if len(B) > 1 else B.ravel()
         parts.append(values.astype(complex))
-    values = np.concatenate(parts)
+    values = np.concatenate([np.zeros(0, complex), *parts])
     return values[values != 0], dropped

@@ -9,13 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.network.graph import Indices, balanced, eigenvalues, strong_components, submatrix
+from memcurve.network.graph import (
+    Indices,
+    balanced,
+    eigenvalues,
+    most_nodes_on_cycles,
+    strong_components,
+    submatrix,
+)
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
-    MinimalDegree,
+    FEW_NON_ZEROS,
+    MinimalPolynomial,
+    eigenvalue_multiplicity,
     krylov_rank,
-    minimal_degree,
-    nonzero_eigenvalue_count,
+    minimal_polynomial,
 )
 from memcurve.solve.sensitivity import (
     EPS,
@@ -134,20 +142,39 @@ class States:
         return pole_sensitivity(self.stored, self.strong_components)
 
     @cached_property
-    def degree(self) -> MinimalDegree:
+    def degree(self) -> MinimalPolynomial:
         """Exact degree of the minimal polynomial of a single mask."""
-        return minimal_degree(self.stored, self.mask[:, 0])
+        return minimal_polynomial(self.stored, self.mask[:, 0])
+
+    @cached_property
+    def blocks(self) -> list[Floats]:
+        """Connectivity within each strong component."""
+        return [submatrix(self.stored, nodes) for nodes in self.strong_components]
+
+    @cached_property
+    def nodes_on_cycles(self) -> int:
+        """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero.
+
+        Where there are few edges; with many of them there are nearly always enough cycles.
+        """
+        A = self.stored
+        edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
+        return most_nodes_on_cycles(A) if edges <= FEW_NON_ZEROS * len(self) ** 2 else len(self)
 
     @cached_property
     def nonzero_eigenvalues(self) -> int:
-        """Exact number of eigenvalues that are not zero."""
-        return nonzero_eigenvalue_count(self.dense)
+        """Exact number of eigenvalues that are not zero, for a single mask."""
+        driven = self.degree.degree - self.degree.zeros
+        if driven == self.nodes_on_cycles:
+            return driven
+        return len(self) - eigenvalue_multiplicity(0.0, self.blocks, len(self) - driven)
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
         """Modes that rounding cannot tell apart, judged together, for a single mask."""
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            return judged_clusters(self.dense, self.mask[:, 0])
+            driven = self.degree.degree - self.degree.zeros
+            return judged_clusters(self.dense, self.mask[:, 0], self.nonzero_eigenvalues, driven)
 
     @cached_property
     def _ranks(self) -> dict[bytes, int]:

@@ -20,17 +20,12 @@ __all__ = ["Case", "Study", "Sweep", "evaluate", "shipped", "sweep"]
 
 # imported on first use: workers need none of the files and pictures that the driver does
 _HOMES = {
-    "Case": "cases",
-    "Study": "studies",
-    "Sweep": "result",
-    "evaluate": "cases",
-    "shipped": "studies",
-    "sweep": "run",
-}
+    "Case": "cases", "Study": "studies", "Sweep": "result", "evaluate": "cases",
+    "shipped": "studies", "sweep": "run",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in _HOMES:
         raise AttributeError(f"module 'memcurve.sweeping' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"memcurve.sweeping.{home}"), name)
+    return getattr(importlib.import_module(f"memcurve.sweeping.{_HOMES[name]}"), name)

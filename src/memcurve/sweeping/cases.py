@@ -47,8 +47,8 @@ class Quantity:
 
     #: What it is, in a line.
     meaning: str
-    #: What pictures call it, where that is not its name.
-    label: str | None = None
+    #: What pictures call it.
+    label: str
     #: A memory, for which the number of states is the bound.
     bounded: bool = False
     #: Without noise, theory sets it to the number of states, so that it says little of the size.
@@ -79,7 +79,7 @@ QUANTITIES = {
     "total_error": Quantity(
         "the method's own bound on the error of the total", "error bound of the total"),
     "rank": Quantity(
-        "rank of the Krylov matrix: the total without noise, for white input",
+        "rank of the Krylov matrix: the total without noise, for white input", "rank",
         bounded=True, counts_states=True),
     "rank_robust": Quantity(
         "the rank that a change of the network in its last digits leaves", "robust rank",
@@ -284,9 +284,18 @@ class Case:
 
     def __post_init__(self) -> None:
         # equal cases have one form, and so one key: 1 is 1.0, "white" is None, order means nothing
-        _lift_options(self)
+        given, options = dict(vars(self)), self.ensemble_options
+        if isinstance(options, Mapping):
+            given["ensemble_options"] = {n: v for n, v in options.items() if n not in LIFTED}
+            for name in options.keys() & set(LIFTED):
+                if given[name] is not None:
+                    raise ValueError(
+                        f"`{name}` must be given once, got {given[name]!r} and, among the options "
+                        f"of ensemble {self.ensemble!r}, {options[name]!r}."
+                    )
+                given[name] = options[name]
         for name, tidy in TIDY.items():
-            object.__setattr__(self, name, tidy(getattr(self, name)))
+            object.__setattr__(self, name, tidy(given[name]))
         require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
         unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
         if unknown:
@@ -338,22 +347,6 @@ class Case:
 
     def __hash__(self) -> int:
         return hash(self.key)
-
-
-def _lift_options(case: Case) -> None:
-    """Move options of the ensemble to the fields of that name."""
-    options: Any = case.ensemble_options
-    if not isinstance(options, Mapping):
-        return
-    for name in (name for name in LIFTED if name in options):
-        if getattr(case, name) is not None:
-            raise ValueError(
-                f"`{name}` must be given once, got {getattr(case, name)!r} and, among the "
-                f"options of ensemble {case.ensemble!r}, {options[name]!r}."
-            )
-        object.__setattr__(case, name, options[name])
-    rest = {name: value for name, value in options.items() if name not in LIFTED}
-    object.__setattr__(case, "ensemble_options", rest)
 
 
 def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,14 +75,13 @@ def run_cases(
 ) -> Counts:
     """Run a job on the pending cases of a study, and keep each result as soon as it is there.
 
-    Results do not depend on the pool or on the order in which they arrive. A job, a function at the
-    top level of a module, is given the content of a case and returns ``{"values": …, "curve": …}``,
-    each a dict or None. One that raises makes its case a failed one, with the error in one line,
-    and so does one that ends its process; the sweep goes on with the others.
+    A job, a function at the top level of a module, is given the content of a case and returns
+    ``{"values": …, "curve": …}``, each a dict or None. One that raises or ends its process makes
+    its case a failed one, and the sweep goes on with the others.
 
     ``tell`` is called with the counts (those of earlier runs included) and the seconds since the
-    start: at once, at most ten times a second, and at the end; it may raise KeyboardInterrupt.
-    After that, Ctrl-C or SIGTERM the workers are ended, and :class:`Interrupted` says what is kept.
+    start: at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
+    KeyboardInterrupt that it raises, :class:`Interrupted` says what is kept.
     """
     loop = _Loop(store, study, job, pool, tell)
     if not loop.counts.pending:
@@ -98,10 +97,7 @@ def run_cases(
         except BaseException:
             pool.stop()
             raise
-    counts = Counts(**store.counts(study))
-    if counts.pending:
-        raise RuntimeError(f"{counts.pending} cases of {store.path} have been left out")
-    return counts
+    return loop.counts
 
 
 class _Loop:
@@ -132,8 +128,8 @@ class _Loop:
 
     def keep_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
-        arrived = [future for future in self._arrivals(timeout=0) if _error_of(future) is None]
-        self._keep([outcome for future in arrived for outcome in future.result()])
+        landed = [future for future in self._arrivals(timeout=0) if _error_of(future) is None]
+        self._keep([outcome for future in landed for outcome in self._taken(future)])
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
@@ -161,12 +157,8 @@ class _Loop:
             error = _error_of(future)
             if isinstance(error, BrokenExecutor):
                 broken = True  # the task stays under way until all of them have been looked at
-                continue
-            task = self._schedule.tasks.pop(future)
-            if error is None:
-                finished += self._schedule.finished(task, future.result())
-            elif self._pool.lost(error):
-                finished += self._blamed(task, self._pool.crashes_per_loss)
+            elif error is None or self._pool.lost(error):
+                finished += self._taken(future, self._pool.crashes_per_loss)
             else:
                 self._keep(finished)
                 raise _unusable(error) from error
@@ -189,51 +181,42 @@ class _Loop:
         tasks = self._schedule.tasks
         with self.signals.interruptible():  # every task of a broken pool is soon given back
             wait(tasks, timeout=5)
-        finished: list[Outcome] = []
-        for future in list(tasks):
-            task = tasks.pop(future)
-            if future.done() and _error_of(future) is None:
-                finished += self._schedule.finished(task, future.result())
-            else:
-                finished += self._blamed(task, 1)
-        self._keep(finished)
+        self._keep([outcome for future in list(tasks) for outcome in self._taken(future)])
         with self.signals.interruptible():
             self._pool.renew()
         self._require_workers()
 
-    def _blamed(self, task: Task, crashes: int) -> list[Outcome]:
+    def _taken(self, future: Future[Any], crashes: int = 1) -> list[Outcome]:
+        """What a task brought back, or whom its worker's death is blamed on."""
+        task = self._schedule.tasks.pop(future)
+        if future.done() and _error_of(future) is None:
+            return self._schedule.finished(task, future.result())
         blamed = self._schedule.crashed(task, crashes)
         return [Outcome(key, None, None, _DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails, it is not for any of the cases."""
-        problem: BaseException | None
+        error: BaseException | None
         try:
             with self.signals.interruptible():
                 future = self._pool.submit(self._run_chunk, [], 0.0)
                 while not future.done():
                     self._pool.check()
                     time.sleep(0.01)
-            problem = _error_of(future)
-        except BrokenExecutor as error:
-            problem = error
-        if isinstance(problem, BrokenExecutor):
-            raise UnusableWorkerError(
-                f"no worker process could be started ({one_line(str(problem))}); a script that "
-                f"starts a sweep has to do so under `if __name__ == '__main__':`. What is finished "
-                f"is kept."
-            ) from problem
-        if problem is not None:
-            self._pool.lost(problem)  # which may know better what it means
-            raise _unusable(problem) from problem
+            error = _error_of(future)
+        except BrokenExecutor as broken:
+            error = broken
+        if error is not None:
+            self._pool.lost(error)  # which may know better what it means
+            raise _unusable(error) from error
 
     def _keep(self, finished: list[Outcome]) -> None:
         if finished:
             self._store.put(finished)
             failed = sum(outcome.error is not None for outcome in finished)
-            now = self.counts
-            done, pending = now.done + len(finished) - failed, now.pending - len(finished)
-            self.counts = Counts(done, now.failed + failed, pending)
+            done, before, pending = self.counts
+            new = len(finished)
+            self.counts = Counts(done + new - failed, before + failed, pending - new)
 
     def _report(self, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -380,6 +363,11 @@ def _unusable(error: BaseException) -> UnusableWorkerError:
     """The error for workers that cannot run any case."""
     if isinstance(error, UnusableWorkerError):
         return error
+    if isinstance(error, BrokenExecutor):
+        return UnusableWorkerError(
+            f"no worker process could be started ({one_line(str(error))}); a script that starts a "
+            f"sweep has to do so under `if __name__ == '__main__':`. What is finished is kept."
+        )
     return UnusableWorkerError(
         f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "
         f"need memcurve and the modules of the job, in the versions of the driver."

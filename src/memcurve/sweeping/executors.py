@@ -83,8 +83,7 @@ def _outcome(job: Job, key: str, content: str) -> Outcome:
         result = job(json.loads(content))
         if not isinstance(result, dict) or result.keys() != {"values", "curve"}:
             raise TypeError(f"a job must return a dict of values and curve, got {result!r:.200}")
-        seconds = time.perf_counter() - start
-        return Outcome.of(key, result["values"], result["curve"], None, seconds)
+        return Outcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
     except (Exception, SystemExit) as problem:
         error = f"{type(problem).__name__}: {problem}"
         return Outcome.of(key, None, None, error, time.perf_counter() - start)
@@ -112,13 +111,12 @@ def prepare_process() -> None:
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
     if (parent := parent_process()) is not None:
-        watch = functools.partial(_end_with, parent.sentinel)
+
+        def watch() -> None:
+            connection.wait([parent.sentinel])
+            os._exit(1)
+
         threading.Thread(target=watch, name="parent watch", daemon=True).start()
-
-
-def _end_with(sentinel: Any) -> None:
-    connection.wait([sentinel])
-    os._exit(1)
 
 
 _KEPT = "What is finished is kept: run the same command again to go on."
@@ -168,13 +166,19 @@ class SerialPool(Pool):
     inline = True
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
         future: Future[Any] = Future()
-        try:
-            future.set_result(function(*arguments))
-        except Exception as error:
-            future.set_exception(error)
+        _settle(future, functools.partial(function, *arguments))
         return future
+
+
+def _settle(future: Future[Any], function: Callable[[], Any]) -> None:
+    """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
+    try:
+        future.set_result(function())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        future.set_exception(error)
 
 
 class _Worker(SpawnProcess):
@@ -229,10 +233,9 @@ class ProcessPool(Pool):
 
     def start(self) -> None:
         """The processes themselves start when there is something to do."""
-        if self._executor is None:
-            self._executor = ProcessPoolExecutor(
-                self.workers, mp_context=self._context, initializer=prepare_process
-            )
+        self._executor = self._executor or ProcessPoolExecutor(
+            self.workers, mp_context=self._context, initializer=prepare_process
+        )
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         try:
@@ -250,10 +253,7 @@ class ProcessPool(Pool):
 
     def stop(self) -> None:
         """Kill them: they have nothing that the store does not have or that cannot be redone."""
-        if self._executor is None:
-            return
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        self._executor = None
+        self._shut_down(wait=False)
         for process in self._context.started:
             # one that has been closed, or was never started
             with contextlib.suppress(ValueError, AttributeError, AssertionError):
@@ -262,8 +262,11 @@ class ProcessPool(Pool):
         self._context.started = ()
 
     def finish(self) -> None:
+        self._shut_down(wait=True)
+
+    def _shut_down(self, *, wait: bool) -> None:
         if self._executor is not None:
-            self._executor.shutdown(wait=True)
+            self._executor.shutdown(wait=wait, cancel_futures=True)
             self._executor = None
 
 
@@ -283,20 +286,18 @@ class MpiPool(Pool):
                 "kind='mpi' needs at least two ranks, got one: rank 0 drives and the others "
                 "compute; run: mpiexec -n 4 memcurve sweep …"
             )
-        self._communicator = futures.MPICommExecutor(self._world, root=0)
-        self._executor = self._communicator.__enter__()  # here the other ranks do all their work
+        self._context = contextlib.ExitStack()
+        communicator = futures.MPICommExecutor(self._world, root=0)
+        self._executor = self._context.enter_context(communicator)  # here the other ranks work
         if self._executor is None:
             raise SystemExit(0)
         self.workers = int(self._world.Get_size()) - 1
-        self._stopped = False
 
     def stop(self) -> None:
         """Drop what is queued and wait a second for what runs; then end the whole job.
 
         A rank cannot be interrupted, and the driver cannot end before the others.
         """
-        if self._stopped:
-            return
         self._executor.shutdown(wait=False, cancel_futures=True)
         waiting = threading.Thread(target=self.finish, daemon=True)
         waiting.start()
@@ -306,9 +307,7 @@ class MpiPool(Pool):
             self._world.Abort(130)
 
     def finish(self) -> None:
-        if not self._stopped:
-            self._stopped = True
-            self._communicator.__exit__(None, None, None)
+        self._context.close()  # which does so once
 
 
 class DaskPool(Pool):
@@ -325,15 +324,18 @@ class DaskPool(Pool):
         self._address, self._asked_for, self._timeout = address, workers, timeout
         self._client: Any = None
         self._cluster: Any = None
-        self._last_seen = 0.0
+        self._last_seen, self._closing = 0.0, threading.Event()
         self._log_levels: dict[logging.Logger, int] = {}
-        self._closing = threading.Event()
 
     def start(self) -> None:
         """Connect, and make sure that there are workers and that they are like the driver."""
         if self._client is not None:
             return
-        self._log_levels = _silenced()
+        # the errors here say what Dask would report on stderr
+        names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+        self._log_levels = {logger: logger.level for logger in map(logging.getLogger, names)}
+        for logger in self._log_levels:
+            logger.setLevel(logging.CRITICAL)
         if self._address is None:
             self._start_cluster()
         try:
@@ -377,12 +379,8 @@ class DaskPool(Pool):
 
     def stop(self) -> None:
         """Drop what is queued; a cluster that was started here ends, others stay."""
-        self._closing.set()
-        client, cluster = self._client, self._cluster
-        self._client = self._cluster = None
-        if client is None and cluster is None:
-            return
-        closing = threading.Thread(target=_close, args=(client, cluster), daemon=True)
+        cluster = self._cluster
+        closing = threading.Thread(target=self._close, daemon=True)
         closing.start()
         if cluster is not None:
             cluster.shutdown_on_close = False  # the interpreter would wait for it once more
@@ -393,11 +391,16 @@ class DaskPool(Pool):
         closing.join(1)  # a scheduler that does not answer must not keep the driver
 
     def finish(self) -> None:
-        self._closing.set()
-        _close(self._client, self._cluster)
-        self._client = self._cluster = None
+        self._close()
         for logger, level in self._log_levels.items():
             logger.setLevel(level)
+
+    def _close(self) -> None:
+        self._closing.set()
+        parts, self._client, self._cluster = (self._client, self._cluster), None, None
+        for part in parts:
+            with contextlib.suppress(Exception):  # what is not there or does not answer is closed
+                part.close(timeout=1)
 
     def _start_cluster(self) -> None:
         """Start it in a thread to which Ctrl-C means nothing, as do then its processes.
@@ -405,29 +408,26 @@ class DaskPool(Pool):
         They inherit what is blocked. Dask's own would end, with a traceback each, and be replaced.
         """
         dask = optional("dask", "a sweep on a Dask cluster", "dask")
-        problems: list[BaseException] = []
 
-        def start() -> None:
-            try:
-                # a case that kills its worker is tried again by the sweep itself
-                few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
-                with blocked_interrupts(), few:
-                    self._cluster = self._distributed.LocalCluster(
-                        n_workers=self._asked_for, threads_per_worker=1, dashboard_address=None,
-                        silence_logs=logging.CRITICAL,
-                    )  # fmt: skip
-            except BaseException as error:
-                problems.append(error)
+        def cluster() -> Any:
+            # a case that kills its worker is tried again by the sweep itself
+            few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+            with blocked_interrupts(), few:
+                return self._distributed.LocalCluster(
+                    n_workers=self._asked_for, threads_per_worker=1, dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )  # fmt: skip
 
-        starting = threading.Thread(target=start, daemon=True)
-        starting.start()
-        while starting.is_alive():
-            starting.join(0.1)
-        if problems:
+        started: Future[Any] = Future()
+        threading.Thread(target=_settle, args=(started, cluster), daemon=True).start()
+        while not started.done():
+            time.sleep(0.1)
+        if problem := started.exception():
             raise UnusableWorkerError(
-                f"no Dask cluster could be started on this machine ({problems[0]}); a script that "
+                f"no Dask cluster could be started on this machine ({problem}); a script that "
                 f"starts a sweep has to do so under `if __name__ == '__main__':`."
-            ) from problems[0]
+            ) from problem
+        self._cluster = started.result()
 
     def _watch(self) -> None:
         """Ask who is there, aside: a scheduler that hangs must not hang the driver."""
@@ -450,12 +450,12 @@ class DaskPool(Pool):
         ours, theirs = versions(), self._client.run(found)
         self.workers = max(1, len(theirs))
         problems = [
-            f"{worker} has {package} {there[package]}, not {version}"
-            if there[package]
-            else f"{worker} lacks {package}"
+            f"{worker} has {name} {there[name]}, not {ours[name]}"
+            if there[name]
+            else f"{worker} lacks {name}"
             for worker, there in theirs.items()
-            for package, version in ours.items()
-            if there[package] != version
+            for name in ours
+            if there[name] != ours[name]
         ]
         if problems:
             wanted = " ".join(f"{name}=={version}" for name, version in ours.items())
@@ -491,22 +491,6 @@ async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
         future.set_exception(error)
 
 
-def _silenced() -> dict[logging.Logger, int]:
-    """Keep Dask from reporting on stderr what the errors here say; returns the levels before."""
-    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
-    before = {logger: logger.level for logger in map(logging.getLogger, names)}
-    for logger in before:
-        logger.setLevel(logging.CRITICAL)
-    return before
-
-
-def _close(client: Any, cluster: Any) -> None:
-    for part in (client, cluster):
-        if part is not None:
-            with contextlib.suppress(Exception):  # what does not answer is closed enough
-                part.close(timeout=1)
-
-
 @contextlib.contextmanager
 def open_executor(
     kind: str, *, workers: int | None = None, address: str | None = None, dask_timeout: float = 60.0
@@ -514,25 +498,20 @@ def open_executor(
     """Open a pool of workers, and end them when it is left.
 
     Enter it before the store: under MPI every rank comes here, and those that work for rank 0 go no
-    further. They leave by ``SystemExit(0)`` when it has finished.
-
-    ``workers`` is the number of processes, one for each core by default, of "processes" and of a
-    Dask cluster that is started here. ``address`` is that of a Dask scheduler, whose workers need
-    memcurve, numpy and scipy in the versions of the driver, and one process each (``dask worker
-    --nworkers 8 --nthreads 1``): threads of one process take turns. ``dask_timeout`` is in seconds:
-    how long to wait for a worker, at the start and when all have died.
+    further but leave by ``SystemExit(0)`` when it has finished. The workers at the ``address`` of a
+    Dask scheduler need the driver's memcurve, numpy and scipy, and a process each, since threads of
+    one take turns; ``dask_timeout`` is how many seconds to wait for one.
     """
     if workers is not None:
         require_size(workers, "workers")
         if kind in ("serial", "mpi") or address is not None:
-            remedy = {"serial": "leave it out", "mpi": "use mpiexec -n"}.get(
-                kind, "the cluster has the workers it has; leave it out"
-            )
+            known = {"serial": "leave it out", "mpi": "use mpiexec -n"}
+            remedy = known.get(kind, "the cluster has the workers it has; leave it out")
             raise ValueError(f"`workers` must not be given for {kind}, got {workers}; {remedy}.")
     if address is not None and kind != "dask":
         raise ValueError(f"`address` is for kind='dask' alone, got {address!r} with {kind!r}.")
     require_number(dask_timeout, "dask_timeout", "of seconds above 0", lambda s: s > 0)
-    count = workers or _cores()
+    count = workers or cores()
     pools: dict[str, Callable[[], Pool]] = {
         "serial": SerialPool,
         "processes": lambda: ProcessPool(count),
@@ -548,7 +527,7 @@ def open_executor(
     pool.finish()
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores this process may use; Windows cannot wait for more than 61 processes."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

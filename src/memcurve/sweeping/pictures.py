@@ -121,7 +121,7 @@ def require_readable(points: Finished, picture: Picture) -> None:
 
 def _series(points: Finished, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
     """One a line or colour: label, quantity and what its rows have in common."""
-    labels = {quantity: _quantity_label(quantity) for quantity in picture.quantity or ()}
+    labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
     if picture.hue is None:
         return [(label, quantity, {}) for quantity, label in labels.items()]
     return [
@@ -210,9 +210,9 @@ def _draw_heatmap(points: Finished, picture: Picture, ax: Axes) -> None:
     ax.set_xlabel(_AXIS_LABELS.get(x, x))
     ax.set_ylabel(_AXIS_LABELS.get(y, y))
     figure: Any = ax.figure
-    over = _averaged(points, picture)
-    name = _quantity_label(quantity) + (f", mean of {over}" if over else "")
-    figure.colorbar(image, ax=ax, label="\n".join([name, *_left_out(points, picture)]))
+    over, missing = _averaged(points, picture)
+    name = QUANTITIES[quantity].label + (f", mean of {over}" if over else "")
+    figure.colorbar(image, ax=ax, label="\n".join([name, *missing]))
     middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
     for (b, a), value in np.ndenumerate(cells) if cells.size <= 150 else ():
         if np.isfinite(value):
@@ -236,8 +236,8 @@ def _draw_curves(points: Finished, picture: Picture, ax: Axes) -> None:
         totals = [points.columns["total"][place] for place in places if "total" in points.columns]
         if known := [total for total in totals if total is not None]:
             name = f"{name}: total {np.mean(known):.4g}"  # of all lags, also those not on the curve
-        low, high = np.nanmin(stack, axis=0), np.nanmax(stack, axis=0)
-        mean, colour = np.nanmean(stack, axis=0), _colour(k)
+        low, mean, high = (of(stack, axis=0) for of in (np.nanmin, np.nanmean, np.nanmax))
+        colour = _colour(k)
         ax.fill_between(range(longest), low, high, color=colour, alpha=0.18, lw=0)
         ax.plot(mean[:shortest], color=colour, lw=1.8, ls=_style(k), label=name)
         if shortest < longest:  # of those curves that go so far
@@ -250,8 +250,7 @@ def _draw_curves(points: Finished, picture: Picture, ax: Axes) -> None:
     ax.set_ylabel("memory $MC_τ$")
     ax.grid(alpha=0.25)
     dotted = any(line.get_linestyle() == ":" for line in ax.lines)
-    cut = "dotted: of those that go so far" if dotted else None
-    _legend(ax, "\n".join(filter(None, [_shared(points, picture), cut])))
+    _legend(points, picture, ax, *(["dotted: of those that go so far"] if dotted else []))
 
 
 def _finish(points: Finished, picture: Picture, ax: Axes) -> None:
@@ -261,7 +260,7 @@ def _finish(points: Finished, picture: Picture, ax: Axes) -> None:
     if quantities == ("total",) and all(row.case.get("noise") for row in points.table.rows):
         name = "usable memory"
     elif len(quantities) == 1:
-        name = _quantity_label(quantities[0])
+        name = QUANTITIES[quantities[0]].label
     else:
         name = "memory" if all(bounded) else "lags, or memory"
     ax.set_xlabel(_AXIS_LABELS.get(x, x))
@@ -274,11 +273,14 @@ def _finish(points: Finished, picture: Picture, ax: Axes) -> None:
         _draw_bound(points, x, ax)
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
-    _legend(ax, _shared(points, picture))
+    _legend(points, picture, ax)
 
 
-def _legend(ax: Axes, title: str) -> None:
+def _legend(points: Finished, picture: Picture, ax: Axes, *remarks: str) -> None:
     """Beside the axes, where it cannot cover data."""
+    over, missing = _averaged(points, picture)
+    head = [f"mean and range of {over}"] if over else []
+    title = "\n".join([*head, *missing, *remarks])
     if len(ax.get_legend_handles_labels()[0]) > 1 or title:
         legend = ax.legend(
             loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0, fontsize=9,
@@ -287,31 +289,17 @@ def _legend(ax: Axes, title: str) -> None:
         legend.get_title().set_color("0.35")
 
 
-def _shared(points: Finished, picture: Picture) -> str:
-    """What the cases at one point differ in, and so what the bands are; what is missing there."""
-    over = _averaged(points, picture)
-    lines = [f"mean and range of {over}"] if over else []
-    return "\n".join([*lines, *_left_out(points, picture)])
-
-
-def _left_out(points: Finished, picture: Picture) -> list[str]:
-    """How many finished cases do not know what is drawn: a mean without them may mislead."""
-    quantities = picture.quantity or () if picture.kind != "curves" else ()
-    missing = {quantity: points.columns[quantity].count(None) for quantity in quantities}
-    lines = [
-        f"{count:,} of {len(points.rows):,} {QUANTITIES[quantity].missing}, not drawn"
-        for quantity, count in missing.items()
-        if count
-    ]
-    return list(dict.fromkeys(lines))
-
-
-def _averaged(points: Finished, picture: Picture) -> str:
-    if not _is_grid(points):
-        return ""
+def _averaged(points: Finished, picture: Picture) -> tuple[str, list[str]]:
+    """What the cases at one point differ in, and how many of them do not know what is drawn."""
     shown, columns = (picture.x, picture.y, picture.hue), points.table.columns()
-    rest = {axis: len({*columns[axis]}) for axis in points.table.axes if axis not in shown}
-    return " × ".join(f"{n} {_PLURALS.get(axis, f'{axis}s')}" for axis, n in rest.items())
+    rest = [axis for axis in points.table.axes if axis not in shown] if _is_grid(points) else []
+    over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
+    missing = {}  # a mean without them may mislead
+    for quantity in picture.quantity or () if picture.kind != "curves" else ():
+        if count := points.columns[quantity].count(None):
+            why = QUANTITIES[quantity].missing
+            missing[f"{count:,} of {len(points.rows):,} {why}, not drawn"] = quantity
+    return " × ".join(over), list(missing)
 
 
 def _is_grid(points: Finished) -> bool:
@@ -348,10 +336,6 @@ def _colour(k: int) -> str:
 
 def _style(k: int) -> str:
     return "-" if k < len(plot.COLOURS) else "--"
-
-
-def _quantity_label(name: str) -> str:
-    return QUANTITIES[name].label or name
 
 
 def _hue_label(picture: Picture, hue: Any) -> str:

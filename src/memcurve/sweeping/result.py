@@ -27,7 +27,7 @@ from memcurve.sweeping.pictures import draw
 from memcurve.sweeping.specification import WHOLE, Named, Picture
 from memcurve.sweeping.store import Row, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import DEFAULTS, Finished, Table, number_text
+from memcurve.sweeping.tables import Finished, Table, alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -201,12 +201,16 @@ class Sweep(Table, Result):  # type: ignore[override]
             table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
         with replacing(path) as stream:
             if ending == ".csv":
-                stream.write(self._as_csv(table).encode())
+                about = self.provenance.items()
+                lines = [f"# {key}: {json.dumps(v, ensure_ascii=False)}" for key, v in about]
+                rows = zip(*table.values(), strict=True)
+                lines += [",".join(table), *(",".join(map(_cell, cells)) for cells in rows), ""]
+                stream.write("\n".join(lines).encode())
             elif ending == ".parquet":
                 pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
                 content = pa.table(table)
-                about = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
-                metadata = {**(content.schema.metadata or {}), **about}
+                metadata = dict(content.schema.metadata or {})
+                metadata["memcurve"] = json.dumps(self.provenance, ensure_ascii=False)
                 parquet.write_table(content.replace_schema_metadata(metadata), stream)
             else:
                 with tempfile.TemporaryDirectory() as folder:
@@ -214,13 +218,6 @@ class Sweep(Table, Result):  # type: ignore[override]
                     self.to_xarray().to_netcdf(draft, engine="h5netcdf")
                     with draft.open("rb") as written:
                         shutil.copyfileobj(written, stream)
-
-    def _as_csv(self, table: Mapping[str, list[Any]]) -> str:
-        about = self.provenance.items()
-        lines = [f"# {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about]
-        lines.append(",".join(table))
-        lines += [",".join(map(_cell, cells)) for cells in zip(*table.values(), strict=True)]
-        return "\n".join(lines) + "\n"
 
     def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
         """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
@@ -232,8 +229,7 @@ class Sweep(Table, Result):  # type: ignore[override]
         for axis, values in study.axes.items():  # the rows are in the order of the study
             if len(values) > 1:
                 shown = [v.label if isinstance(v, Named) else v for v in values]
-                filled = [DEFAULTS.get(axis) if v is None else v for v in shown]
-                found[axis] = (axis, _coordinate(filled))
+                found[axis] = (axis, _coordinate(alike(axis, shown)))
         return tuple(found), tuple(len(values) for _, values in found.values()), found
 
     def _derived(self) -> dict[str, Any]:
@@ -290,8 +286,7 @@ def require_ending(path: FilePath) -> str:
 
 def _coordinate(values: list[Any]) -> Any:
     if any(isinstance(value, str) for value in values):
-        words = ["" if v is None else v if isinstance(v, str) else number_text(v) for v in values]
-        return np.array(words, dtype=object)
+        return np.array([value or "" for value in values], dtype=object)
     return np.array(values, dtype=float if None in values else None)  # None is NaN
 
 
@@ -331,16 +326,16 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
 
 def _study_number(store: Store, study: Study) -> int:
     """The number of the study that is meant: by its text, or else by its cases."""
-    known = dict(reversed(store.studies().items()))
-    for number, text in known.items():
+    known = store.studies()
+    keys: set[str] = set()
+    for number, text in reversed(known.items()):
         if text == study.text:
             return number
     # a comment, a title or a picture may have changed since
-    keys: set[str] = set()
-    for number, text in known.items():
+    for number, text in reversed(known.items()):
         if not is_list(text) and sum(store.counts(number).values()) == study.count:
             keys = keys or {case.key for case in study.cases()}
-            if keys == store.keys(number):
+            if keys == {row.key for row in store.rows(number)}:
                 return number
     raise ValueError(
         f"{store.path} has no results of study {study.name!r} as it is now, with its "

@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -153,67 +152,46 @@ def _planned(study: Any) -> tuple[Study | None, str, Iterable[Case]]:
     return None, text, listed
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Counts of a study's cases, and what some of those that are left took.
-
-    ``done`` and ``failed`` are None for a study too large to look up; ``seconds`` is the time for
-    all that is left, an estimate from ``timed`` cases, None where none was timed.
-    """
-
-    count: int
-    done: int | None
-    failed: int | None
-    timed: int
-    workers: int
-    seconds: float | None
-    error: str | None = None
-
-    @property
-    def pending(self) -> int:
-        """Cases that would be computed."""
-        return self.count - (self.done or 0) - (self.failed or 0)
-
-
 def estimate(
-    study: Study,
-    store: str | os.PathLike[str],
-    *,
-    workers: int,
-    retry_failed: bool = False,
-    time_it: bool = True,
-) -> Estimate:
-    """Count the cases that are left and, if ``time_it``, time some of them, chosen at random."""
+    study: Study, store: Path, *, workers: int, retry_failed: bool = False, time_it: bool = True
+) -> dict[str, Any]:
+    """Count the cases that are left and, if ``time_it``, time some of them, chosen at random.
+
+    ``done`` and ``failed`` are None for a study too large to look up; ``estimated_seconds`` is for
+    all that is left, from ``timed_cases``, and None where none was timed.
+    """
     known: dict[str, str] = {}
-    if Path(store).is_file():
+    if store.is_file():
         with Store.open(store, read_only=True) as opened:
             for number in opened.studies():
                 known |= {row.key: row.status for row in opened.rows(number)}
-    done = failed = None
+    done = failed = seconds = error = None
     places: Sequence[int] = range(study.count)
     if study.count <= MANY_CASES:
         finished = ("done",) if retry_failed else ("done", "failed")
         found = [known.get(case.key) for case in study.cases()]
         done, failed = found.count("done"), 0 if retry_failed else found.count("failed")
         places = [place for place, status in enumerate(found) if status not in finished]
-    if not places or not time_it:
-        return Estimate(study.count, done, failed, 0, workers, None)
     # drawn with a fixed seed, so that the same question has the same answer
-    chosen = random.Random(0).sample(places, min(_TIMED_CASES, len(places)))
-    with contextlib.suppress(Exception):  # the libraries, whose loading is not a matter of cases
-        evaluate(dataclasses.replace(study.case_at(chosen[0]), size=4).to_dict())
-    start, timed, error = time.perf_counter(), 0, None
-    for place in chosen:
-        timed += 1
+    count = min(_TIMED_CASES, len(places)) if time_it else 0
+    chosen = [study.case_at(place) for place in random.Random(0).sample(places, count)]
+    for case in chosen[:1]:
+        with contextlib.suppress(Exception):  # the libraries, whose loading is no matter of cases
+            evaluate(dataclasses.replace(case, size=4).to_dict())
+    start, timed = time.perf_counter(), 0
+    for timed, case in enumerate(chosen, 1):
         try:
-            evaluate(study.case_at(place).to_dict())
+            evaluate(case.to_dict())
         except Exception as problem:
             error = f"{type(problem).__name__}: {problem}"
+        seconds = (time.perf_counter() - start) / timed * len(places) / min(workers, len(places))
         if time.perf_counter() - start > _TIMED_SECONDS:
             break
-    each = (time.perf_counter() - start) / timed
-    seconds = each * len(places) / min(workers, len(places))
-    return Estimate(study.count, done, failed, timed, workers, seconds, error)
+    return {
+        "count": study.count, "done": done, "failed": failed,
+        "pending": study.count - (done or 0) - (failed or 0), "workers": workers,
+        "estimated_seconds": seconds, "timed_cases": timed, "error": error,
+    }  # fmt: skip
 
 
 def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:

@@ -38,6 +38,7 @@ AXES = (
     "ensemble", "size", "spectral_radius", "density", "mask", "inputs", "input", "noise",
     "method", "lags", "seed",
 )  # fmt: skip
+_NEEDED = ("ensemble", "size")
 WHOLE = ("size", "inputs", "lags", "seed")
 _OPTIONS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "ensemble": ensemble_options,
@@ -80,29 +81,27 @@ class Span(NamedTuple):
         return round(inside) if self.whole else inside
 
 
-def axis_values(
-    name: str, given: Any, *, random: bool = False, repeats: bool = False
-) -> Sequence[Any] | Span:
+def axis_values(name: str, given: Any, *, design: str) -> Sequence[Any] | Span:
     """The values of the axis ``name`` as a study writes them.
 
     One value, a list, ``{from, to}`` (with ``step`` for whole numbers, ``count`` and ``log`` for
-    others), or in a random search ``{low, high, log}``. Long ranges are not expanded. A list has a
-    value twice only where ``repeats`` is true: in a zip that makes another case, in a random search
-    it is drawn twice as often.
+    others), or in a random search ``{low, high, log}``. Long ranges are not expanded. Only in a
+    grid may no value be there twice: in a zip that makes another case, in a random search it is
+    drawn twice as often.
     """
     if isinstance(given, Mapping) and not (name in _OPTIONS and "name" in given):
         if name not in (*WHOLE, "spectral_radius", "density", "noise"):
             form = 'a name or { name = "…", option = … }' if name in _OPTIONS else "a word"
             raise ValueError(f"must be a value or a list of values, each {form}; got {given!r}.")
-        if random and set(given) & {"low", "high"}:
+        if design == "random" and set(given) & {"low", "high"}:
             return _span(name, _validated(_Limits, given))
         return _range(name, given) if name in WHOLE else _spaced(name, given)
     values = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not values:
         raise ValueError("is empty; give at least one value, or leave it out.")
     tidy = tuple(_value(name, value) for value in values)
-    for k, value in enumerate(() if repeats else tidy):
-        if value in tidy[:k]:
+    for k, value in enumerate(tidy):
+        if design == "grid" and value in tidy[:k]:
             raise ValueError(f"has {values[k]!r} twice; leave one out.")
     return tidy
 
@@ -231,14 +230,12 @@ class Picture(_Table):
 
 def _axes(design: str, needed: bool) -> Any:
     """The table of a design; that of a quick run needs no axis."""
-    random, repeats = design == "random", design != "grid"
     fields: dict[str, Any] = {}
     for name in AXES:
-        values = functools.partial(axis_values, name, random=random, repeats=repeats)
-        required = needed and name in ("ensemble", "size")
-        fields[name] = (Annotated[Any, BeforeValidator(values)], ... if required else None)
+        values = BeforeValidator(functools.partial(axis_values, name, design=design))
+        fields[name] = (Annotated[Any, values], ... if needed and name in _NEEDED else None)
     # the seed is that of the search: each case gets a seed of its own from it
-    for name, least in (("samples", 1), ("seed", 0)) if random else ():
+    for name, least in (("samples", 1), ("seed", 0)) if design == "random" else ():
         number = Annotated[StrictInt, Field(ge=least, le=LARGEST)]
         fields[name] = (number, ... if needed else None)
     return create_model(f"_{design}", __base__=_Table, **fields)
@@ -281,10 +278,10 @@ class Specification:
     @property
     def varied(self) -> tuple[str, ...]:
         """The axes along which cases differ, in the order of tables."""
-        axes = ["seed"] if self.design == "random" else []
+        axes = {"seed"} if self.design == "random" else set()
         for axis, values in self.axes.items():
             if isinstance(values, Span) or any(value != values[0] for value in values):
-                axes.append(axis)
+                axes.add(axis)
         return tuple(axis for axis in AXES if axis in axes)
 
 
@@ -302,15 +299,12 @@ def checked(content: Mapping[str, Any]) -> Specification:
         _validated(_QUICK[design], model.quick, "quick")
     axes = {axis: getattr(getattr(model, design), axis) for axis in content[design]}
     _require_drawable(model, list(axes))
-    search = design == "random"  # its seed is no axis
+    beside = {name: getattr(model, name) for name in ("title", "curves", "conclusion", "picture")}
+    samples, seed = (axes.pop(n) if design == "random" else None for n in ("samples", "seed"))
     return Specification(
-        design=design,
-        samples=axes.pop("samples") if search else None,
-        search_seed=axes.pop("seed") if search else None,
-        axes=axes,
-        keep=tidy_keep(model.keep),
-        **{name: getattr(model, name) for name in ("title", "curves", "conclusion", "picture")},
-    )
+        design=design, axes=axes, samples=samples, search_seed=seed,  # which is no axis
+        keep=tidy_keep(model.keep), **beside,
+    )  # fmt: skip
 
 
 def made_quick(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -336,6 +330,7 @@ def _validated(model: Any, content: Any, table: str = "") -> Any:
 def _require_drawable(model: Any, axes: Sequence[str]) -> None:
     """Raise unless the picture is of axes and quantities that the study has."""
     picture, quantities = model.picture, model.picture.quantity or ()
+    heatmap = picture.kind == "heatmap"
     for field in ("x", "y", "hue"):
         axis = getattr(picture, field)
         if axis not in (None, *axes):
@@ -350,12 +345,12 @@ def _require_drawable(model: Any, axes: Sequence[str]) -> None:
             )
     if picture.kind == "curves" and not model.curves:
         raise ValueError("picture.kind: 'curves' needs `curves = true`, to keep them.")
-    if picture.kind == "heatmap" and None in (picture.x, picture.y):
+    if heatmap and None in (picture.x, picture.y):
         raise ValueError("picture.kind: 'heatmap' needs the axes x and y.")
-    if picture.kind == "heatmap" and len(quantities) > 1:
+    if heatmap and len(quantities) > 1:
+        listed = ", ".join(quantities)
         raise ValueError(
-            f"picture.quantity: a heat map shows one quantity, got {', '.join(quantities)}; leave "
-            f"one of them."
+            f"picture.quantity: a heat map shows one quantity, got {listed}; leave one of them."
         )
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -97,10 +97,10 @@ class Store:
     does not work across a network). Each result is on the disk when :meth:`put` returns.
     """
 
-    def __init__(
-        self, path: Path, connection: sqlite3.Connection, lock: _WriterLock | None
-    ) -> None:
-        self.path, self._connection, self._lock = path, connection, lock
+    def __init__(self, path: Path, connection: sqlite3.Connection, close: Callable[[], None]):
+        #: Close the file and let others write to it.
+        self.close = close
+        self.path, self._connection = path, connection
         self._run: int | None = None
         #: Versions and the like. The driver sets it, and it is kept with each study begun and with
         #: the results that follow.
@@ -116,18 +116,10 @@ class Store:
         file = Path(path)
         _require_store_or_nothing(file, read_only=read_only)
         with contextlib.ExitStack() as undo:
-            lock = None if read_only else _WriterLock(file)
-            if lock is not None:
-                undo.callback(lock.release)
-            store = cls(file, _connect(file, read_only=read_only), lock)
-            undo.pop_all()
-        return store
-
-    def close(self) -> None:
-        """Close the file and let others write to it."""
-        self._connection.close()
-        if self._lock is not None:
-            self._lock.release()
+            if not read_only:
+                undo.enter_context(_writer_lock(file))
+            connection = undo.enter_context(contextlib.closing(_connect(file, read_only=read_only)))
+            return cls(file, connection, undo.pop_all().close)
 
     def __enter__(self) -> Self:
         return self
@@ -142,20 +134,50 @@ class Store:
         a number of its own. Equal keys must have equal content, and a case that is named twice is
         one. There may be millions: only some thousands are held at a time.
         """
-        stream = iter(cases)
+        stream, position, execute = iter(cases), 0, self._connection.execute
         with _explained(self.path):
-            registration = _Registration(self._connection, text)
+            query = "INSERT INTO studies (text, created) VALUES (?, ?)"
+            number: Any = execute(query, (text, _now())).lastrowid
             while batch := list(itertools.islice(stream, _REGISTERED_AT_ONCE)):
                 with _transaction(self._connection):
                     for key, case in batch:
-                        registration.add(key, canonical(case))
+                        position += self._register(number, position, key, canonical(case))
             with _transaction(self._connection):
-                number = registration.complete()
-                self._run = self._connection.execute(
-                    "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)",
-                    (number, _now(), canonical(self.provenance)),
-                ).lastrowid
-        return number
+                number = self._completed(number, text)
+                # left are a copy of a study that is known, and what was interrupted
+                rest = "SELECT id FROM studies WHERE NOT complete"
+                execute(f"DELETE FROM members WHERE study_id IN ({rest})")
+                execute("DELETE FROM studies WHERE NOT complete")
+                query = "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)"
+                self._run = execute(query, (number, _now(), canonical(self.provenance))).lastrowid
+        return int(number)
+
+    def _register(self, study: int, position: int, key: str, content: str) -> int:
+        """Make a case a member of a study; returns 0 where it is one already."""
+        execute = self._connection.execute
+        found = execute("SELECT id, content FROM cases WHERE key = ?", (key,)).fetchone()
+        query = "INSERT INTO cases (key, content) VALUES (?, ?)"
+        case, there = found or (execute(query, (key, content)).lastrowid, content)
+        if there != content:
+            raise ValueError(
+                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
+                f"{content} now; give another --store."
+            )
+        query = "INSERT OR IGNORE INTO members VALUES (?, ?, ?)"
+        return execute(query, (study, position, case)).rowcount
+
+    def _completed(self, study: int, text: str) -> int:
+        """The number of a study whose cases are all there now: that of an equal one, if any."""
+        members = "SELECT position, case_id FROM members WHERE study_id ="
+        for (other,) in self._select("SELECT id FROM studies WHERE complete AND text = ?", text):
+            differing = (
+                self._select(f"{members} ? EXCEPT {members} ? LIMIT 1", *pair)
+                for pair in ((study, other), (other, study))
+            )
+            if not any(differing):
+                return int(other)
+        self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (study,))
+        return study
 
     def pending(self, study: int) -> Iterator[tuple[str, str]]:
         """Key and content (as JSON) of the cases without a result, in the study's order."""
@@ -247,14 +269,6 @@ class Store:
         )
         return {run: json.loads(text) for run, text in found}
 
-    def keys(self, study: int) -> set[str]:
-        """The keys of the cases of a study."""
-        found = self._select(
-            "SELECT c.key FROM members m JOIN cases c ON c.id = m.case_id WHERE m.study_id = ?",
-            self.number(study),
-        )
-        return {key for (key,) in found}
-
     def _select(self, query: str, *values: Any) -> list[Any]:
         with _explained(self.path):
             return self._connection.execute(query, values).fetchall()
@@ -266,125 +280,53 @@ class Store:
             last = page[-1][0]
 
 
-class _Registration:
-    """The cases of a study, compared with what the store holds under the same text.
-
-    As long as they agree nothing is written, so that a sweep that goes on keeps its number. Where
-    they differ, for instance since another version makes other cases of the same text, the study
-    becomes a new one and the old one stays as it was. A registration that was interrupted is
-    continued.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, text: str) -> None:
-        self._connection, self._text, self._position = connection, text, 0
-        found: Any = connection.execute(
-            "SELECT id, complete, (SELECT count(*) FROM members WHERE study_id = studies.id) "
-            "FROM studies WHERE text = ? ORDER BY id DESC LIMIT 1",
-            (text,),
-        ).fetchone() or (None, False, 0)
-        self._study, self._complete, self._length = found
-
-    def add(self, key: str, content: str) -> None:
-        """Take the next case; the caller has opened a transaction."""
-        self._connection.execute(
-            "INSERT INTO cases (key, content) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
-            (key, content),
-        )
-        case, there, place = self._connection.execute(
-            "SELECT c.id, c.content, m.position FROM cases c LEFT JOIN members m "
-            "ON m.study_id = ? AND m.case_id = c.id WHERE c.key = ?",
-            (self._study, key),
-        ).fetchone()
-        if there != content:
-            raise ValueError(
-                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
-                f"{content} now; give another --store."
-            )
-        if place is not None and place < self._position:
-            return  # the study names it twice
-        if place != self._position:
-            if self._study is None or self._complete or self._position < self._length:
-                self._branch()
-            self._connection.execute(
-                "INSERT INTO members VALUES (?, ?, ?)", (self._study, self._position, case)
-            )
-            self._length += 1
-        self._position += 1
-
-    def complete(self) -> int:
-        """The number of the study, all of whose cases are there now."""
-        if self._study is None or self._position < self._length:
-            self._branch()
-        self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (self._study,))
-        return int(self._study)
-
-    def _branch(self) -> None:
-        """Go on as a new study that has the cases up to here in common with the old one."""
-        old, execute = self._study, self._connection.execute
-        self._study = execute(
-            "INSERT INTO studies (text, created) VALUES (?, ?)", (self._text, _now())
-        ).lastrowid
-        execute(
-            "INSERT INTO members SELECT ?, position, case_id FROM members "
-            "WHERE study_id = ? AND position < ?",
-            (self._study, old, self._position),
-        )
-        if not self._complete:  # it never became a study
-            execute("DELETE FROM members WHERE study_id = ?", (old,))
-            execute("DELETE FROM studies WHERE id = ?", (old,))
-        self._complete, self._length = False, self._position
-
-
 def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
-class _WriterLock:
-    """The right to write to ``path``, held until :meth:`release` or the end of the process.
+@contextlib.contextmanager
+def _writer_lock(path: Path) -> Iterator[None]:
+    """Hold the right to write to ``path``, at most until the end of the process.
 
     It is a lock of the system on ``<path>.lock``, not the presence of that file: a process that was
     killed holds nothing, and the file may stay. Who holds it stands in ``<path>.writer``, since a
     locked file cannot be read on every system.
     """
-
-    def __init__(self, path: Path) -> None:
-        # of the process, not of the thread that opened the store
-        self._lock = FileLock(f"{path}.lock", thread_local=False)
-        self._holder = Path(f"{path}.writer")
+    # of the process, not of the thread that opened the store
+    lock, holder = FileLock(f"{path}.lock", thread_local=False), Path(f"{path}.writer")
+    try:
+        path.parent.stat()  # filelock would make the folder
+        lock.acquire(blocking=False)
+        kind: type = type(lock)
+        if issubclass(kind, SoftFileLock):  # what filelock takes where the system has no locks
+            raise NotImplementedError("the file system has no locks")
+    except Timeout:
         try:
-            path.parent.stat()  # filelock would make the folder
-            self._lock.acquire(blocking=False)
-            kind: type = type(self._lock)
-            if issubclass(kind, SoftFileLock):  # what filelock takes where the system has no locks
-                raise NotImplementedError("the file system has no locks")
-        except Timeout:
-            try:
-                holder = "process {} on {}".format(*self._holder.read_text("utf-8").split())
-            except (OSError, ValueError, IndexError):  # it has the lock, but has not said who it is
-                holder = "another process"
-            raise OSError(
-                f"another sweep ({holder}) is writing to {path}; wait for it or give another "
-                f"--store."
-            ) from None
-        except NotImplementedError as error:
-            self._lock.release()
-            raise OSError(
-                f"{path}: cannot be locked ({error}), so that nothing would keep two sweeps apart; "
-                f"put the store on a local disk."
-            ) from error
-        except OSError as error:
-            raise OSError(
-                f"{path}: cannot be written ({error.strerror}); check that its folder exists, may "
-                f"be written to and has room, or give another --store."
-            ) from error
-        with contextlib.suppress(OSError):  # only its name: a full disk is told by what follows
-            self._holder.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
-
-    def release(self) -> None:
-        """Let others write."""
+            who = "process {} on {}".format(*holder.read_text("utf-8").split())
+        except (OSError, ValueError, IndexError):  # it has the lock, but has not said who it is
+            who = "another process"
+        raise OSError(
+            f"another sweep ({who}) is writing to {path}; wait for it or give another --store."
+        ) from None
+    except NotImplementedError as error:
+        lock.release()
+        raise OSError(
+            f"{path}: cannot be locked ({error}), so that nothing would keep two sweeps apart; "
+            f"put the store on a local disk."
+        ) from error
+    except OSError as error:
+        raise OSError(
+            f"{path}: cannot be written ({error.strerror}); check that its folder exists, may "
+            f"be written to and has room, or give another --store."
+        ) from error
+    with contextlib.suppress(OSError):  # only its name: a full disk is told by what follows
+        holder.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
+    try:
+        yield
+    finally:
         with contextlib.suppress(OSError):
-            self._holder.unlink(missing_ok=True)
-        self._lock.release()
+            holder.unlink(missing_ok=True)
+        lock.release()
 
 
 @contextlib.contextmanager
@@ -413,9 +355,27 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Open the store at ``path`` and create it where there is none."""
+    log = path.with_name(path.name + "-wal")
+
+    def opened(mode: str) -> sqlite3.Connection:
+        uri = f"file:{quote(str(path.resolve()))}?{mode}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
+
+    def logged() -> bool:
+        return log.exists() and log.stat().st_size > 0
+
     with _explained(path), contextlib.ExitStack() as undo:
-        connection = _connection(path, read_only)
-        undo.callback(connection.close)
+        connection = opened("mode=ro" if read_only else "mode=rwc")
+        undo.callback(lambda: connection.close())
+        try:
+            _number(connection, "user_version")
+        except sqlite3.OperationalError:
+            # SQLite keeps an index beside a file that is being written to, even for readers. In a
+            # folder that cannot be written to there is no writer, and none is needed.
+            if not read_only or logged():
+                raise
+            connection.close()
+            connection = opened("immutable=1")
         version = _version(connection, path, read_only)
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
@@ -426,7 +386,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
                 with _transaction(connection):
                     for statement in _SCHEMA:
                         connection.execute(statement)
-        if not _has_log(path):  # which has some of the pages
+        if not logged():  # which has some of the pages
             # cut off, e.g. by a copy that did not finish, a file has fewer pages than it says
             expected = _number(connection, "page_count") * _number(connection, "page_size")
             if (size := path.stat().st_size) < expected:
@@ -467,26 +427,6 @@ def _require_store_or_nothing(path: Path, *, read_only: bool) -> None:
         raise ValueError(f"{path} is not a store of sweeps; give another --store.")
 
 
-def _connection(path: Path, read_only: bool) -> sqlite3.Connection:
-    def opened(mode: str) -> sqlite3.Connection:
-        uri = f"file:{quote(str(path.resolve()))}?{mode}"
-        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
-
-    if not read_only:
-        return opened("mode=rwc")
-    connection = opened("mode=ro")
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        # SQLite keeps an index beside a file that is being written to, even for readers. In a
-        # folder that cannot be written to there is no writer, and none is needed.
-        connection.close()
-        if _has_log(path):
-            raise
-        return opened("immutable=1")
-    return connection
-
-
 def _version(connection: sqlite3.Connection, path: Path, read_only: bool) -> int:
     """The format of the store, 0 where there is nothing yet."""
     application = _number(connection, "application_id")
@@ -505,11 +445,6 @@ def _version(connection: sqlite3.Connection, path: Path, read_only: bool) -> int
             f"{SCHEMA_VERSION}); run: pip install --upgrade memcurve"
         )
     return version
-
-
-def _has_log(path: Path) -> bool:
-    log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

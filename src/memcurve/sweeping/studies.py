@@ -234,8 +234,8 @@ class Study(Specification):
 
     @classmethod
     def _of(cls, design: str, name: str, fields: Mapping[str, Any]) -> Self:
-        content = {key: value for key, value in fields.items() if key in BESIDE}
-        axes = {key: value for key, value in fields.items() if key not in BESIDE}
+        content = {key: fields[key] for key in fields if key in BESIDE}
+        axes = {key: fields[key] for key in fields if key not in BESIDE}
         return cls.from_dict(content | {design: axes}, name)
 
     def __repr__(self) -> str:
@@ -265,9 +265,9 @@ def _require_conclusive(specification: Specification) -> None:
             f"conclusion: {name!r} compares all combinations, so it needs [grid], not "
             f"[{specification.design}]; leave it out for a general sentence."
         )
-    axes, keep = specification.axes, specification.keep
-    lacking = [f"the axis {axis!r} in [grid]" for axis in SHIPPED[name].axes if axis not in axes]
-    lacking += [f"{one!r} in `keep`" for one in SHIPPED[name].quantities if one not in keep]
+    needs, axes, keep = SHIPPED[name], specification.axes, specification.keep
+    lacking = [f"the axis {axis!r} in [grid]" for axis in needs.axes if axis not in axes]
+    lacking += [f"{one!r} in `keep`" for one in needs.quantities if one not in keep]
     if lacking:
         raise ValueError(
             f"conclusion: {name!r} needs {' and '.join(lacking)}; add that, or leave "
@@ -277,18 +277,16 @@ def _require_conclusive(specification: Specification) -> None:
 
 def _as_toml(content: Mapping[str, Any]) -> str:
     """Tables as TOML that reads back the same; what Python alone has, in the words of a file."""
-    said = {key: value for key, value in content.items() if value is not None}
-    plain = {key: value for key, value in said.items() if not isinstance(value, Mapping)}
+    plain = {key: value for key, value in content.items() if not isinstance(value, Mapping)}
     lines = list(_entries(plain))
-    for name, table in said.items():
+    for name, table in content.items():
         if isinstance(table, Mapping):
             lines += ["", f"[{_key(name)}]", *_entries(table)]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
 def _entries(table: Mapping[str, Any]) -> Iterator[str]:
-    said = {str(key): one for key, one in table.items() if one is not None}
-    return (f"{_key(key)} = {_written(one)}" for key, one in said.items())
+    return (f"{_key(str(k))} = {_written(v)}" for k, v in table.items() if v is not None)
 
 
 def _key(name: str) -> str:
@@ -308,7 +306,7 @@ def _written(value: Any) -> str:
     if isinstance(value, Sequence):
         return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, int | float):
-        return repr(value).lower() if isinstance(value, bool) else repr(value)
+        return repr(value).lower()
     raise TypeError(f"a study file holds numbers, words, lists and tables; got {value!r}.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -63,7 +63,7 @@ class Table:
         for axis in AXES:
             column = [case.get(axis) for case in cases]
             if axis in varied or any(value is not None for value in column):
-                table[axis] = _alike(DEFAULTS.get(axis), column)
+                table[axis] = alike(axis, column)
         for name in self.quantities:
             table[name] = [(row.values or {}).get(name) for row in self.rows]
         for name in ("status", "error", "seconds", "run", "memcurve_version", "key"):
@@ -105,15 +105,12 @@ class Table:
         entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
         failed = ["failed"] if any(entry["failed"] for entry in entries) else []
-        groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        for entry in entries:
-            groups.setdefault(tuple(entry.get(axis) for axis in axes), []).append(entry)
-        words = [texts(entry.get(axis) for entry in entries) for axis in axes]
+        words = {axis: texts(entry[axis] for entry in entries) for axis in axes}
         one = self.quantities[0] if len(self.quantities) == 1 else None
         tail = [f"mean {one}", "sd", "min", "max"] if one else list(self.quantities)
         table = [(*axes, "count", *failed, *tail)]
-        for place, found in groups.items():
-            first = found[0]
+        groups = len(entries) // max(1, len(self.quantities))
+        for first, *others in (entries[k::groups] for k in range(groups)):
             finished = first["count"] + first["unknown"]
             partly = one and first["unknown"]
             counts = [f"{first['count']} of {finished}" if partly else str(finished)]
@@ -121,9 +118,8 @@ class Table:
             if one:
                 numbers = [_text(first[head]) for head in ("mean", "sd", "min", "max")]
             else:
-                numbers = [_mean_and_deviation(entry) for entry in found]
-            labels = [text[value] for text, value in zip(words, place, strict=True)]
-            table.append((*labels, *counts, *numbers))
+                numbers = [_mean_and_deviation(entry) for entry in (first, *others)]
+            table.append((*(words[axis][first[axis]] for axis in axes), *counts, *numbers))
         if most is None or len(table) <= most + 1:
             return table
         gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
@@ -133,8 +129,7 @@ class Table:
     def notes(self) -> tuple[Note, ...]:
         """What one should know before quoting the numbers: what failed, is missing, or differs."""
         notes = []
-        count = self.counts["failed"]
-        if count:
+        if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
             [(error, often)] = errors.most_common(1)
             others = f"; {len(errors) - 1} other errors" if len(errors) > 1 else ""
@@ -143,7 +138,17 @@ class Table:
         if self.counts["pending"]:
             notes.append(Note("sweep", f"{self.counts['pending']:,} cases are not computed yet"))
         for name in self.quantities:
-            notes += self._notes_on(name)
+            entries = self.summary([name])
+            unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
+            cases = f"{unknown:,} of {unknown + known:,} finished cases"
+            partly = any(entry["unknown"] and entry["count"] for entry in entries)
+            if unknown and QUANTITIES[name].share_left is not None:
+                rest = ", which are in no mean of it: what is shown is too low" if partly else ""
+                beyond = f"{name} lies beyond the lags in {cases}{rest}; take more `lags`"
+                notes.append(Note("lags", beyond))
+            elif partly:
+                text = f"{name} is not known of {cases}, which are in no mean of it"
+                notes.append(Note("sweep", text))
         found = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(found) > 1:
             parts = ", ".join(
@@ -152,18 +157,6 @@ class Table:
             )
             notes.append(Note("sweep", f"computed with different versions: {parts}"))
         return tuple(notes)
-
-    def _notes_on(self, name: str) -> Iterator[Note]:
-        entries = self.summary([name])
-        unknown = sum(entry["unknown"] for entry in entries)
-        cases = f"{unknown:,} of {unknown + sum(entry['count'] for entry in entries):,} finished"
-        partly = any(entry["unknown"] and entry["count"] for entry in entries)
-        if unknown and QUANTITIES[name].share_left is not None:
-            rest = ", which are in no mean of it: what is shown is too low" if partly else ""
-            beyond = f"{name} lies beyond the lags in {cases} cases{rest}; take more `lags`"
-            yield Note("lags", beyond)
-        elif partly:
-            yield Note("sweep", f"{name} is not known of {cases} cases, which are in no mean of it")
 
 
 class Finished:
@@ -260,9 +253,9 @@ def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mappi
     return columns
 
 
-def _alike(default: Any, column: Sequence[Any]) -> list[Any]:
+def alike(axis: str, column: Sequence[Any]) -> list[Any]:
     """A column of one type, with the default where nothing is said: words where there are words."""
-    filled = [default if value is None else value for value in column]
+    filled: list[Any] = [DEFAULTS.get(axis) if v is None else v for v in column]
     if any(isinstance(value, str) for value in filled):
         return [v if v is None or isinstance(v, str) else number_text(v) for v in filled]
     return filled

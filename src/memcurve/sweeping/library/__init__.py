@@ -167,12 +167,12 @@ def general(table: Finished) -> str:
         return "No quantity was kept."
     trivial = [name for name in quantities if table.counts_states(name)]
     telling = [name for name in quantities if name not in trivial]
-    the = "The"
-    if trivial:
-        the = f"The {_name(trivial[0])} is the number of states in every case"
+    if not trivial:
+        return _about(table, telling[0], "The")
+    head = f"The {_name(trivial[0])} is the number of states in every case"
     if not telling:
-        return f"{the}, {_range_text(table.spread(trivial[0]))}."
-    return _about(table, telling[0], f"{the}; the" if trivial else the)
+        return f"{head}, {_range_text(table.spread(trivial[0]))}."
+    return _about(table, telling[0], f"{head}; the")
 
 
 def _about(table: Finished, quantity: str, the: str) -> str:

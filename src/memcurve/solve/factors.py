@@ -1,0 +1,122 @@
+"""Which eigenvalues of small strong components count, exactly.
+
+The eigenvalues of a network are those of its strong components. Small ones, equal self-loops above
+all, repeat each other in measured networks, and a single input drives a repeated eigenvalue only as
+often as its minimal polynomial μ has it as a root. The characteristic polynomials of small
+components factor over the integers, and μ is known modulo primes: how often a factor divides it
+modulo the primes is how often its roots count, but for an accident of probability about 1/p².
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.solve.modular import dyadic, residues
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+#: Components up to this size are factored, unless their weights differ by so many binary digits.
+SMALL, MOST_DIGITS = 24, 400
+
+#: A polynomial over the integers by its coefficients, the constant one first.
+Polynomial = tuple[int, ...]
+
+
+class Counting(NamedTuple):
+    """Blocks with eigenvalues that do not all count, and those of their eigenvalues that do.
+
+    ``lost`` is how many do not, ``nonzero`` how many of these blocks there are that are not zero;
+    ``roots`` are exact up to their last digit, without zeros.
+    """
+
+    blocks: list[int]
+    roots: Complexes
+    lost: int
+    nonzero: int
+
+
+def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Counting:
+    """Judge the small ones among the diagonal blocks by the residues of the minimal polynomial."""
+    small = [k for k, B in enumerate(blocks) if len(B) <= SMALL and B.any()]
+    weights = np.concatenate([blocks[k][blocks[k] != 0] for k in small] or [np.zeros(0)])
+    _, exponents = dyadic(weights)
+    unit = int(exponents.min(initial=0))
+    if int(exponents.max(initial=unit)) - unit > MOST_DIGITS:
+        return Counting([], np.zeros(0, complex), 0, 0)
+    factors = {k: _factors(blocks[k], unit) for k in small}
+    total: Counter[Polynomial] = sum(factors.values(), Counter())
+    counts = {g: min(total[g], multiplicity(_residues(g, unit), modulo)) for g in total}
+    lossy = {g for g in total if counts[g] < total[g]}
+    touched = [k for k in small if lossy & factors[k].keys()]
+    kept = {g: counts[g] for g in lossy}
+    for k in touched:
+        for g in factors[k].keys() - lossy:
+            kept[g] = kept.get(g, 0) + factors[k][g]
+    roots = [np.repeat(_roots(g, unit), count) for g, count in kept.items() if count]
+    degrees = [(len(g) - 1) * count for k in touched for g, count in factors[k].items()]
+    lost = sum((total[g] - counts[g]) * (len(g) - 1) for g in lossy)
+    return Counting(touched, np.concatenate([np.zeros(0, complex), *roots]), lost, sum(degrees))
+
+
+def multiplicity(factor: Any, modulo: dict[int, list[int]]) -> int:
+    """How often a factor, ``factor(prime)`` its residues, divides a polynomial known modulo primes.
+
+    An unlucky prime makes it more, never less.
+    """
+    from flint import nmod_poly
+
+    found = []
+    for prime, coefficients in modulo.items():
+        rest, divisor, count = nmod_poly(coefficients, prime), nmod_poly(factor(prime), prime), 0
+        while rest.degree() >= divisor.degree():
+            rest, left = divmod(rest, divisor)
+            if left != 0:
+                break
+            count += 1
+        found.append(count)
+    return min(found, default=0)
+
+
+def linear_factor(root: float) -> Any:
+    """The polynomial z − root, as :func:`multiplicity` takes it."""
+    return lambda prime: [int(-residues(np.array([root]), prime)[0]) % prime, 1]
+
+
+def _residues(g: Polynomial, unit: int) -> Any:
+    """The polynomial whose roots are 2^unit times those of g."""
+    return lambda prime: [
+        c * pow(2, unit * (len(g) - 1 - k), prime) % prime for k, c in enumerate(g)
+    ]
+
+
+def _factors(B: Floats, unit: int) -> Counter[Polynomial]:
+    """Irreducible factors of det(z − B/2^unit), zeros left out."""
+    from flint import fmpz_mat
+
+    mantissa, exponent = dyadic(B.ravel())
+    entries = [
+        m << (e - unit) if m else 0
+        for m, e in zip(mantissa.tolist(), exponent.tolist(), strict=True)
+    ]
+    if len(B) == 1:
+        return Counter({(-entries[0], 1): 1})
+    _, found = fmpz_mat(len(B), len(B), entries).charpoly().factor()
+    named = {tuple(int(c) for c in g.coeffs()): count for g, count in found}
+    return Counter({g: count for g, count in named.items() if g != (0, 1)})
+
+
+def _roots(g: Polynomial, unit: int) -> Complexes:
+    """Roots times 2^unit, correctly rounded but for the last digit."""
+    from flint import ctx, fmpz_poly
+
+    if len(g) == 2:
+        return np.array([np.ldexp(float(-g[0]), unit)], complex)
+    with ctx.workprec(128):
+        found = np.array([complex(root) for root, _ in fmpz_poly(list(g)).complex_roots()])
+    return np.asarray(np.ldexp(found.real, unit) + 1j * np.ldexp(found.imag, unit))

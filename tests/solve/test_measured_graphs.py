@@ -1,0 +1,162 @@
+"""Noise-free curves of graphs as they are measured: modes are lost, and exactly known."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from graph_families import FAMILIES, MASKS, WEIGHTS, draw, network_of
+from memcurve import (
+    LinearNetwork,
+    UncertainResultError,
+    UnstableNetworkError,
+    controllable_spectrum,
+    memory_curve,
+)
+from memcurve.network.graph import most_nodes_on_cycles, strong_components
+from memcurve.solve import spectrum
+from memcurve.solve.factors import counting_roots, linear_factor, multiplicity
+from memcurve.solve.modular import eigenvalue_multiplicity, minimal_polynomial
+
+
+def assert_right(A: np.ndarray, C: np.ndarray) -> None:
+    """In floating point alone, and within its error of what is proven."""
+    curve = memory_curve(LinearNetwork(A, C), certify_up_to=0)
+    proven = memory_curve(LinearNetwork(A, C), len(curve.lags), method="certified")
+    assert curve.rank == proven.rank
+    assert np.all(np.abs(curve.values - proven.values) <= curve.error + proven.error)
+    assert curve.error.max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(48))
+def test_families(seed: int) -> None:
+    assert_right(*draw(seed, 40))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 6000, 100))
+def test_many_of_the_families(first: int) -> None:
+    for seed in range(1000 + first, 1000 + first + 100):
+        assert_right(*draw(seed))
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_three_hundred_nodes_are_answered(family: object, weights: str) -> None:
+    """Without ball arithmetic; ranks by an elimination that shares nothing with the product."""
+    A, C = network_of(family, 300, 2, weights, MASKS[0], 5)
+    curve = memory_curve(LinearNetwork(A, C), certify_up_to=0)
+    assert curve.total == curve.rank == minimal_polynomial(A, C).degree
+    assert curve.error.max() < 1e-6
+    assert np.all(np.diff(curve.values) <= 1e-12)
+
+
+def test_mirrored_parts() -> None:
+    """Six copies of one eigenvalue, three in small parts and three in a large one."""
+    assert_right(*draw(10, 30))
+    block = np.array([[0.0, 0.5], [0.5, 0.0]])
+    A = np.kron(np.eye(4), block)
+    A[2, 1] = A[4, 3] = A[6, 1] = 0.25
+    assert_right(A, np.array([1.0, 0, 0, 0, 0, 0, 0, 0]))
+
+
+def test_counting_roots() -> None:
+    """Self-loops 0.5, 0.5, 0.5 and 0.25, in a chain of two and apart: (z − ½)² (z − ¼) counts."""
+    A = np.diag([0.5, 0.5, 0.5, 0.25])
+    A[1, 0] = 1.0
+    C = np.array([1.0, 0.0, 1.0, 1.0])
+    exact = minimal_polynomial(A, C)
+    assert exact[:2] == (3, 0)
+    found = counting_roots([A[np.ix_(n, n)] for n in strong_components(A)], exact.modulo)
+    assert sorted(found.roots.real) == [0.5, 0.5]
+    assert (found.lost, found.nonzero) == (1, 3)
+    assert multiplicity(linear_factor(0.5), exact.modulo) == 2
+    assert multiplicity(linear_factor(0.3), exact.modulo) == 0
+    assert eigenvalue_multiplicity(0.5, [A]) == 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nodes_on_cycles(seed: int) -> None:
+    """Against all permutations of all sets of nodes."""
+    rng = np.random.default_rng(seed)
+    size = 5
+    A = (rng.random((size, size)) < 0.3).astype(float)
+    most = max(
+        (
+            len(nodes)
+            for count in range(size + 1)
+            for nodes in combinations(range(size), count)
+            if any(all(A[i, j] for i, j in zip(nodes, p, strict=True)) for p in permutations(nodes))
+        ),
+        default=0,
+    )
+    assert most_nodes_on_cycles(A) == most
+
+
+def test_poles_are_found_when_they_are_asked_for() -> None:
+    A, C = network_of(FAMILIES[1], 60, 2, "normal", "random", 3)
+    found = controllable_spectrum(LinearNetwork(A, C))
+    assert found.poles is not None
+    assert len(found.poles) == found.rank < 60
+
+
+def test_modes_outside_the_circle() -> None:
+    A, C = network_of(FAMILIES[1], 60, 2, "equal", "random", 3)
+    with pytest.raises(UnstableNetworkError):
+        memory_curve(LinearNetwork(2 * A, C))
+
+
+def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing told which of the modes are lost."""
+    monkeypatch.setattr(spectrum, "_counting_poles", lambda states, deflated: None)
+
+
+@pytest.mark.parametrize("seed", [4, 5, 10, 11, 16, 17, 22, 23])
+def test_bounds_where_lost_modes_cannot_be_told(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rank and the total are exact all the same, and the curve lies within its errors."""
+    A, C = draw(seed, 60)
+    truth = memory_curve(LinearNetwork(A, C))
+    undecided(monkeypatch)
+    curve = memory_curve(LinearNetwork(A, C), len(truth), certify_up_to=0)
+    assert curve.rank == curve.total == truth.rank
+    assert curve.total_error == 0
+    assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+    if curve.error.max() > 1e-6:
+        assert curve.notes[-1].kind in ("arithmetic", "rank")
+
+
+def test_few_lost_modes_are_a_small_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 300 modes 2 are lost, in one cluster: the first hundred values are known to 3 %."""
+    A, C = network_of(FAMILIES[3], 300, 2, "equal", "random", 1)
+    undecided(monkeypatch)
+    curve = memory_curve(LinearNetwork(A, C), 100)
+    assert curve.total == curve.rank < 300
+    assert curve.error.max() < 0.03
+    assert "known to ±" in curve.notes[-1]
+    assert curve.diagnostics["arithmetic"] == "float64"
+
+
+def test_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not asked for is not chased; what is asked for is computed in balls."""
+    A, C = network_of(FAMILIES[4], 30, 2, "equal", "ones", 1)
+    network = LinearNetwork(A, C)
+    rounded = memory_curve(network)
+    assert 1e-17 < rounded.error.max() < 1e-6
+    proven = memory_curve(network, tolerance=1e-17)
+    assert proven.diagnostics["arithmetic"] == "ball"
+    assert proven.options["tolerance"] == 1e-17
+    undecided(monkeypatch)
+    assert memory_curve(LinearNetwork(A, C)).diagnostics["arithmetic"] == "ball"
+    for tolerance in (0, -1e-3, np.nan, "small", True):
+        with pytest.raises(ValueError, match="`tolerance` must be a finite number above 0"):
+            memory_curve(network, tolerance=tolerance)
+
+
+def test_an_error_tells_the_rank() -> None:
+    """LAPACK finds eigenvalues outside the circle: nothing but the rank is known."""
+    size = 220
+    A = 0.07 * np.eye(size, k=1) + 1.25 * np.eye(size, k=-1)
+    with pytest.raises(UncertainResultError, match=r"the rank is 220.*method='certified'"):
+        memory_curve(LinearNetwork(A, np.eye(size)[0]))
