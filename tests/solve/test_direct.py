@@ -208,7 +208,7 @@ def test_weak_connections_are_not_lost(weak: float) -> None:
 
 
 def test_rounding_of_products_that_cancel() -> None:
-    """A q may be far smaller than its terms: its rounding is not, and no second product shows it."""
+    """A q may be far smaller than its terms, its rounding is not: a second product is as wrong."""
     A, d, e = np.zeros((4, 4)), 2.0**-16, 2.0**-38
     A[:, 1], A[:, 2] = [-0.25, -0.25 + d, 0.125 + d / 2, 0.25], [0.5, 0.5 - 2 * d, -0.25 - d, -0.5]
     A[:, 3], A[2:, 0], A[0, 0] = [2 * e, d, d / 2, -4 * e], [e, 2 * e], -e
