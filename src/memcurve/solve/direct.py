@@ -208,6 +208,8 @@ class Seen(NamedTuple):
         With x = Kz, z = Ψe and KΨ = UΣWᵀ, the covariance of the states with the inputs is
         UΣ·(ΨW)ᵀ: no factor of the covariance of the inputs is inverted.
         """
+        if not np.isfinite(R).all():
+            raise UncertainResultError("the states leave the range of floating point.")
         inputs = [
             each.applied(R[:, j :: len(filters)]) for j, each in enumerate(filters)
         ]  # (rows, lags) each
