@@ -50,8 +50,9 @@ def judge(kind: str, seed: int, hostile: bool) -> tuple[str, float]:
     try:
         found = answer(asked, "exact")
     except (UnstableNetworkError, UncertainResultError) as error:
-        if asked.kind == "Fisher" and np.abs(np.linalg.eigvals(asked.network.A)).max() > 1 - 1e-9:
-            return "unstable, refused", 0.0
+        if asked.kind == "Fisher":
+            radius = np.abs(np.linalg.eigvals(asked.network.A)).max()
+            return ("unstable, refused" if radius > 1 - 1e-9 else "refused"), 0.0
         try:
             answer(asked, "certified")
         except (UnstableNetworkError, UncertainResultError):

@@ -161,7 +161,7 @@ def answered(task: Task, certify_up_to: int, tolerance: float | None = None) -> 
         arithmetic = "ball"
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
-    elif outcome is None or not np.all(outcome.largest_error < 1):
+    elif outcome is None or (reason and not np.all(outcome.largest_error < 1)):
         raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
     elif reason:
         text = (
