@@ -67,10 +67,11 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     if len(missing):
         nodes = _nodes(missing, network.size)
         what, are = _plural(len(missing), "state" if network.is_complex else "node")
-        text = f"{len(missing)} {what} {are} never reached from the input: {_named('node', nodes)}"
+        text = f"{len(missing)} {what} {are} never reached from the input: "
+        text += _named("node", network.names(nodes))
         losses.append(Loss("unreached", len(missing), text, nodes))
     if network.readout is None:
-        losses += _undriven(states, rank, network.size)
+        losses += _undriven(states, rank, network)
     elif read - rank > 0:
         text = (
             f"{read} states are read, and their past holds {rank} independent inputs: the others "
@@ -90,14 +91,14 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     )
 
 
-def _undriven(states: States, rank: int, size: int) -> list[Loss]:
+def _undriven(states: States, rank: int, network: LinearNetwork) -> list[Loss]:
     """Why the input drives fewer modes than it reaches states."""
     missing = len(states) - rank
     if missing <= 0:
         return []
     if len(states) > MOST_STATES:
         return [_rest(missing)]
-    nodes = _same_nodes(states, size)
+    nodes = _same_nodes(states, network)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
     # the nodes concerned and the modes lost are two views of one loss: the counts are the modes'
@@ -106,15 +107,16 @@ def _undriven(states: States, rank: int, size: int) -> list[Loss]:
     return [*modes, *among]
 
 
-def _same_nodes(states: States, size: int) -> list[Loss]:
+def _same_nodes(states: States, network: LinearNetwork) -> list[Loss]:
     """Nodes that never move, or move alike."""
     losses: list[Loss] = []
+    size = network.size
     A, reached = states.dense, states.nodes
     groups, silent = proportional_rows(A, states.mask)
     if silent:
         nodes = _nodes(reached[silent], size)
         are = _plural(len(nodes), "node")[1]
-        text = f"{_named('node', nodes)} {are} reached along paths that cancel"
+        text = f"{_named('node', network.names(nodes))} {are} reached along paths that cancel"
         losses.append(Loss("silent", len(silent), text, nodes))
     told: set[tuple[int, ...]] = set()
     for group in groups:
@@ -123,7 +125,7 @@ def _same_nodes(states: States, size: int) -> list[Loss]:
             losses[-1] = replace(losses[-1], count=losses[-1].count + len(group) - 1)
             continue
         told.add(nodes)
-        named = _named("node", nodes)
+        named = _named("node", network.names(nodes))
         what = "always hold the same state"
         if not A[group].any():
             what = "hold nothing but the present input"

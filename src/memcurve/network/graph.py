@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 Indices = NDArray[np.intp]
 
+#: Nodes of a sparse component up to which all of its eigenvalues are the quicker way.
+MOST_DENSE = 300
 #: Matrices whose largest entry lies between these are taken as they are.
 ORDINARY = (2.0**-200, 2.0**200)
 
@@ -162,6 +164,32 @@ def eigenvalues(A: Any, components: list[Indices] | None = None) -> NDArray[np.c
             values = _eigenvalues_of_block(balanced(block)[0])
         parts.append(values.astype(np.complex128))
     return np.concatenate(parts)
+
+
+def largest_modulus(A: Any) -> float:
+    """The spectral radius; of large sparse components by Arnoldi's method where that converges."""
+    parts = [np.array([0.0])]
+    for nodes in strong_components(A):
+        few = None
+        if len(nodes) > MOST_DENSE and not isinstance(A, np.ndarray):
+            few = _largest_eigenvalues(A if len(nodes) == A.shape[0] else A[nodes][:, nodes])
+        if len(nodes) == 1:
+            parts.append(np.abs(A[nodes, nodes]))
+        else:
+            parts.append(np.abs(few if few is not None else eigenvalues(submatrix(A, nodes))))
+    return float(np.concatenate(parts).max())
+
+
+def _largest_eigenvalues(A: Any) -> NDArray[Any] | None:
+    """Some eigenvalues of largest modulus, or None where the iteration does not converge."""
+    from scipy.sparse.linalg import ArpackError, eigs
+
+    # more than one, so that none of about the same size is missed; the start is always the same
+    start = np.random.default_rng(0).standard_normal(A.shape[0])
+    try:
+        return np.asarray(eigs(A, k=6, ncv=60, v0=start, maxiter=300, return_eigenvectors=False))
+    except ArpackError:
+        return None
 
 
 def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
