@@ -135,8 +135,8 @@ class NetworkOptions:
                 spectral_radius=self.spectral_radius,
             )
         elif self.matrix is not None or self.edges is not None:
-            told = "--edges says" if self.matrix is None else "--matrix names an array"
-            raise UsageError(f"{told} what is in a file; give the file, or leave it out.")
+            told = "--edges is about" if self.matrix is None else "--matrix names an array in"
+            raise UsageError(f"{told} a file; give the file, or leave it out.")
         else:
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
         if self.readout is None:

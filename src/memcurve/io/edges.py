@@ -6,6 +6,7 @@ An edge source → target of weight w means that the source drives the target: A
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -45,9 +46,10 @@ _EDGE, _NODE, _GRAPH_BYTE = 64, 250, 20
 _SOURCE = ("source", "src", "from", "pre", "presynaptic")
 _TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination")
 _WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value")
+_NUMBER = re.compile(r"\(?[+-]?[\d.,][\d.,eE+-]*[ij]?\)?")
 _WHOLE = re.compile(r"\+?\d+")
 _COMMENTS = (b"#", b"%")
-_ORDER = "an edge source → target of weight w is A[target, source] = w"
+_ORDER = "source drives target, A[target, source]"
 
 
 @dataclass(frozen=True)
@@ -58,22 +60,23 @@ class Layout:
     separator: str | None
     names: list[str] | None  # of the columns, where there is a header
     rows: list[list[str]]  # the first ones
+    first: int  # number of the first line below the header
 
     @classmethod
     def of(cls, file: Path) -> Layout:
         """Look at the first lines."""
         with reading(file):
-            lines = content_lines(file, comments=_COMMENTS)
-            texts = [line.decode() for _, line in islice(lines, _TOP)]
+            top = list(islice(content_lines(file, comments=_COMMENTS), _TOP))
+            texts = [line.decode() for _, line in top]
         if not texts:
             raise NetworkFileError(
-                f"{file}: holds neither numbers nor edges; write one row, or one edge, a line."
+                f"{file}: holds no numbers and no edges; write one row, or one edge, a line."
             )
         separator = separator_of(texts)
         first, *below = (fields_of(text, separator) for text in texts)
         if _is_header(first, below):
-            return cls(file, separator, first, below)
-        return cls(file, separator, None, [first, *below])
+            return cls(file, separator, first, below, top[0][0] + 1)
+        return cls(file, separator, None, [first, *below], top[0][0])
 
     @property
     def width(self) -> int:
@@ -130,9 +133,8 @@ class Layout:
         used = ends if found is None else [*ends, found]
         said = "each of weight 1" if found is None else "with their weights"
         if names and found is not None:
-            said = f"with the weights of column {names[found]}"
-        unused = [names[k] for k in rest if names and k != found]
-        return used, said + (f" (not used: {', '.join(unused)})" if unused else "")
+            said = f"with the weights {names[found]}"
+        return used, f"below the header {', '.join(names)}, {said}" if names else said
 
 
 def _is_header(first: list[str], below: list[list[str]]) -> bool:
@@ -160,11 +162,8 @@ def _first(names: list[str], words: Sequence[str], among: Iterable[int]) -> int 
 
 
 def _is_name(field: str) -> bool:
-    return real_number(field) is None and not is_missing(field) and not _is_complex(field)
-
-
-def _is_complex(field: str) -> bool:
-    return re.fullmatch(r"\(?[\d.eE+-]+[ij]\)?", field) is not None
+    """Whether it is text, and no number of any kind: missing, complex, with a decimal comma."""
+    return not (is_missing(field) or real_number(field) is not None or _NUMBER.fullmatch(field))
 
 
 def _whole(text: str) -> int | None:
@@ -195,8 +194,9 @@ class _Edges:
     def __init__(self, file: Path, weight: str | None) -> None:
         self.file, self.layout = file, Layout.of(file)
         self.used, self._said = self.layout.columns(weight)
-        self._places: dict[bytes, int] = {}
-        self._count, self._skip = 0, self.layout.names is not None
+        self._places: defaultdict[bytes, int] = defaultdict()
+        self._places.default_factory = self._places.__len__  # a new name is given the next number
+        self._count = 0
 
     def graph(self) -> Graph:
         """Read all of it."""
@@ -211,7 +211,7 @@ class _Edges:
         del parts
         # sums what is there twice
         A = coo_array((weights, (target, source)), shape=(size, size)).tocsr()
-        said = f"read as {self._count:,} edges between {size:,} nodes, {self._said}; {_ORDER}"
+        said = f"read as {self._count:,} edges between {size:,} nodes, {self._said}: {_ORDER}"
         if several:
             said += "; numbers of nodes that are written in several ways are taken for the same"
         notes = [Note("network", said)]
@@ -224,9 +224,8 @@ class _Edges:
         """Places of sources and targets, and weights, a block at a time."""
         size = None if self.file.suffix.lower() == ".gz" else self.file.stat().st_size
         read = 0
-        for number, block in _blocks(self.file):
-            part = None if self._skip else self._numbers(block) or self._fields(block)
-            part = part or self._lines(number, block)
+        for number, block in _blocks(self.file, self.layout.first):
+            part = self._numbers(block) or self._fields(block) or self._lines(number, block)
             read += len(block)
             self._count += len(part[1])
             # the size of a plain file is known: what will not fit is refused at its first block
@@ -243,7 +242,7 @@ class _Edges:
     def _numbers(self, block: bytes) -> Any:
         """Columns of a block of nothing but numbers, quickly; None where there is more to it."""
         separator, lines = self.layout.separator, block.count(b"\n")
-        if b'"' in block or b"%" in block or b"_" in block:
+        if b'"' in block or b"%" in block:
             return None
         if separator is not None and block.count(separator.encode()) != lines * (
             self.layout.width - 1
@@ -270,29 +269,35 @@ class _Edges:
 
     def _fields(self, block: bytes) -> Any:
         """Columns of a block of plain lines; None where some line needs a closer look."""
-        separator = None if self.layout.separator is None else self.layout.separator.encode()
-        if any(sign in block for sign in (b'"', *_COMMENTS)):
+        width, separator = self.layout.width, (self.layout.separator or " ").encode()
+        signs = [b'"', *_COMMENTS]
+        if self.layout.separator is None:
+            signs += [b"  ", b"\t", b"\n ", b" \n"]
+        if any(sign in block for sign in signs):
             return None
-        rows = [line.split(separator) for line in block[:-1].split(b"\n")]
-        if {*map(len, rows)} != {self.layout.width}:
+        characters = np.frombuffer(block, np.uint8)
+        ends, counted = characters == ord("\n"), np.cumsum(characters == ord(separator))
+        if (np.diff(counted[ends], prepend=0) != width - 1).any():
             return None
-        columns = list(zip(*rows, strict=True))
-        if separator is not None and (b" " in block or b"\t" in block):
-            columns = [tuple(field.strip() for field in column) for column in columns]
-        names = [name for column in self.used[:2] for name in columns[column]]
-        weights = np.ones(len(rows))
+        fields = block[:-1].replace(b"\n", separator).split(separator)
+        if separator != b" " and (b" " in block or b"\t" in block):
+            fields = [field.strip() for field in fields]
+        weights, texts = np.ones(len(fields) // width), [b""]
         if len(self.used) > 2:
-            texts = columns[self.used[2]]
+            texts = fields[self.used[2] :: width]
             try:
                 weights = np.fromiter(map(float, texts), float, len(texts))
             except ValueError:
                 return None
-            if not np.isfinite(weights).all() or any(b"_" in text for text in texts):
-                return None
-        new = {*names}.difference(self._places)
+        if not np.isfinite(weights).all() or any(b"_" in text for text in texts):
+            return None
+        known = len(self._places)
+        source, target = (fields[column::width] for column in self.used[:2])
+        codes = self._codes(source + target).reshape(2, -1)
+        new = islice(self._places, known, None)
         if any(is_missing(name.decode()) or name.startswith(b"-") for name in new):
             return None
-        return self._codes(names).reshape(2, -1), weights
+        return codes, weights
 
     def _lines(self, first: int, block: bytes) -> Any:
         """Columns of a block of any lines; whatever is wrong is told with its line."""
@@ -301,9 +306,6 @@ class _Edges:
         for number, line in enumerate(block.split(b"\n"), first):
             content = line.strip()
             if not content or content.startswith(_COMMENTS):
-                continue
-            if self._skip:  # the header
-                self._skip = False
                 continue
             row = self._row(number, content)
             names[0].append(row[0].encode())
@@ -349,21 +351,17 @@ class _Edges:
 
     def _codes(self, names: list[bytes]) -> NDArray[np.int32]:
         """Numbers of nodes in the order in which they were first met."""
-        places = self._places
-        for name in dict.fromkeys(names):
-            if name not in places:
-                places[name] = len(places)
-        return np.fromiter(map(places.__getitem__, names), np.int32, len(names))
+        return np.fromiter(map(self._places.__getitem__, names), np.int32, len(names))
 
 
-def _blocks(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Whole lines with the number of the first one, some megabytes at a time."""
-    number, rest = 1, b""
+def _blocks(file: Path, first: int) -> Iterator[tuple[int, bytes]]:
+    """Whole lines from the first one on, with its number, some megabytes at a time."""
+    number, rest = first, b""
     with open_bytes(file) as stream:
+        for _ in range(first - 1):
+            stream.readline()
         while read := stream.read(_BLOCK):
-            if number == 1 and not rest:
-                read = read.removeprefix(BYTE_ORDER_MARK)
-            block = rest + read
+            block = rest + (read.removeprefix(BYTE_ORDER_MARK) if number == 1 else read)
             cut = block.rfind(b"\n") + 1
             rest = block[cut:]
             if len(rest) > _LONGEST:
@@ -417,7 +415,7 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
     ones = f", {lacking:,} of them without a weight: these weigh 1" if lacking else ""
     both = "" if graph.is_directed() else ", each in both directions"
     said = f"read as {graph.number_of_edges():,} edges{both} between {len(given):,} nodes, named by"
-    note = Note("network", f"{said} their {attribute}{ones}; {_ORDER}")
+    note = Note("network", f"{said} their {attribute}{ones}: {_ORDER}")
     return Graph(file, A, tuple(given), (note,))
 
 

@@ -184,7 +184,7 @@ class LinearNetwork(Connected):
 
     @cached_property
     def spectral_radius(self) -> float:
-        """Largest modulus of an eigenvalue of A, as LAPACK computes it, or ARPACK for large sparse A.
+        """Largest modulus of an eigenvalue of A, as LAPACK computes it, or ARPACK if large.
 
         Rounding can move it far for very non-normal A; :func:`memcurve.memory_curve` decides
         stability more carefully.
