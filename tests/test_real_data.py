@@ -12,6 +12,7 @@ from scipy.sparse.linalg import eigs
 from memcurve import (
     LinearNetwork,
     RecordingWarning,
+    load_network,
     memory_curve,
     memory_from_data,
     noise_profile,
@@ -61,6 +62,20 @@ def larva() -> LinearNetwork:
     mask = np.zeros(len(neurons))
     mask[sensory] = np.random.default_rng(0).standard_normal(np.count_nonzero(sensory))
     return LinearNetwork(A, mask)
+
+
+def test_the_larval_fly_brain_as_it_comes() -> None:
+    """The file as a list of edges: the same network, names and sensory neurons."""
+    network = load_network(
+        real_data("larva_edges.txt.gz"), mask=real_data("larva_sensory.txt"), spectral_radius=0.9
+    )
+    by_hand = larva()
+    assert abs(network.A - by_hand.A).max() < 1e-14
+    np.testing.assert_array_equal(network.C, by_hand.C != 0)
+    curve = memory_curve(network, noise=1e-3)
+    assert curve.total == pytest.approx(9.653327, abs=1e-6)
+    assert "119,010 edges between 3,554 nodes" in curve.notes[0]
+    assert "7 of the 446 nodes" in curve.notes[1]
 
 
 @pytest.mark.slow

@@ -145,6 +145,7 @@ def test_a_matrix_stays_a_matrix(tmp_path):
     np.testing.assert_array_equal(dense(ring), np.eye(3)[[2, 0, 1]])
     named = written(tmp_path, listing())
     refused(named, "'a' is not a number", edges=False)
+    refused(named, "one array without a name", "--edges", edges=False, mask="a")
     np.testing.assert_array_equal(load_matrix(path, edges=True).toarray(), dense(ring))
     np.testing.assert_array_equal(load_matrix(named).toarray(), RING)
     np.savetxt(tmp_path / "m.txt", RING)
@@ -320,6 +321,8 @@ def test_graphs_refused(tmp_path, monkeypatch):
     path = written(tmp_path, "graph [ ]", "g.gml")
     refused(path, "has no nodes", mask="a")
     refused(path, "leave it out", mask="a", edges=True)
+    text = 'graph [ node [ id 0 label "A" ] edge [ source 0 target 0 weight "x" ] ]'
+    refused(written(tmp_path, text, "t.gml"), "'weight' of edges must hold numbers", mask="A")
     monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 10)
     monkeypatch.setattr("memcurve.limits.available_memory", lambda: 100)
     refused(path, "is too large", "list of edges", error=TooLargeError, mask="a")

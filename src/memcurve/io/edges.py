@@ -133,7 +133,7 @@ class Layout:
         used = ends if found is None else [*ends, found]
         said = "each of weight 1" if found is None else "with their weights"
         if names and found is not None:
-            said = f"with the weights {names[found]}"
+            said = f"with weights from column {names[found]}"
         return used, f"below the header {', '.join(names)}, {said}" if names else said
 
 
@@ -410,8 +410,15 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
             break
     else:
         given, attribute = node_names(graph.nodes), "id"
-    A = graph_matrix(graph, weight or "weight")
-    lacking = sum((weight or "weight") not in data for *_, data in graph.edges(data=True))
+    weight = weight or "weight"
+    try:
+        A = graph_matrix(graph, weight)
+    except TypeError as error:
+        raise NetworkFileError(
+            f"{file}: the attribute {weight!r} of edges must hold numbers; name another one by "
+            f"`matrix` (--matrix). ({error})"
+        ) from error
+    lacking = sum(weight not in data for *_, data in graph.edges(data=True))
     ones = f", {lacking:,} of them without a weight: these weigh 1" if lacking else ""
     both = "" if graph.is_directed() else ", each in both directions"
     said = f"read as {graph.number_of_edges():,} edges{both} between {len(given):,} nodes, named by"

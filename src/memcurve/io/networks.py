@@ -440,9 +440,10 @@ def _parts(
         return parts
     if matrix is not None or mask is not None:
         asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
+        if_edges = " If it lists edges, say so: edges=True (--edges)." if ending in TEXT else ""
         raise NetworkFileError(
             f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
-            f"out, and give a mask as a {', '.join(SINGLE)} file."
+            f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"
         )
     maybe = ending in TEXT and Layout.of(file).counts_nodes
     remedy = "; edges=True (--edges) reads it as a list of edges" if maybe else ""
