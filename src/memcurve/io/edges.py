@@ -231,12 +231,9 @@ class _Edges:
             # the size of a plain file is known: what will not fit is refused at its first block
             expected = self._count if size is None else round(self._count * max(size / read, 1))
             need = _EDGE * expected + _NODE * len(self._places)
-            about = f"{self.file}: " + ("more than " if size is None else "about ")
-            require_room(
-                need,
-                f"{about}{expected:,} edges are too many",
-                "Take the part that matters, e.g. the strongest edges.",
-            )
+            about = "more than" if size is None else "about"
+            what = f"{self.file} is too large: a network of {about} {expected:,} edges"
+            require_room(need, what, "Take the part that matters, e.g. the strongest edges.")
             yield part
 
     def _numbers(self, block: bytes) -> Any:
@@ -396,7 +393,7 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
     networkx = optional("networkx", f"{file}: reading it", "adapters")
     plain = file.suffix.lower() != ".gz"
     size = file.stat().st_size if plain else _unpacked(file)
-    require_room(_GRAPH_BYTE * size, f"{file} is too large", "Write it as a list of edges.")
+    require_room(_GRAPH_BYTE * size, f"{file} is too large: it", "Write it as a list of edges.")
     with reading(file), open_bytes(file) as stream:
         if ending_of(file).startswith(".graphml"):
             graph = networkx.read_graphml(stream)

@@ -20,7 +20,7 @@ from memcurve.optional import optional
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes of a line of text; beyond it a packed file may be a decompression bomb.
-LONGEST_LINE = 2**28
+LONGEST_LINE = 2**26
 _INTEGER = re.compile(r"[+-]?\d+")
 #: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
 _SPARING = {"pre_buffer": False, "buffer_size": 2**16}
