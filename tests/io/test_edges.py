@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 
 import numpy as np
@@ -75,11 +76,26 @@ def test_endings(tmp_path, name):
         "weight,from,to\n0.25,a,b\n-2,b,c\n0.5,c,a\n0.125,c,c\n",
         "pre,post,region,syn_count\na,b,R,0.25\nb,c,L,-2\nc,a,R,0.5\nc,c,R,0.125\n",
         ",source,target,weight\n0,a,b,0.25\n1,b,c,-2\n2,c,a,0.5\n3,c,c,0.125\n",
+        "\tsource\ttarget\tweight\n0\ta\tb\t0.25\n1\tb\tc\t-2\n2\tc\ta\t0.5\n3\tc\tc\t0.125\n",
+        "weight from to\n0.25 a b\n-2 b c\n0.5 c a\n0.125 c c\n\n",
+        listing("\t") + "\t\n\n",
         listing().replace("-2", "-1e0\nb,c,-1"),
     ],
 )
 def test_oddities(tmp_path, text):
-    np.testing.assert_array_equal(dense(load_network(written(tmp_path, text), mask="a")), RING)
+    for rename in (str, NUMBER.get):  # "region" and the like stay what they are
+        text = re.sub(r"\b[abc]\b", lambda node, to=rename: to(node[0]), text)
+        path = written(tmp_path, text)
+        network = load_network(path, mask=[rename("a")])
+        np.testing.assert_array_equal(dense(network), RING)
+
+
+def test_blocks_without_edges(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "_BLOCK", 8)
+    for separator in (",", " "):
+        text = listing(separator, rename=NUMBER.get) + "\n" * 20 + "# the end\n" + " " * 30
+        network = load_network(written(tmp_path, text), mask="3")
+        np.testing.assert_array_equal(dense(network), RING)
 
 
 def test_repeated_edges_are_summed_and_told(tmp_path):
@@ -254,7 +270,7 @@ def test_what_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr("memcurve.limits.available_memory", lambda: 10**6)
     taken = []
     monkeypatch.setattr(reader._Edges, "_lines", lambda *_: taken.append(1))
-    refused(path, "network of about 40,", "2.6 MB", "1 MB", error=TooLargeError, mask="a")
+    refused(path, "network of about 39,980 edges", "2.6 MB", "1 MB", error=TooLargeError, mask="a")
     assert not taken
     packed = written(tmp_path, listing() * 10**4, "e.txt.gz")
     refused(packed, "network of more than 15,6", "edges takes", error=TooLargeError, mask="a")

@@ -66,7 +66,8 @@ class Layout:
     def of(cls, file: Path) -> Layout:
         """Look at the first lines."""
         with reading(file):
-            top = list(islice(content_lines(file, comments=_COMMENTS), _TOP))
+            lines = content_lines(file, b" \r\n", _COMMENTS)  # tabs may stand at empty fields
+            top = list(islice((line for line in lines if line[1].strip()), _TOP))
             texts = [line.decode() for _, line in top]
         if not texts:
             raise NetworkFileError(
@@ -238,12 +239,12 @@ class _Edges:
 
     def _numbers(self, block: bytes) -> Any:
         """Columns of a block of nothing but numbers, quickly; None where there is more to it."""
-        separator, lines = self.layout.separator, block.count(b"\n")
-        if b'"' in block or b"%" in block:
+        separator, gaps = self.layout.separator, self.layout.width - 1
+        if block.isspace() or any(sign in block for sign in (b'"', *_COMMENTS)):
             return None
-        if separator is not None and block.count(separator.encode()) != lines * (
-            self.layout.width - 1
-        ):
+        if separator is None and self.used != [*range(gaps + 1)]:
+            return None
+        if separator is not None and block.count(separator.encode()) != gaps * block.count(b"\n"):
             return None
         kinds = [("source", np.int64), ("target", np.int64), ("weight", np.float64)]
         try:
@@ -301,10 +302,9 @@ class _Edges:
         names: list[list[bytes]] = [[], []]
         weights: list[float] = []
         for number, line in enumerate(block.split(b"\n"), first):
-            content = line.strip()
-            if not content or content.startswith(_COMMENTS):
+            if not line.strip() or line.lstrip().startswith(_COMMENTS):
                 continue
-            row = self._row(number, content)
+            row = self._row(number, line)
             names[0].append(row[0].encode())
             names[1].append(row[1].encode())
             weights.append(self._weight(number, row[2]) if len(row) > 2 else 1.0)
