@@ -10,7 +10,7 @@ import numpy as np
 from memcurve.adapters import as_network
 from memcurve.arguments import require_number, require_size
 from memcurve.auditing.claims import Case, claimed_number, judged
-from memcurve.auditing.estimates import Estimate, usual_estimates
+from memcurve.auditing.estimates import REPEATS, Estimate, usual_estimates
 from memcurve.auditing.losses import account_of
 from memcurve.auditing.result import Audit
 from memcurve.auditing.structure import eigenvalues_of, rounded_weights, squeezing_of
@@ -23,6 +23,7 @@ from memcurve.network import LinearNetwork
 from memcurve.noise import noise_of
 from memcurve.notes import Note
 from memcurve.progress import Progress, listening
+from memcurve.solve.analysis import Analysis
 from memcurve.solve.question import Question
 
 
@@ -86,7 +87,7 @@ def audit(
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)
-    with listening(progress) as listener:
+    with listening(progress) as listener, Analysis.kept(subject):
         steps = itertools.count()
 
         def tell(step: str) -> None:
@@ -97,18 +98,27 @@ def audit(
         processes = processes_for(input, subject.inputs)
         white = all(process.is_white for process in processes)
         input = None if white else input
+        tell("usable memory")
+        usable = usable_memory(subject, input, noise)
+        tell("what is lost")
+        account = account_of(subject, curve)
+        tell("squeezing")
+        squeezing = squeezing_of(subject, account.rank)
+        tell("eigenvalues")
+        eigenvalues = eigenvalues_of(subject)
+        tell("rounded weights")
+        rounded = rounded_weights(subject, curve, input)
         shown: tuple[Estimate, ...] = ()
         left_out: tuple[Note, ...] = ()
         if estimates:
-            plain, count = curve if white else _curve(subject), 2 * subject.states + 1
-            plain = plain[:count] if len(plain) >= count else _curve(subject, count)
-            shown, left_out = usual_estimates(subject, plain, seed, tell)
-        tell("usable memory")
-        usable = usable_memory(subject, input, noise)
-        tell("structure")
-        account = account_of(subject, curve)
-        squeezing = squeezing_of(subject, account.rank)
-        rounded = rounded_weights(subject, curve, input)
+
+            def plain() -> MemoryCurve:
+                count = 2 * subject.states + 1
+                return curve[:count] if white and len(curve) >= count else _curve(subject, count)
+
+            # only a claim is compared with how much simulations scatter
+            asked = account.rank, plain, seed, tell
+            shown, left_out = usual_estimates(subject, *asked, repeats=REPEATS if known else 1)
         claim = None
         if known:
             tell("the claim")
@@ -139,7 +149,7 @@ def audit(
         account=account,
         estimates=shown,
         usable=usable,
-        eigenvalues=eigenvalues_of(subject),
+        eigenvalues=eigenvalues,
         squeezing=squeezing,
         rounded=rounded,
         claim=claim,

@@ -281,8 +281,9 @@ def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
 def _selected(states: States, robust: RobustModes | None) -> tuple[Complexes | None, Sensitivity]:
     """Poles where the modes that count stand apart; None unless they are known very well."""
     exact = states.degree
-    clear = states.clusters is not None and all(cluster.clear for cluster in states.clusters)
-    if robust is None or len(robust.values) != exact.degree or not clear:
+    if robust is None or len(robust.values) != exact.degree:
+        return None, UNKNOWN
+    if not all(cluster.clear for cluster in states.clusters or []):
         return None, UNKNOWN
     order = np.argsort(-np.abs(robust.values), kind="stable")[: exact.degree - exact.zeros]
     values, uncertainty = robust.values[order], robust.uncertainty[order]
