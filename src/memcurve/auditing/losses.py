@@ -201,7 +201,7 @@ def _equal_parts(states: States, shared: Shared, size: int) -> Loss:
     if shared.appears == 1:
         text = f"{what} {'is' if one else 'are'} never excited"
         return Loss("orthogonal", lost, text, nodes)
-    what = f"{what} {'appears' if one else 'appear'} {shared.appears} times"
+    what = f"{what} {'appears' if one else 'each appear'} {shared.appears} times"
     if loops:
         what = f"the self-loops of {named} have the same weight"
     driven = {0: "none of them", 1: "them as one"}.get(shared.counts, f"{shared.counts} of them")

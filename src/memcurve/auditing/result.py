@@ -55,7 +55,7 @@ _IN_WORDS = {
     "float64": "in double precision",
     "float32": "in single precision",
     "16 bit": "with 16 bits",
-    "12 bit": "read with 12 bits",
+    "12 bit": "with 12 bits",
 }
 
 
@@ -129,8 +129,8 @@ class Audit(Result):
         """The few sentences that matter: the claim, the truth, the usual ways, what is usable."""
         claim = "" if self.claim is None else _claim_judged(self.claim, self.total)
         facts = [_truth(self), _others(self), _usable_in_words(self)]
-        if self.headline is not None:
-            facts = [_usable_in_words(self), _truth(self), _others(self)]
+        if self.headline is not None:  # usable memory first
+            facts = [facts[-1], *facts[:-1]]
         return tuple(sentence for sentence in (claim, *facts) if sentence)
 
     @property
@@ -243,8 +243,9 @@ def _truth(audit: Audit) -> str:
     text = f"This network remembers {total} of its past inputs in total"
     if audit.headline is not None:
         text = f"Without any noise it would remember {total} of its past inputs"
-        lost = f", not {account.read}: that leaves out {_summed(account)}"
-        return f"{text}{lost if account.lost > 0 else ''}."
+        if account.lost > 0:
+            text += f", not {account.read}: that leaves out {_summed(account)}"
+        return f"{text}."
     if account.lost > 0:
         text += f", not {account.read}: {'; '.join(loss.text for loss in account.losses[:2])}"
     elif audit.input == "white":
@@ -328,9 +329,10 @@ def _usable_in_words(audit: Audit) -> str:
         rows = [row for row in rows if row is not first]
     told = _listed(f"{number(row.total)} {_read(row)}" for row in rows)
     if first is not None:
+        opening = "Under the noise given" if first.given else f"Read {_read(first)}"
         lags = "" if first.horizon is None else f": {_below_half(first.horizon)}"
         return (
-            f"{_capital(_read(first))}, this network remembers {number(first.total)} of its past "
+            f"{opening}, this network remembers {number(first.total)} of its past "
             f"inputs{lags}. It would be {told}."
         )
     if any(_is_off(row.total, audit.total) for row in rows):
@@ -340,9 +342,7 @@ def _usable_in_words(audit: Audit) -> str:
 
 def _read(row: Usable) -> str:
     """How the states are read."""
-    if row.given:
-        return f"under the noise given, {row.name}"
-    return _IN_WORDS.get(row.name, row.name)
+    return "under the noise given" if row.given else _IN_WORDS.get(row.name, row.name)
 
 
 def _below_half(lag: int) -> str:
@@ -447,20 +447,22 @@ def _estimates(audit: Audit) -> Section | None:
     if not audit.estimates:
         return None
     rank = str(audit.account.rank)
-    exact = ("exact", rank, rank, "all", _small(float(audit.curve.error.max())), "—", "")
+    exact = ("exact", rank, rank, "all", _small(float(audit.curve.error.max())), "—")
     rows = (
         (
-            f"{one.name}: {one.about}",
+            one.name,
             number(one.total),
             number(one.truth),
             f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}",
             f"{one.largest_error:.1e}",
             f"{one.seconds:.2g} s",
-            one.why,
         )
         for one in audit.estimates
     )
-    head = ("method", "total", "true sum", "lags", "off by up to", "time", "why")
+    head = ("method", "total", "true sum", "lags", "off by up to", "time")
+    points = tuple(
+        f"{one.name}: {one.about}{f'; {one.why}' if one.why else ''}" for one in audit.estimates
+    )
     text = (
         "What would have been reported for this network, the true sum over the same lags, and how "
         "far off the worst lag is."
@@ -468,7 +470,7 @@ def _estimates(audit: Audit) -> Section | None:
     if audit.input != "white":
         text += " All of this is for white input."
     table = Table(head, (exact, *rows), frozenset({1, 2, 4, 5}))
-    return Section("What the usual ways say", text, table)
+    return Section("What the usual ways say", text, table, points=points)
 
 
 def _losses(audit: Audit) -> Section:

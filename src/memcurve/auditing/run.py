@@ -43,6 +43,9 @@ def audit(
 ) -> Audit:
     """What a network's memory really is, and what a number that was claimed for it means.
 
+    Where less than a tenth of the rank can be used, under the noise given or else with states of 12
+    bits, the usable memory comes first, and the total without noise is a remark: of a brain, say.
+
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
@@ -104,12 +107,15 @@ def audit(
         account = account_of(subject, curve)
         tell("squeezing")
         squeezing = squeezing_of(subject, account.rank)
+        left_out: tuple[Note, ...] = ()
+        if squeezing is None and subject.inputs == 1 and account.rank:
+            text = f"Krylov squeezing: left out, as it takes long for {subject.states:,} states"
+            left_out += (Note("method", text),)
         tell("eigenvalues")
         eigenvalues = eigenvalues_of(subject)
         tell("rounded weights")
         rounded = rounded_weights(subject, curve, input)
         shown: tuple[Estimate, ...] = ()
-        left_out: tuple[Note, ...] = ()
         if estimates:
 
             def plain() -> MemoryCurve:
@@ -118,7 +124,8 @@ def audit(
 
             # only a claim is compared with how much simulations scatter
             asked = account.rank, plain, seed, tell
-            shown, left_out = usual_estimates(subject, *asked, repeats=REPEATS if known else 1)
+            shown, more = usual_estimates(subject, *asked, repeats=REPEATS if known else 1)
+            left_out += more
         claim = None
         if known:
             tell("the claim")

@@ -25,7 +25,7 @@ WORST_CONDITION = 1e15
 HOPELESS = 1e12
 #: Directions are looked at down to this share of the mask, far below rounding.
 INVISIBLE = 1e-17
-#: States up to which the weights are rounded, and squeezing is measured where it is weak.
+#: States up to which zeros are told apart, the weights are rounded, and weak squeezing is measured.
 MOST_STATES = 1000
 
 
@@ -53,10 +53,10 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     analysis = Analysis.of(network)
     if network.inputs > 1 or network.readout is not None:
         return Eigenvalues(analysis.eigenvalues, None)
-    spectrum = analysis.spectrum()
+    spectrum = analysis.spectrum(poles=network.states <= MOST_STATES)
     counting, response = spectrum.poles, spectrum.response
     if counting is None and response is not None:
-        # zeros that do not count need not be told from those around them: a picture shows no more
+        # deflating many zeros takes long, and a picture does not tell them from those around
         smallest_last = np.argsort(-np.abs(response.poles), kind="stable")
         counting = response.poles[smallest_last[: len(response.poles) - response.shift]]
     return Eigenvalues(analysis.eigenvalues, counting)

@@ -83,8 +83,8 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     try:
         if network.states > MOST_STATES and not _is_quick(network, processes, given):
             return UsableMemory(
-                reason=f"left out: of more than {MOST_STATES} states that do not share few "
-                f"directions it takes minutes; memcurve.noise_profile computes it"
+                reason=f"left out: the states vary in so many directions that with more than "
+                f"{MOST_STATES} of them it takes minutes; memcurve.noise_profile computes it"
             )
         deviations = Analysis.of(network).state_deviations(processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
