@@ -99,13 +99,14 @@ def _undriven(states: States, rank: int, size: int) -> list[Loss]:
     missing = len(states) - rank
     if missing <= 0:
         return []
+    single = states.mask.shape[1] == 1
+    if len(states) > MOST_STATES and single and "degree" not in vars(states):
+        return [_rest(missing)]  # the curve had a closed form, and took far less than this would
     nodes = _same_nodes(states, size)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
     # the nodes concerned and the modes lost are two views of one loss: the counts are the modes'
-    modes = [_rest(missing)]
-    if states.mask.shape[1] == 1 and (len(states) <= MOST_STATES or "degree" in vars(states)):
-        modes = _lost_modes(states, missing, size)
+    modes = _lost_modes(states, missing, size) if single else [_rest(missing)]
     among = [replace(loss, count=0, text=f"among these, {loss.text}") for loss in nodes]
     return [*modes, *among]
 

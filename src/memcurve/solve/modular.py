@@ -112,11 +112,7 @@ def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
     best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
-    rng = np.random.default_rng(_SEED)
-    if isinstance(A, np.ndarray) and np.count_nonzero(A) <= FEW_NON_ZEROS * A.size:
-        from scipy.sparse import csr_array
-
-        A = csr_array(A)
+    A, rng = _sparse_if_few(A), np.random.default_rng(_SEED)
     for prime in primes(size):
         coefficients = _recurrence_modulo(A, C, prime, rng)
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
@@ -147,6 +143,15 @@ def _recurrence_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) 
     v = residues(C, prime)
     sequence = _dense_sequence if isinstance(A, np.ndarray) else _sparse_sequence
     return recurrence(sequence(_reduced(A, prime), u, v, prime), prime)
+
+
+def _sparse_if_few(A: Any) -> Any:
+    """A matrix of few non-zeros as a sparse one, with which products are quicker."""
+    if not isinstance(A, np.ndarray) or np.count_nonzero(A) > FEW_NON_ZEROS * A.size:
+        return A
+    from scipy.sparse import csr_array
+
+    return csr_array(A)
 
 
 def _reduced(A: Any, prime: int) -> Any:
@@ -287,7 +292,7 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     """
     size, rng = len(C), np.random.default_rng(_SEED)
     prime = primes(size)[0]
-    reduced, mask = _reduced(A, prime), residues(C, prime)
+    reduced, mask = _reduced(_sparse_if_few(A), prime), residues(C, prime)
     v = np.zeros((size, RANDOM_INPUTS))
     for _ in range(size):
         drive = rng.integers(prime, size=(mask.shape[1], RANDOM_INPUTS)).astype(float)
