@@ -12,6 +12,7 @@ from scipy.sparse.linalg import eigs
 from memcurve import (
     LinearNetwork,
     RecordingWarning,
+    audit,
     load_network,
     memory_curve,
     memory_from_data,
@@ -81,7 +82,12 @@ def test_the_larval_fly_brain_as_it_comes() -> None:
 @pytest.mark.slow
 def test_the_larval_fly_brain_remembers_3229_inputs() -> None:
     """41 neurons are not reached, 277 zeros and 7 roots of small components are lost."""
-    curve = memory_curve(larva())
+    result = audit(larva())
+    curve, losses = result.curve, result.account.losses
+    assert [loss.count for loss in losses if loss.count][:2] == [41, 277]
+    assert sum(loss.count for loss in losses if loss.kind == "repeated") == 284
+    assert result.verdict[0].startswith("Read with 12 bits, this network remembers 7.561")
+    assert result.estimates == ()
     assert curve.rank == curve.total == 3229
     assert curve.error.max() < 1e-9
     assert np.all(np.diff(curve.values) <= 1e-12)

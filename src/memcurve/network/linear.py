@@ -18,6 +18,8 @@ from memcurve.notes import Note, notes_of
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
 RADIUS_UP_TO = 500
+#: Products with at most this share of weights, of so many nodes, are quicker with a sparse matrix.
+FEW_WEIGHTS, MANY_NODES = 0.05, 200
 
 
 class Connected:
@@ -239,9 +241,14 @@ class LinearNetwork(Connected):
         if self.shift is not None:
             drive = drive + self.shift
         states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A, drive))
-        x = np.zeros(self.size, dtype=states.dtype)
+        x, A = np.zeros(self.size, dtype=states.dtype), self.A
+        if self.size >= MANY_NODES and not self.is_sparse:
+            from scipy.sparse import csr_array
+
+            few = np.count_nonzero(A) <= FEW_WEIGHTS * A.size
+            A = csr_array(A) if few else A
         for t, push in enumerate(drive):
-            x = self.A @ x + push
+            x = A @ x + push
             if t >= washout:
                 states[t - washout] = x
         if self.readout is not None:
