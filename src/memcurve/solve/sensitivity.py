@@ -58,6 +58,10 @@ class Sensitivity(NamedTuple):
         """The same for errors ``factor`` times as large."""
         return Sensitivity(self.curve * factor, self.gap * factor)
 
+    def plus(self, other: Sensitivity) -> Sensitivity:
+        """Of errors from two sources."""
+        return Sensitivity(self.curve + other.curve, self.gap + other.gap)
+
 
 UNKNOWN = Sensitivity(np.inf, np.inf)
 
