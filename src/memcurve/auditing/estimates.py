@@ -17,6 +17,7 @@ from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
 from memcurve.solve.question import Question
+from memcurve.solve.solvers import one_thread
 
 #: Simulations are repeated with this many inputs, to know how much their totals scatter.
 REPEATS = 3
@@ -138,7 +139,8 @@ def _simulated(
 ) -> Estimate:
     start = time.perf_counter()
     streams = np.random.SeedSequence(seed).spawn(REPEATS)
-    scores = [protocol.measure(network, np.random.default_rng(stream)) for stream in streams]
+    with one_thread():
+        scores = [protocol.measure(network, np.random.default_rng(stream)) for stream in streams]
     seconds = (time.perf_counter() - start) / REPEATS
     totals = [float(score.sum()) for score in scores]
     truth = exact.values[1 : protocol.last_lag + 1]
