@@ -330,4 +330,6 @@ def _label(result: Any) -> str:
     total = f"{result.total:.6g}"
     if _interval(result) is not None:
         total = f"{result.total:.4g} ± {result.total_error:.2g}"
+    if result.total_lags is not None:  # a slice
+        total += f" over {result.total_over}"
     return f"{result.network}: total {what} {total} ({result.method})"
