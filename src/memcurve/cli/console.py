@@ -66,32 +66,32 @@ class Printer:
         texts = [styled(part) if isinstance(part, str) else styled(*part) for part in parts]
         self.wrapped(Text.assemble(*texts))
 
-    def wrapped(self, text: Text, prefix: str = "", style: str = "", rest: str = "") -> None:
-        """Print one paragraph, its first line behind the prefix and the others behind the rest."""
+    def wrapped(
+        self, text: Text, prefix: str = "", style: str = "", *, hanging: bool = False
+    ) -> None:
+        """Print one paragraph, each of its lines behind the prefix, or behind blanks as wide."""
         from rich.text import Text
 
-        lines = text.wrap(self.console, max(self.console.width - len(prefix), 20))
-        for k, line in enumerate(lines):
+        for line in text.wrap(self.console, max(self.console.width - len(prefix), 20)):
             line.rstrip()
-            head = styled(rest if k else prefix, style)
-            self.console.print(Text.assemble(head, line), soft_wrap=True)
+            self.console.print(Text.assemble((prefix, style), line), soft_wrap=True)
+            prefix = " " * len(prefix) if hanging else prefix
 
     def paragraph(self, content: str, style: str = "", bullet: str = "") -> None:
         """Print a text as one paragraph."""
         from memcurve.report.document import one_line
 
-        self.wrapped(styled(one_line(content), style), bullet, rest=" " * len(bullet))
+        self.wrapped(styled(one_line(content), style), bullet, hanging=True)
 
-    def named(self, rows: Iterable[tuple[str, str]], width: int = 14) -> None:
+    def named(self, rows: Iterable[tuple[str, str]]) -> None:
         """Print a name and a text a line."""
         for name, text in rows:
-            head = f"{name:>{width}}  "
-            self.wrapped(styled(text), head, "bold", " " * len(head))
+            self.wrapped(styled(text), f"{name:>14}  ", "bold", hanging=True)
 
     def notes(self, notes: Iterable[str]) -> None:
         """Print one note a line."""
         for note in notes:
-            self.wrapped(styled(note), "note: ", "yellow", " " * len("note: "))
+            self.wrapped(styled(note), "note: ", "yellow", hanging=True)
 
     def table(
         self,
@@ -127,8 +127,7 @@ class Printer:
             for column in below if k >= 0 else ():
                 if column.cells[k].strip():
                     head = f"{column.head}: " if column.head else ""
-                    margin = " " * (indent + 4)
-                    self.wrapped(styled(head + column.cells[k], "dim"), margin, rest=margin)
+                    self.wrapped(styled(head + column.cells[k], "dim"), " " * (indent + 4))
         if left_out:
             names = ", ".join(left_out)
             text = f"left out for lack of room: {names}; a wider terminal, a file or --json has all"
@@ -269,8 +268,7 @@ def print_document(document: Document) -> None:
         if k == 0:
             console.print()
             text = Text.assemble((f"{one_line(document.word)}. ", f"bold {tone}"), text)
-        bar = "| " if console.options.ascii_only else "▌ "
-        printer.wrapped(text, bar, tone, bar)
+        printer.wrapped(text, "| " if console.options.ascii_only else "▌ ", tone)
     if document.figures:
         console.print()
         width = max(len(name) for name, _ in document.figures)
