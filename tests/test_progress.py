@@ -65,10 +65,15 @@ def test_a_line_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = pytest.importorskip("IPython")
     monkeypatch.setattr(kernel, "get_ipython", lambda: SimpleNamespace(kernel=None))
     monkeypatch.setattr("IPython.display.display", display)
-    with pytest.raises(ZeroDivisionError), listening(True) as tell:
-        tell("one & two", 3, 5)
-        tell("the end", 1, None)
-        raise ZeroDivisionError
+
+    def work() -> None:
+        with listening(True) as tell:
+            tell("one & two", 3, 5)
+            tell("the end", 1, None)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
     assert [text.replace("<small>", "").replace("</small>", "") for text in seen] == [
         "", "one &amp; two 3 of 5 …", "the end …", "",
     ]  # fmt: skip

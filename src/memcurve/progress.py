@@ -67,22 +67,23 @@ def _bars(patience: float) -> Iterator[Listener]:
 @contextlib.contextmanager
 def _line(patience: float) -> Iterator[Listener]:
     """A line below a cell, which is seen once it takes so long, and emptied at the end."""
-    from html import escape
+    import html
 
-    from IPython.display import HTML, display
+    import IPython.display
 
+    page: Any = IPython.display  # without types
     text, line = [""], list[Any]()
 
     def begin() -> None:
-        line.append(display(HTML(text[0]), display_id=True))
+        line.append(page.display(page.HTML(text[0]), display_id=True))
 
     def show(label: str, done: int, total: int | None) -> None:
         count = "" if total is None else f" {done:,} of {total:,}"
-        text[0] = f"<small>{escape(label)}{count} …</small>"
+        text[0] = f"<small>{html.escape(label)}{count} …</small>"
         for shown in line:
-            shown.update(HTML(text[0]))
+            shown.update(page.HTML(text[0]))
 
-    with _after(patience, begin, lambda: line[0].update(HTML(""))):
+    with _after(patience, begin, lambda: line[0].update(page.HTML(""))):
         yield show
 
 
