@@ -6,7 +6,7 @@ UncertainResultError with the reason. They are tried in order until every error 
 1. *nothing*: no input reaches what is read;
 2. *lattice*: one white input without noise, all states read: poles are all it takes;
 3. *Fisher*: linear algebra with a covariance that is never ill-conditioned;
-4. *direct*: white input and errors of reading: few directions of the Krylov space suffice;
+4. *direct*: memory under errors of reading: few directions of the Krylov space suffice;
 5. *white*: any other question about memory and forecasts, in coordinates where states are white;
 6. *bounds*: where it is not known which poles count, curves that it lies between;
 7. *balls*: what is left, noise level by noise level, where that takes seconds.

@@ -24,7 +24,6 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.factors import counting_roots, linear_factor, multiplicity
+from memcurve.solve.factors import counting_roots, likely_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
 from memcurve.solve.sensitivity import (
@@ -222,11 +221,13 @@ def _without_silent(
     """Poles of blocks without those of silent modes, and what that does to the curve's error.
 
     Clusters that count in part are left out, and their mean is put in as often as they count; or
-    the weight of an edge, where it is exactly the eigenvalue. ``roots`` are decided already.
+    the root of a small factor, where that is proven. ``roots`` are decided already.
     """
-    clusters = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
+    clusters = [c for c in states.clusters or [] if c.values.any()]  # zeros are split off
     if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
         return None
+    A = states.stored
+    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
     kept: list[complex] = []
     more, expected = Sensitivity(0.0, 0.0), len(poles) - lost
     for cluster in clusters:
@@ -235,22 +236,22 @@ def _without_silent(
             continue
         found = int(np.count_nonzero(near))
         counted = int(np.count_nonzero(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty))
-        value, uncertainty = cluster.centre, 2 * cluster.uncertainty
+        value, uncertainty, known = cluster.centre, 2 * cluster.uncertainty, False
         if abs(value.imag) <= cluster.uncertainty:
             value = complex(value.real)
-        # with equal weights, the eigenvalue of a cluster is often that of an edge
-        weight = _nearest_weight(states.stored, value)
-        if abs(weight - value) <= uncertainty:
-            often = multiplicity(linear_factor(weight), states.degree.modulo)
+        likely = likely_factor(weights, value, uncertainty)
+        if likely is not None:
+            factor, root = likely
+            often = multiplicity(factor, states.degree.modulo)
             if (cluster.clear and often == cluster.rank) or (
-                found == eigenvalue_multiplicity(weight, blocks, found)
+                found == eigenvalue_multiplicity(factor, blocks, found)
             ):
-                value, uncertainty = complex(weight), 0.0
-                cluster = cluster._replace(rank=often, clear=True)
+                value, uncertainty = root, 4 * EPS * abs(root)
+                cluster, known = cluster._replace(rank=often, clear=True), True
         count = cluster.rank - counted  # of the poles found here
         if not cluster.clear or not 0 <= count <= found:
             return None
-        if uncertainty and (count if counted else found != cluster.size):
+        if not known and (count if counted else found != cluster.size):
             return None  # which of them are decided cannot be told
         more = more.plus(states.sensitivity.times(cluster.projector))
         if cluster.size == 1:
@@ -263,12 +264,6 @@ def _without_silent(
     poles = np.concatenate([poles[poles.imag == 0], *[poles[poles.imag > 0]] * 2])
     poles[len(poles) - np.count_nonzero(poles.imag) // 2 :].imag *= -1
     return (poles, more) if lost == 0 and len(poles) == expected else None
-
-
-def _nearest_weight(A: Any, value: complex) -> float:
-    """The weight of an edge, or its negative, nearest to a number."""
-    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
-    return float(np.sign(value.real) * weights[np.argmin(np.abs(weights - abs(value)))])
 
 
 def _nonzero_eigenvalues(states: States, components: list[Indices]) -> tuple[Complexes, float]:
