@@ -271,4 +271,4 @@ def test_packages_that_are_missing(tmp_path, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     path = tmp_path / ("run.h5" if package == "h5py" else "run.parquet")
     path.write_bytes(b"1")
-    refused(path, Z, package, "pip install memcurve[files]", error=ModuleNotFoundError)
+    refused(path, Z, package, "the extra `files`", error=ModuleNotFoundError)
