@@ -207,6 +207,10 @@ def network_parts(
         is_layer = found[0].endswith(_HIDDEN)
         others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
         notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
+        second = _PAIRS[1]
+        if found[0] == "A" and not named and archive.arrays.keys() >= {*second}:
+            text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
+            notes.append(text + "(--matrix W --mask Win)")
         return _network_of(A, C, *notes)
     text = "W and Win taken as a linear network: they tell no activation and no bias"
     leak, notes = None if named else archive.first(_LEAKS), []
