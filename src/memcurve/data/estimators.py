@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from memcurve.curve import MemoryCurve
-from memcurve.io.recordings import Source, lagged, require_rows
+from memcurve.io.recordings import Source, lagged, present, require_rows
 from memcurve.notes import Note
 from memcurve.result import Floats
 
@@ -96,6 +96,8 @@ ESTIMATORS = {function.__name__: function for function in _NOTES}
 def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
     """The curve that one of them gives; the recording is loaded whole."""
     Z, X = lagged(recording, lags, start, recording.length)
+    there = present(Z, X)
+    Z, X = Z[there], X[there]
     require_rows(*X.shape)
     function = ESTIMATORS[estimator]
     values = function(X, Z)

@@ -32,13 +32,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.io.recordings import Source, lagged, lagged_chunks, require_rows
+from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note
 from memcurve.progress import Progress, watched
 from memcurve.result import Floats
 
+#: Whether each row is there, NaN neither in its state nor in its past inputs.
+Present = NDArray[np.bool_]
 #: Rows of a chunk, in units of the number of columns: the update then costs little beside its QR.
 CHUNK = 8
 #: Fewer rows than this would cost more to hand over than to decompose.
@@ -66,12 +69,11 @@ def regression_curve(
     factor = triangular_factor(recording, lags, start, progress)
     if not np.isfinite(factor.R).all():
         raise ValueError(
-            "the recording has NaN or infinite entries, or constant columns; remove those rows or "
-            "columns."
+            "the recording has constant columns, or numbers too large to be squared; remove them."
         )
-    require_rows(factor.rows, factor.states)
     fit = regress(factor, noise_floor)
     found = infer(fit, *_sample(recording, factor, start), factor.rows)
+    left_out = recording.length - start - factor.rows
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
     memory, error = found.memory, width * found.standard_error
@@ -87,7 +89,7 @@ def regression_curve(
         channels=memory[:, None],
         bands=np.clip(np.stack([memory - error, memory + error], axis=1), 0.0, 1.0),
         method="data",
-        notes=tuple(_notes(factor, fit, found, level)),
+        notes=tuple(_notes(factor, fit, found, level, left_out)),
         options={"noise_floor": noise_floor, "level": level, "estimator": "regression"},
         diagnostics={
             "rows": factor.rows,
@@ -107,17 +109,22 @@ def regression_curve(
     )
 
 
-def _sample(recording: Source, factor: Factor, start: int) -> tuple[Floats, Floats]:
-    """Rows of (Z, X), standardised: all, or stretches spread over a long recording."""
+def _sample(recording: Source, factor: Factor, start: int) -> tuple[Floats, Floats, Present]:
+    """Rows of (Z, X), standardised: all, or stretches spread over a long recording.
+
+    Rows that are missing stay in their place, as zeros, so that the others keep their distances.
+    """
     stretches = [(start, recording.length)]
-    if factor.rows > SECOND_PASS:
+    if recording.length - start > SECOND_PASS:
         length = SECOND_PASS // 6
         firsts = np.linspace(start, recording.length - length, 6).astype(int).tolist()
         stretches = [(first, first + length) for first in firsts]
     pairs = [lagged(recording, factor.lags, *stretch) for stretch in stretches]
     Z = np.vstack([(Z - factor.mean_input) / factor.input_deviation for Z, _ in pairs])
     X = np.vstack([(X - factor.means) / factor.deviations for _, X in pairs])
-    return Z, X
+    there = present(Z, X)
+    Z[~there], X[~there] = 0.0, 0.0
+    return Z, X, there
 
 
 class Factor(NamedTuple):
@@ -145,9 +152,13 @@ def triangular_factor(source: Source, lags: int, start: int, progress: Progress 
     total = -(-(source.length - start + lags - 1) // size)
     chunks = lagged_chunks(source, lags, start, size)
     for Z, X in watched(chunks, "reading", total, progress):
+        there = present(Z, X)
+        if not there.all():
+            Z, X = Z[there], X[there]
         block = np.concatenate([R, np.hstack([np.ones((len(Z), 1)), Z, X])])
         R = np.asarray(np.linalg.qr(block, mode="r"))
         count += len(Z)
+    require_rows(count, source.columns)
     means = R[0, 1:] / R[0, 0]
     R = R[1:, 1:]
     deviations = np.sqrt((R[:, lags:] ** 2).sum(axis=0) / count)
@@ -233,11 +244,21 @@ class _Rows(NamedTuple):
     u: Floats
     r: Floats
     leverage: Floats
+    there: Present  # the others are zero: sums over pairs of rows are over those that are there
+
+    @property
+    def known(self) -> int:
+        """Rows that are there."""
+        return int(self.there.sum())
+
+    def pairs(self, j: int) -> int:
+        """How many pairs of rows that are there lie j apart."""
+        return int((self.there[:-j] & self.there[j:]).sum())
 
 
-def infer(fit: Fit, Z: Floats, X: Floats, rows: int) -> Inference:
+def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inference:
     """Correct and judge a fit by rows (Z, X) of the recording, all of its ``rows`` or a sample."""
-    part = _rows(fit, Z, X)
+    part = _rows(fit, Z, X, there)
     null = _null_cut(fit)
     bias = _row_bias(fit, part, rows)
     last = _last_significant(fit.raw - bias, null)
@@ -253,14 +274,14 @@ def infer(fit: Fit, Z: Floats, X: Floats, rows: int) -> Inference:
     return Inference(memory, bias, error, cut, total, listed, last, end, null)
 
 
-def _rows(fit: Fit, Z: Floats, X: Floats) -> _Rows:
+def _rows(fit: Fit, Z: Floats, X: Floats, there: Present) -> _Rows:
     inverse = np.linalg.inv(fit.unwhiten)
     g = Z[:, : fit.length] @ (fit.B @ inverse)
     e = X @ inverse - g
     u = e @ fit.response.T
     r = Z - g @ fit.response.T - u
     leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, 0.9)
-    return _Rows(g, e, u, r, leverage)
+    return _Rows(g, e, u, r, leverage, there)
 
 
 def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
@@ -268,8 +289,8 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
     weight = (part.leverage / (1 - part.leverage))[:, None]
     gg = (part.g**2).sum(axis=1)[:, None]
     ge = (part.g * part.e).sum(axis=1)[:, None]
-    first = (weight * part.r**2).mean(axis=0) * (rows / fit.freedom)
-    mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).mean(axis=0)
+    first = (weight * part.r**2).sum(axis=0) / part.known * (rows / fit.freedom)
+    mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).sum(axis=0) / part.known
     square = ((fit.response @ fit.residual) ** 2).sum(axis=1)
     # b_τ of a lag without memory is noise, and what it adds is none: its real share counts
     real = np.clip(1 - first / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
@@ -278,7 +299,7 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
 
 def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     """The part of serial lags j ≥ 1, for the first ``count`` lags, with a flat-top window."""
-    sample = len(part.e)
+    sample = part.known
     depth = min(max(8, fit.length), sample // 8, 100)
     square = ((fit.response[:count] @ fit.residual) ** 2).sum(axis=1)
     raw, scale = fit.raw[:count], fit.inflation / fit.freedom
@@ -286,7 +307,7 @@ def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     terms = ((1, e, e, r, r), (1, g, g, u, u), (-1, g, e, u, r), (-1, e, g, r, u))
     bias = np.zeros(count)
     for j in range(1, depth + 1):
-        sums = -square * (sample - j)
+        sums = -square * part.pairs(j)
         for sign, a, b, x, y in terms:
             products = np.einsum("ti,ti->t", a[:-j], b[j:])
             sums += sign * np.einsum("t,ti,ti->i", products, x[:-j], y[j:])
@@ -325,13 +346,15 @@ def _errors(
     influence = (2 * part.u * part.r * lift + part.u**2) * lift * np.sqrt(rows / fit.freedom)
     along = ((fit.response @ fit.residual) * fit.response).sum(axis=1)
     influence += along * (Z[:, :1] ** 2 - 1)
-    influence -= influence.mean(axis=0)
+    influence -= influence[part.there].mean(axis=0)
+    influence[~part.there] = 0.0
     window = int(np.ceil(1.3 * len(Z) ** (1 / 3)))
     share = np.clip(memory / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
-    error = np.sqrt(_long_run(influence, window) / rows * share + chance[:, 0])
+    scale = len(Z) / part.known / rows
+    error = np.sqrt(_long_run(influence, window) * scale * share + chance[:, 0])
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
     noise = np.pad(_variance_of_sums(chance, 0), (1, 0))[np.add(stops, 1)]
-    return error, np.sqrt(_long_run(sums, window) / rows + noise).tolist()
+    return error, np.sqrt(_long_run(sums, window) * scale + noise).tolist()
 
 
 def _chance(fit: Fit, part: _Rows) -> Floats:
@@ -339,13 +362,14 @@ def _chance(fit: Fit, part: _Rows) -> Floats:
 
     From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart.
     """
-    left, e = 1 - fit.raw, part.e[:20_000]
+    left, e, there = 1 - fit.raw, part.e[:20_000], part.there[:20_000]
     depth = max(1, min(len(left), 80, len(e) // 4))
     shares = np.zeros((len(left), depth))
     shares[:, 0] = 2 * float((fit.residual**2).sum()) * left**2
     for j in range(1, depth):
-        C = e[:-j].T @ e[j:] / (len(e) - j)
-        excess = float((C**2).sum()) - fit.unexplained**2 / (len(e) - j)
+        pairs = max(1, int((there[:-j] & there[j:]).sum()))
+        C = e[:-j].T @ e[j:] / pairs
+        excess = float((C**2).sum()) - fit.unexplained**2 / pairs
         shares[j:, j] = 4 * max(excess, 0.0) * left[j:] * left[:-j]
     return np.asarray(np.cumsum(shares, axis=1) * (fit.inflation / fit.freedom) ** 2)
 
@@ -389,13 +413,22 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     return [float(total) for total in totals.sum(axis=0)]
 
 
-def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> Iterator[Note]:
+def _notes(
+    factor: Factor, fit: Fit, found: Inference, level: float, left_out: int
+) -> Iterator[Note]:
     """What one should know before quoting the numbers."""
     rows, N, memory = factor.rows, factor.states, found.memory[: found.end + 1]
     total = float(memory.sum())
-    text = f"estimated from {rows} rows; errors are half the {level:.0%} intervals. Of the "
-    text += f"{factor.lags} lags listed, the total is over 0 … {found.end}: no sum over later ones "
-    yield Note("method", text + "stands out from noise")
+    text = f"estimated from {rows} rows; errors are half the {level:.0%} intervals. "
+    if found.end < 0:
+        text += f"No sum over any of the {factor.lags} lags listed stands out from noise: the total"
+        yield Note("method", f"{text} is zero, within its error")
+    else:
+        text += f"Of the {factor.lags} lags listed, the total is over 0 … {found.end}: no sum over "
+        yield Note("method", text + "later ones stands out from noise")
+    if left_out:
+        text = f"{left_out} rows were left out: they hold NaN, or have it among the "
+        yield Note("recording", f"{text}{factor.lags} inputs that they are compared with")
     # a rectangle has its mean lag at half of its total, an exponential decay at the total
     mean_lag = float(memory @ np.arange(len(memory))) / max(total, 1.0)
     if mean_lag > total and rows < ROWS_FOR_SLOW * N:
