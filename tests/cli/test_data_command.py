@@ -114,6 +114,28 @@ def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_
     assert f"at most {STATES}, the number" in capacity
 
 
+def test_several_inputs(command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    z = rng.standard_normal((900, 2))
+    network = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1)
+    X = network.replace(C=rng.standard_normal((STATES, 2))).simulate(z)[100:]
+    z = z[100:]
+    names = ",".join([*(f"x{k}" for k in range(STATES)), "left", "right"])
+    table = np.column_stack([X, z])
+    np.savetxt(tmp_path / "rec.csv", table, "%.17g", ",", header=names, comments="")
+    here = memory_from_data(X, z, 15)
+    done = command(tmp_path / "rec.csv", "--input", "left", "right", "--lags", 15)
+    assert done.code == 0, done.err
+    assert f"total memory  {here.total:.4f}" in done.out
+    for k, total in enumerate(here.diagnostics["channel_totals"]):
+        assert f"input {k}  {total:.4f} ± " in done.out
+    np.savez(tmp_path / "rec.npz", states=X, inputs=z)
+    out = command(tmp_path / "rec.npz", "--lags", 15, "--json").out
+    assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
+    text = failed(command(tmp_path / "rec.npz", "--lags", 15, "--capacity"))
+    assert "one input channel at a time" in text
+
+
 def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
     X, z = recording
     np.savez(tmp_path / "fast.npz", states=np.repeat(X, 2, axis=0), z=z)

@@ -68,7 +68,7 @@ def only(findings, name):
         (np.zeros((100, 0)), np.zeros(100), ValueError, r"`states`.*\(100, 0\)"),
         (np.zeros((5, 100)), np.zeros(100), ValueError, "5 rows.*100 inputs.*states.T"),
         (np.zeros((99, 5)), np.zeros(100), ValueError, "99 rows.*100 inputs; cut them"),
-        (np.zeros((100, 5)), np.zeros((100, 2)), ValueError, "several inputs.*one column"),
+        (np.zeros((100, 5)), np.zeros((100, 2)), ValueError, "several inputs pass one column"),
         (np.zeros((19, 2)), np.zeros(19), ValueError, "at least 20 rows"),
         (np.zeros((100, 5), complex), np.zeros(100), TypeError, "`states` must be real"),
         (np.zeros((100, 5)), np.zeros(100, complex), TypeError, "`inputs` must be real"),

@@ -58,8 +58,28 @@ def test_columns_to_drop(table):
     same(open_recording(table, drop=["Time*", "8_I[A]"]), X[:, [1, 3]])
     same(open_recording(table, input_name="8_V[V]", drop=["u"]), X[:, [0, 2, 3]], X[:, 1])
     refused(table, None, "has no column 'time'; it has Time[s]", "`drop`", drop="time")
-    refused(table, None, "has several columns '8*' (8_V[V], 8_I[A])", input_name="8*")
+    refused(table, None, "`input_name` must name each column once", input_name=["u", "*"])
     refused(table, None, "has no column '9*'", "`state_names`", state_names="9*")
+
+
+def test_several_inputs(table):
+    pair = np.column_stack([Z, X[:, 2]])
+    states = X[:, [0, 1, 3]]
+    for source in (
+        open_recording(states, pair),
+        open_recording(table, input_name=["u", "8_I[A]"]),
+        open_recording(states, table, input_name=["u", "8_I*"]),
+        open_recording(table, input_name=["u", "8_I[A]"], state_names="*"),
+    ):
+        assert (source.channels, source.columns) == (2, 3)
+        for rows, start in ((7, 0), (100, 5)):
+            chunks = list(source.chunks(rows, start))
+            np.testing.assert_array_equal(np.vstack([x for x, _ in chunks]), states[start:])
+            np.testing.assert_array_equal(np.vstack([z for _, z in chunks]), pair[start:])
+    shifted = open_recording(table, input_name=["u", "8_I[A]"], shift=1, rows="3:33")
+    x, z = next(shifted.chunks(100))
+    np.testing.assert_array_equal(x, states[4:33])
+    np.testing.assert_array_equal(z, pair[3:32])
 
 
 def test_columns_without_names_have_numbers(tmp_path):

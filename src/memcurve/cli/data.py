@@ -39,7 +39,8 @@ class RecordingOptions:
         states (default: all but the input and clocks), also "ch*" and ch0-ch29. Columns without
         names have their numbers, from 0 on.
     input_name
-        Name of the input's array or column. Default: z, u, input or inputs.
+        Name of the input's array or column, or names of the columns of several inputs. Default: z,
+        u, input or inputs.
     drop
         Columns that are no states, named in the same way.
     rows
@@ -64,11 +65,11 @@ class RecordingOptions:
         Look for what is wrong with the recording first.
     """
 
-    input: str | None = None
+    input: Annotated[list[str] | None, SEVERAL] = None
     state_names: Annotated[
         list[str] | None, SEVERAL, Parameter(name=("--states", "--state-names"))
     ] = None
-    input_name: str | None = None
+    input_name: Annotated[list[str] | None, SEVERAL] = None
     drop: Annotated[list[str] | None, SEVERAL] = None
     rows: str | None = None
     shift: Whole = 0
@@ -86,8 +87,8 @@ class RecordingOptions:
         from memcurve.io.arrays import ending_of
         from memcurve.io.recordings import FORMATS
 
-        path = Path(self.input or "")
-        is_file = self.input is not None and (ending_of(path) in FORMATS or path.is_file())
+        path = Path(self.input[0]) if self.input is not None and len(self.input) == 1 else None
+        is_file = path is not None and (ending_of(path) in FORMATS or path.is_file())
         return path if is_file else None
 
     def curve(self, states: Path, **changes: Any) -> MemoryCurve:
@@ -129,11 +130,12 @@ class RecordingOptions:
         names, name = self.state_names, self.input_name
         if self.input is not None and self.input_file is None:
             if name is not None:
-                raise UsageError(f"--input {self.input} is no file, and --input-name is given too.")
+                given = " ".join(self.input)
+                raise UsageError(f"--input {given} is no file, and --input-name is given too.")
             name = self.input
         return {
             "state_names": names[0] if names is not None and len(names) == 1 else names,
-            "input_name": name,
+            "input_name": name[0] if name is not None and len(name) == 1 else name,
             "drop": self.drop or (),
             "rows": self.rows,
             "shift": self.shift,
@@ -298,6 +300,8 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
     if known.get("last_lag", -1) >= 0:
         cut = f"{known['total_cut']:.4f} ± {known['total_cut_error']:.2g}"
         rows.append(("total cut", f"{cut} up to the last significant lag, {known['last_lag']}"))
+    for k, value in enumerate(known.get("channel_totals", [])):
+        rows.append((f"input {k}", f"{value:.4f} ± {known['channel_errors'][k]:.2g}"))
     if "raw_total" in known:
         text = f"{known['raw_total']:.4f} of the coloured input itself, lags not being independent"
         rows.append(("raw total", text))

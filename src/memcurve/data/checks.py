@@ -12,6 +12,7 @@ on as many rows: half of them the first ones, half from the middle on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,38 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     )
 
 
+#: Findings that are about the input, or its relation to the states.
+_OF_INPUT = (
+    "not_finite", "missing_rows", "constant_input", "repeated", "coloured", "dependent",
+    "two_valued", "alignment_untested", "unpaired", "misaligned",
+)  # fmt: skip
+
+
+def merged(channels: Sequence[Findings]) -> Findings:
+    """Findings of several inputs of the same states: of the states those of the first."""
+    if len(channels) == 1:
+        return channels[0]
+    found = [one for one in channels[0] if one.name not in _OF_INPUT]
+    silent = [any(one.name == "unpaired" for one in each) for each in channels]
+    leads = [each.shift < 0 for each in channels]
+    # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
+    # that follows another
+    excused: dict[str, Level] = {} if all(silent) else {"unpaired": "info"}
+    if not all(lead or mute for lead, mute in zip(leads, silent, strict=True)):
+        excused["misaligned"] = "warning"
+    for k, each in enumerate(channels):
+        for one in (one for one in each if one.name in _OF_INPUT):
+            level = excused.get(one.name, one.level)
+            found.append(replace(one, level=level, message=f"input {k}: {one.message}"))
+    order = ("error", "warning", "info")
+    return replace(
+        channels[0],
+        found=tuple(sorted(found, key=lambda one: order.index(one.level))),
+        coloured=any(each.coloured for each in channels),
+        period=next((each.period for each in channels if each.period), None),
+    )
+
+
 def _validated(states: Any, inputs: Any, washout: int) -> tuple[NDArray[Any], Floats]:
     """Views of what was passed, less the washout, if it has the form of a recording."""
     x, z = _real(states, "states"), _real(inputs, "inputs")
@@ -144,8 +177,8 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[NDArray[Any], Fl
         z = z[:, 0]
     if z.ndim != 1:
         raise ValueError(
-            f"`inputs` must be one series of T values, got shape {z.shape}; several inputs are not "
-            f"supported: pass one column, e.g. inputs[:, 0]."
+            f"`inputs` must be one series of T values, got shape {z.shape}; of several inputs "
+            f"pass one column after the other, e.g. inputs[:, 0]."
         )
     if len(x) != len(z):
         remedy = "cut them to the same time steps, row t of `states` being driven by inputs[t]"

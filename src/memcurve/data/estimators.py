@@ -100,15 +100,16 @@ def estimated(recording: Source, lags: int, start: int, estimator: str) -> Memor
     Z, X = Z[there], X[there]
     require_rows(*X.shape)
     function = ESTIMATORS[estimator]
-    values = function(X, Z)
+    channels = function(X, Z).reshape(lags, -1)
+    values = channels.sum(axis=1)
     return MemoryCurve(
         lags=np.arange(lags),
         values=values,
         error=np.full(lags, np.nan),
-        loss=1 - values,
+        loss=channels.shape[1] - values,
         total=float(values.sum()),
         rank=None,
-        channels=values[:, None],
+        channels=channels,
         method=f"data: {estimator}",
         notes=(
             Note("method", _NOTES[function]),

@@ -60,13 +60,19 @@ class Source:
     """A recording: ``length`` rows of ``columns`` states of a network, each with its input."""
 
     def __init__(
-        self, name: str, states: Array, inputs: Array | None, labels: Sequence[str] = ()
+        self,
+        name: str,
+        states: Array,
+        inputs: Array | None,
+        labels: Sequence[str] = (),
+        channels: int = 1,
     ) -> None:
-        """The input is the last column of the states where it is None."""
+        """The inputs are the last columns of the states where they are None."""
         self.name = name
         self.labels = tuple(labels)  # names of the states, or nothing
+        self.channels = channels  # of the input
         self.length = states.shape[0]
-        self.columns = states.shape[1] - (inputs is None)
+        self.columns = states.shape[1] - channels * (inputs is None)
         self._states, self._inputs = states, inputs
 
     def __repr__(self) -> str:
@@ -83,7 +89,7 @@ class Source:
 
         Yields
         ------
-        states, inputs : (rows, N) and (rows,) array
+        states, inputs : (rows, N) and (rows,) array, (rows, d) for several inputs
             New float64 arrays, states in C order, that may be changed and kept.
         """
         rows, given = require_size(rows, "rows"), np.asarray(start)
@@ -95,9 +101,11 @@ class Source:
             )
         states = _regrouped(self._states, rows, start)
         if self._inputs is None:
-            return ((both[:, :-1].copy(), both[:, -1].copy()) for both in states)
+            cut, shape = self.columns, (-1,) if self.channels == 1 else (-1, self.channels)
+            return ((both[:, :cut].copy(), both[:, cut:].reshape(shape).copy()) for both in states)
         inputs = _regrouped(self._inputs, rows, start)
-        return ((x, z.reshape(-1)) for x, z in zip(states, inputs, strict=True))
+        pairs = zip(states, inputs, strict=True)
+        return ((x, z.reshape(-1) if self.channels == 1 else z) for x, z in pairs)
 
 
 def open_recording(
@@ -105,7 +113,7 @@ def open_recording(
     inputs: Any = None,
     *,
     state_names: Names | None = None,
-    input_name: str | int | None = None,
+    input_name: Names | None = None,
     drop: Names = (),
     rows: slice | str | None = None,
     shift: int = 0,
@@ -119,15 +127,17 @@ def open_recording(
         also a memory map or an h5py dataset. A path ends in ``.npy``; ``.npz``, ``.mat``, ``.h5``
         or ``.hdf5`` (arrays by name); ``.parquet``, ``.csv`` or ``.txt``, also packed: ``.csv.gz``
         (columns, by name if there is a header line; empty fields are NaN).
-    inputs : (T,) or (T, 1) array or path, optional
-        The input of the same rows; where it is left out, it is in the same file as the states.
+    inputs : (T,) or (T, d) array or path, optional
+        The input of the same rows, or several; where it is left out, it is in the same file as the
+        states.
     state_names : str or sequence of str, optional
         Name of the states' array (default: states, X or x, or the only array there is), or of the
         columns that are states (default: all but the input). ``*`` stands for anything, ``?`` for
         one character, and ``"ch0-ch29"`` for the columns from ch0 to ch29. Columns without names
         have their numbers, from 0 on.
-    input_name : str, optional
-        Name of the input's array or column (default: z, u, input or inputs).
+    input_name : str or sequence of str, optional
+        Name of the input's array or column (default: z, u, input or inputs), or names of the
+        columns of several inputs.
     drop : str or sequence of str
         Columns that are no states, named in the same way; one that is not there is an error.
     rows : slice or str, optional
@@ -169,21 +179,22 @@ def open_recording(
         raise found.fault("holds states alone; give their input too, as `inputs`.")
     z: Array | None = None
     if not alone and not isinstance(found, Archive):  # one array, whose last column is the input
-        place = _input_column(found, input_name)
-        columns = _state_columns(found, state_names, dropped, place)
-        X, labels = _columns(found, [*columns, *[place] * (not shift)]), _labels(found, columns)
-        z = _columns(found, [place]) if shift else None
+        places = _input_columns(found, input_name)
+        columns = _state_columns(found, state_names, dropped, places)
+        X, labels = _columns(found, columns + places * (not shift)), _labels(found, columns)
+        z, channels = _columns(found, places) if shift else None, len(places)
     else:
         X, labels = _states(found, state_names, dropped, alone)
         z = _input(_contents(inputs, "inputs") if alone else found, input_name, alone)
+        channels = z.shape[1] if len(z.shape) == 2 else 1
     length = X.shape[0] if X.shape else 0
     X = _sliced(X, range(length)[taken]) if length else X
     if z is not None and z.shape[:1] == (length,) != X.shape[:1]:
         z = _sliced(z, range(length)[taken])
-    _check(X, z)
+    _check(X, z, channels)
     if z is not None and shift:
         X, z = _shifted(X, z, shift)
-    return Source(_name(states), X, z, labels)
+    return Source(_name(states), X, z, labels, channels)
 
 
 def _name(states: Any) -> str:
@@ -305,18 +316,23 @@ def _states(
         contents, names = _member(contents, name, _STATES, "state_names", alone), None
     if isinstance(contents, Array) and len(contents.shape) != 2 and names is None and not drop:
         return contents, []
-    columns = _state_columns(contents, names, drop, None)
+    columns = _state_columns(contents, names, drop, [])
     return _columns(contents, columns), _labels(contents, columns)
 
 
-def _input(contents: Opened, name: str | int | None, alone: bool) -> Array:
-    """The input, of an archive the array of that name, of a table the column."""
+def _input(contents: Opened, names: Names | None, alone: bool) -> Array:
+    """The input, of an archive the array of that name, of a table the columns."""
     if isinstance(contents, Archive):
-        name = None if name is None else str(name)
+        if names is not None and len(_listed(names)) != 1:
+            raise ValueError(
+                f"`input_name` must be the name of one array, that of all inputs, got {names!r}; "
+                f"lists are for the columns of tables."
+            )
+        name = None if names is None else _listed(names)[0]
         return _member(contents, name, _INPUTS, "input_name", alone).series()
-    if name is None and (isinstance(contents, Array) or contents.width == 1):
+    if names is None and (isinstance(contents, Array) or contents.width == 1):
         return contents if isinstance(contents, Array) else contents.array([0])
-    return _columns(contents, [_input_column(contents, name)])
+    return _columns(contents, _input_columns(contents, names))
 
 
 def _member(
@@ -390,13 +406,13 @@ def _columns(contents: Table | Array, columns: list[int]) -> Array:
 
 
 def _state_columns(
-    contents: Table | Array, names: Names | None, drop: list[str], place: int | None
+    contents: Table | Array, names: Names | None, drop: list[str], places: list[int]
 ) -> list[int]:
-    """Return the columns listed, or all but the input's, less those to drop."""
+    """Return the columns listed, or all but the inputs', less those to drop."""
     known = _column_names(contents)
     dropped = {k for name in drop for k in _matching(contents, known, name, "drop")}
     if names is None:
-        columns = [k for k in range(len(known)) if k != place and k not in dropped]
+        columns = [k for k in range(len(known)) if k not in (*places, *dropped)]
         for name in (known[k] for k in columns):
             if name in _INPUTS:
                 raise contents.fault(
@@ -409,33 +425,30 @@ def _state_columns(
     if len({*columns}) < len(columns):
         raise ValueError(f"`state_names` must name each column once, got {names!r}.")
     for name, found in matches:
-        if place in found and name == known[place]:
+        if len(found) == 1 and found[0] in places and name == known[found[0]]:
             raise contents.fault(
                 f"column {name} is the input and in `state_names`; leave it out there: it would be "
                 f"remembered perfectly."
             )
-    return [k for k in columns if k != place and k not in dropped]
+    return [k for k in columns if k not in (*places, *dropped)]
 
 
-def _input_column(contents: Table | Array, name: str | int | None) -> int:
-    """The column of the input, by its name or a usual one."""
+def _input_columns(contents: Table | Array, names: Names | None) -> list[int]:
+    """The columns of the inputs, by their names, or by a usual one."""
     known = _column_names(contents)
-    if name is None and isinstance(contents, Table):
+    if names is None and isinstance(contents, Table):
         if contents.names is None:
             raise contents.fault(
                 f"has {contents.width} columns without names; choose the input by its number, e.g. "
                 f"input_name='{contents.width - 1}' (they count from 0), write a header line, or "
                 f"give the input as `inputs`."
             )
-        name = _usual(contents, known, _INPUTS, "input_name", only=False)
-    found = _matching(contents, known, str(name), "input_name")
-    if len(found) > 1:
-        several = ", ".join(known[k] for k in found[:5])
-        raise contents.fault(
-            f"has several columns {name!r} ({several}{', …' * (len(found) > 5)}); choose one with "
-            f"input_name='{known[found[0]]}'."
-        )
-    return found[0]
+        names = _usual(contents, known, _INPUTS, "input_name", only=False)
+    wanted = [] if names is None else _listed(names)
+    found = [k for name in wanted for k in _matching(contents, known, name, "input_name")]
+    if not found or len({*found}) < len(found):
+        raise ValueError(f"`input_name` must name each column once, got {names!r}.")
+    return found
 
 
 def _matching(contents: Table | Array, names: list[str], wanted: str, option: str) -> list[int]:
@@ -460,15 +473,15 @@ def _matching(contents: Table | Array, names: list[str], wanted: str, option: st
     return found
 
 
-def _check(states: Array, inputs: Array | None) -> None:
-    """Raise an error unless these are T rows of states, and T numbers."""
+def _check(states: Array, inputs: Array | None, channels: int) -> None:
+    """Raise an error unless these are T rows of states, and of one input or several."""
     _require_real(states, "both parts as columns, e.g. numpy.hstack([X.real, X.imag])")
     if len(states.shape) != 2:
         raise states.fault(
             f"must be two-dimensional, a row for each time and a column for each state, got "
             f"shape {states.shape}; a single state has shape (T, 1)."
         )
-    if 0 in states.shape or (inputs is None and states.shape[1] < 2):
+    if 0 in states.shape or (inputs is None and states.shape[1] <= channels):
         raise states.fault(f"holds no states, its shape is {states.shape}; check how it was made.")
     if inputs is None:
         return
@@ -476,10 +489,10 @@ def _check(states: Array, inputs: Array | None) -> None:
     shape = inputs.shape
     if len(shape) == 2 and shape[0] == 1 < shape[1]:
         raise inputs.fault(f"is a row of shape {shape}; give a column, e.g. z.reshape(-1).")
-    if len(shape) not in (1, 2) or shape[1:] not in ((), (1,)):
+    if len(shape) not in (1, 2) or 0 in shape:
         raise inputs.fault(
-            f"must be one input of shape (T,) or (T, 1), got several: shape {shape}; choose one, "
-            f"e.g. z[:, 0]."
+            f"must be one input of shape (T,), or several of shape (T, d), got shape {shape}; "
+            f"reshape it, e.g. z.reshape(len(z), -1)."
         )
     length, columns = states.shape
     if columns == shape[0] != length:
@@ -522,6 +535,7 @@ class View(Source):
 
     def __init__(self, source: Source, change: Change, columns: int | None = None) -> None:
         self.length, self.name, self.labels = source.length, source.name, source.labels
+        self.channels = source.channels
         self.columns = source.columns if columns is None else columns
         self._source, self._change = source, change
 
@@ -537,11 +551,11 @@ def within_range(source: Source) -> Source:
     X, z = first_rows(source, 10_000)
     with np.errstate(invalid="ignore"):
         exponents = np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1]
-        input_exponent = int(np.frexp(np.nanmax(np.abs(z), initial=0.0))[1])
-    if max(np.abs(exponents).max(initial=0), abs(input_exponent)) <= 300:
+        of_inputs = np.frexp(np.nanmax(np.abs(z), axis=0, initial=0.0))[1]
+    if max(np.abs(exponents).max(initial=0), np.abs(of_inputs).max()) <= 300:
         return source
     # division by powers of two is exact
-    return View(source, lambda X, z, _: (np.ldexp(X, -exponents), np.ldexp(z, -input_exponent)))
+    return View(source, lambda X, z, _: (np.ldexp(X, -exponents), np.ldexp(z, -of_inputs)))
 
 
 def first_rows(source: Source, most: int) -> tuple[Floats, Floats]:
@@ -554,17 +568,18 @@ def lagged_chunks(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}), from row ``start`` on.
 
+    Of several inputs each z_t is a vector, so that neighbouring columns are of the same lag.
     ``start`` is at least ``lags`` − 1: rows before it serve as lagged inputs only.
     """
-    history = np.zeros(0)
+    history = np.zeros((0, source.channels))
     done = start - lags + 1
     for X, z in source.chunks(rows, done):
-        joined = np.concatenate([history, z])
+        joined = np.concatenate([history, z.reshape(len(z), -1)])
         first = max(start - done, 0)
         if first < len(z):
-            windows = np.lib.stride_tricks.sliding_window_view(joined, lags)[:, ::-1]
-            # the last window ends with the last row
-            yield windows[len(windows) - (len(z) - first) :], X[first:]
+            windows = np.lib.stride_tricks.sliding_window_view(joined, lags, axis=0)[:, :, ::-1]
+            windows = windows[len(windows) - (len(z) - first) :]  # the last ends with the last row
+            yield windows.transpose(0, 2, 1).reshape(len(windows), -1), X[first:]
         done += len(z)
         history = joined[max(len(joined) - lags + 1, 0) :]
 
