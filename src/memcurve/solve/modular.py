@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 PRIMES_TO_TRY = 3
+#: Random inputs that tell states apart: the ratios of three agree by accident in one of p³.
+RANDOM_INPUTS = 4
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
 FEW_NON_ZEROS = 0.05
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
@@ -110,11 +112,7 @@ def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
     best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
-    rng = np.random.default_rng(_SEED)
-    if isinstance(A, np.ndarray) and np.count_nonzero(A) <= FEW_NON_ZEROS * A.size:
-        from scipy.sparse import csr_array
-
-        A = csr_array(A)
+    A, rng = _sparse_if_few(A), np.random.default_rng(_SEED)
     for prime in primes(size):
         coefficients = _recurrence_modulo(A, C, prime, rng)
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
@@ -143,13 +141,26 @@ def recurrence(terms: Floats, prime: int) -> list[int]:
 def _recurrence_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> list[int]:
     u = centred(rng.integers(1, prime, len(C)).astype(float), prime)
     v = residues(C, prime)
+    sequence = _dense_sequence if isinstance(A, np.ndarray) else _sparse_sequence
+    return recurrence(sequence(_reduced(A, prime), u, v, prime), prime)
+
+
+def _sparse_if_few(A: Any) -> Any:
+    """A matrix of few non-zeros as a sparse one, with which products are quicker."""
+    if not isinstance(A, np.ndarray) or np.count_nonzero(A) > FEW_NON_ZEROS * A.size:
+        return A
+    from scipy.sparse import csr_array
+
+    return csr_array(A)
+
+
+def _reduced(A: Any, prime: int) -> Any:
+    """The residues of a dense or sparse matrix."""
     if isinstance(A, np.ndarray):
-        sequence = _dense_sequence(residues(A, prime), u, v, prime)
-    else:
-        reduced = A.copy()
-        reduced.data = residues(A.data, prime)
-        sequence = _sparse_sequence(reduced, u, v, prime)
-    return recurrence(sequence, prime)
+        return residues(A, prime)
+    reduced = A.copy()
+    reduced.data = residues(A.data, prime)
+    return reduced
 
 
 def _dense_sequence(A: Floats, u: Floats, v: Floats, prime: int) -> Floats:
@@ -280,19 +291,20 @@ def _flint_matrix(X: Floats, prime: int) -> Any:
     return nmod_mat(*X.shape, (X % prime).astype(np.int64).ravel().tolist(), prime)
 
 
-def proportional_rows(A: Floats, C: Floats) -> tuple[list[Indices], list[int]]:
+def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     """Rows of [C, AC, A²C, …] that are multiples of each other, in groups, and those that vanish.
 
-    Modulo a prime, each row divided by its first entry that is not zero: equal rows are equal up to
-    an accident of probability about n²/p.
+    Modulo a prime, the network is driven by some random inputs for n steps: states that are
+    multiples of each other for all of them are so always, up to an accident of probability n²/p³.
     """
-    prime = primes(len(A))[0]
-    reduced, v = residues(A, prime), residues(C, prime)
-    blocks = []
-    for _ in range(len(A)):
-        blocks.append(v)
-        v = centred(reduced @ v, prime)
-    rows = (np.hstack(blocks) % prime).astype(np.int64)
+    size, rng = len(C), np.random.default_rng(_SEED)
+    prime = primes(size)[0]
+    reduced, mask = _reduced(_sparse_if_few(A), prime), residues(C, prime)
+    v = np.zeros((size, RANDOM_INPUTS))
+    for _ in range(size):
+        drive = rng.integers(prime, size=(mask.shape[1], RANDOM_INPUTS)).astype(float)
+        v = centred(reduced @ v + centred(mask @ centred(drive, prime), prime), prime)
+    rows = (v % prime).astype(np.int64)
     groups: dict[bytes, list[int]] = {}
     vanishing = []
     for node, row in enumerate(rows):
