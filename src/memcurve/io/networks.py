@@ -426,7 +426,7 @@ def _parts(
         if given is None:
             raise MissingMaskError(
                 f"{file}: lists edges, but not which nodes the input drives; name them, "
-                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one a line (--mask), or "
+                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one a line, or "
                 f"give mask='C.npy'."
             )
         C = None if given is _NO_MASK else as_mask(given)
@@ -444,7 +444,7 @@ def _parts(
         return parts
     if matrix is not None or mask is not None:
         asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
-        if_edges = " If it lists edges, say so: edges=True (--edges)." if ending in TEXT else ""
+        if_edges = " If it lists edges, say so: edges=True." if ending in TEXT else ""
         raise NetworkFileError(
             f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
             f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"
