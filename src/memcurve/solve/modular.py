@@ -122,7 +122,7 @@ def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
             best.modulo[prime] = coefficients
         elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
             best = found
-        if best.degree == size or len(best.modulo) == 2:
+        if best.degree == size:
             break
     return best
 
