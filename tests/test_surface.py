@@ -128,6 +128,8 @@ TAKES_A_NETWORK = {
     "compare": {"methods": ["naive"]},
     "input_normal": {},
     "controllable_spectrum": {},
+    "rank": {},
+    "structural_rank": {},
     "audit": {"estimates": False},
 }
 
