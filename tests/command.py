@@ -35,7 +35,8 @@ def shell(script: str, **options: Any) -> Ended:
 
 def ended(command: list[str], **options: Any) -> Ended:
     """Run any command to its end."""
-    asked = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 120} | options
+    # the limit is for what hangs: a machine may be busy with ten other things
+    asked = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 900} | options
     done = subprocess.run(command, text=True, encoding="utf-8", check=False, **asked)
     return Ended(done.returncode, done.stdout, done.stderr)
 

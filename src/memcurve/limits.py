@@ -123,6 +123,18 @@ def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _
         )
 
 
+def require_room_for_columns(states: int, columns: float, what: str) -> None:
+    """Raise a TooLargeError where so many columns of all states, ``what``, cannot fit."""
+    need = int(_ENTRY * states * columns)
+    room = None if need <= _ALWAYS_THERE else available_memory()
+    if room is not None and need > room:
+        raise TooLargeError(
+            f"`network` must leave room for {what}, got {states:,} states: about {columns:,.0f} "
+            f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. Ask "
+            f"for more noise, a smaller spectral radius, or a part of the network."
+        )
+
+
 def available_memory() -> int | None:
     """Bytes that can be had without swapping, or None where the system does not tell."""
     known = [room for room in (_system_room(), *_control_group_rooms()) if room is not None]

@@ -235,7 +235,7 @@ def noise_profile(
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
-        deviations = Analysis.of(question.network).state_deviations(question.processes)
+        deviations = Analysis.of(question.network).rough_deviations(question.processes)
         marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 

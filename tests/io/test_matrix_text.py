@@ -77,6 +77,7 @@ MARKET = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")
 @pytest.mark.parametrize(("form", "symmetry", "field"), MARKET)
 def test_matrix_market_against_scipy(tmp_path, form, symmetry, field):
     whole = np.round(9 * A).astype(int)

@@ -29,7 +29,7 @@ def typed(dtype):
 def block(request, monkeypatch):
     """Blocks that hold the whole test recording, and such that hold some rows of it."""
     for module in list(sys.modules.values()):
-        if module.__name__.startswith("memcurve.io") and hasattr(module, "BLOCK"):
+        if getattr(module, "__name__", "").startswith("memcurve.io") and hasattr(module, "BLOCK"):
             monkeypatch.setattr(module, "BLOCK", request.param)
 
 
@@ -261,7 +261,7 @@ def test_a_gigabyte_is_not_loaded(tmp_path):
 @pytest.mark.parametrize("ending", ["npz", "h5", "mat", "parquet", "csv"])
 def test_memory_is_bounded(tmp_path, ending, monkeypatch):
     for module in list(sys.modules.values()):
-        if module.__name__.startswith("memcurve.io") and hasattr(module, "BLOCK"):
+        if getattr(module, "__name__", "").startswith("memcurve.io") and hasattr(module, "BLOCK"):
             monkeypatch.setattr(module, "BLOCK", 2**17)
     path, length = tmp_path / f"run.{ending}", 16_000
     states = rng.standard_normal((length, 20)).astype(np.float32).astype(float)  # 2.6 MB

@@ -5,13 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from flint import arb, arb_mat, ctx
+from scipy.sparse import csr_array
 
 from hostile import FAMILIES, draw
-from memcurve import Float32, LinearNetwork, ObservationNoise, Quantised
+from memcurve import (
+    Float32,
+    LinearNetwork,
+    ObservationNoise,
+    Quantised,
+    ensembles,
+    inputs,
+    memory_curve,
+    noise_profile,
+)
 from memcurve.errors import UncertainResultError
+from memcurve.inputs import processes_for
 from memcurve.noise import Float64, Noise
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
+from memcurve.solve.coloured import filter_of
 from memcurve.solve.direct import is_direct, reduced, responses, solve_direct
 from memcurve.solve.question import Question
 from memcurve.solve.solvers import LARGEST_ERROR
@@ -195,6 +207,18 @@ def test_weak_connections_are_not_lost(weak: float) -> None:
     check(LinearNetwork(A, np.eye(12)[0]))
 
 
+def test_rounding_of_products_that_cancel() -> None:
+    """A q may be far smaller than its terms, its rounding is not: a second product is as wrong."""
+    A, d, e = np.zeros((4, 4)), 2.0**-16, 2.0**-38
+    A[:, 1], A[:, 2] = [-0.25, -0.25 + d, 0.125 + d / 2, 0.25], [0.5, 0.5 - 2 * d, -0.25 - d, -0.5]
+    A[:, 3], A[2:, 0], A[0, 0] = [2 * e, d, d / 2, -4 * e], [e, 2 * e], -e
+    network = LinearNetwork(csr_array(A), [1.0, 0.0, -2.0, -1.0])
+    for level in 9.433985276476566e-07 * np.geomspace(0.1, 10, 21):
+        outcome = solved(network, ObservationNoise(level))
+        truth = memory_curve(network, LAGS, noise=level, method="certified")
+        assert abs(outcome.total[0] - truth.total) <= outcome.total_error[0] + truth.total_error
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_single_direction_is_left_out(seed: int) -> None:
     """The only state outside of the basis is looked at, whichever way rounding points."""
@@ -279,18 +303,95 @@ def test_the_reduction_has_the_responses_of_the_network() -> None:
     level = 1e-3
     found = reduced(A, C, level)
     assert len(found.H) < 40
-    small = responses(found.H, found.c, 1e-16)
-    assert small is not None
+    assert np.array_equal(found.R, responses(found.H, found.c, found.R.shape[1]))
     whole = [C]
-    for _ in range(small.shape[1] - 1):
+    for _ in range(found.R.shape[1] - 1):
         whole.append(A @ whole[-1])
     K = np.concatenate(whole, axis=1)
-    assert np.abs(K.T @ K - small.T @ small).max() <= 1e-10
+    assert np.abs(K.T @ K - found.R.T @ found.R).max() <= 1e-10
+    variances = reduced(A, C, 1e-9).variances
+    assert variances is not None
+    assert np.allclose(variances, (K**2).sum(axis=1), rtol=1e-9)
 
 
-def test_responses_end_where_nothing_comes_back() -> None:
+def test_lags_end_where_nothing_comes_back() -> None:
     gains = np.where(np.arange(63) < 32, 0.1, 10.0)
-    R = responses(np.diag(gains, -1), np.eye(64)[:, :1], 1e-12)
-    assert R is not None
-    assert R.shape[1] == 64
-    assert responses(np.array([[1.0]]), np.ones((1, 1)), 1e-12) is None
+    assert reduced(np.diag(gains, -1), np.eye(64)[:, :1], 1.0).R.shape[1] == 64
+    with pytest.raises(UncertainResultError, match="decay"):
+        reduced(np.array([[1.0]]), np.ones((1, 1)), 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["normal", "orthogonal"])
+@pytest.mark.parametrize("readout", [None, [1, 2, 50]])
+def test_an_answer_knows_the_size_of_the_states(kind: str, readout: list[int] | None) -> None:
+    """Directly, or through the white states, it is that of the Gramian."""
+    network = ensembles.make(kind, 320, seed=1)
+    network = network.replace(C=network.C * 1e3, readout=readout)
+    noise_profile(network, [1e-9, 1.0])
+    analysis = Analysis.of(network)
+    assert (analysis.known_deviations is None) == (kind == "orthogonal")
+    known = Analysis(network).state_deviations(processes_for(None, 1))
+    assert np.allclose(analysis.rough_deviations(processes_for(None, 1)), known, rtol=1e-10)
+
+
+# Coloured input
+
+
+PROCESSES = {
+    "AR": inputs.ARMA(ar=[-0.9]),
+    "slow": inputs.ARMA(ar=[0.99]),
+    "oscillating": inputs.ARMA(ar=[1.2, -0.95]),
+    "MA, zero on the circle": inputs.ARMA(ma=[-1.0]),
+    "MA, zero outside": inputs.ARMA(ma=[0.3, 2.0]),
+    "ARMA": inputs.ARMA(ar=[1.1, -0.4], ma=[0.5, 0.2]),
+    "finite": inputs.Autocovariance([1.0, 0.4, 0.1]),
+    "white": inputs.ARMA(),
+}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_coloured_input(name: str) -> None:
+    """Against proven enclosures; lags beyond those of a short network count as well."""
+    rng = np.random.default_rng(11)
+    A, C = radius(rng.standard_normal((10, 10))), rng.standard_normal((10, 2))
+    delays = LinearNetwork(np.diag(np.full(4, 0.8), -1), np.eye(5)[0])
+    several = (PROCESSES[name], PROCESSES["ARMA"])
+    for network, process in (
+        (LinearNetwork(A, C[:, 0]), PROCESSES[name]),
+        (LinearNetwork(A, C, readout=[0, 3, 4]), several),
+        (delays, PROCESSES[name]),
+    ):
+        for level in (1.0, 1e-3, 1e-7):
+            question = Question.of(network, LAGS, input=process, noise=level)
+            outcome = solve_direct(Task(question, Analysis(network)))
+            truth = memory_curve(network, LAGS, input=process, noise=level, method="certified")
+            off = np.abs(outcome.memory[0] - truth.channels)
+            assert np.all(off <= outcome.memory_error[0] + truth.error[:, None])
+            allowed = float(outcome.total_error[0]) + truth.total_error
+            assert abs(outcome.total[0] - truth.total) <= allowed
+            assert outcome.largest_error[0] <= LARGEST_ERROR
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_a_filter_has_the_autocovariance_of_its_process(name: str) -> None:
+    process, found = PROCESSES[name], filter_of(PROCESSES[name])
+    correlation = np.correlate(found.psi, found.psi, "full")[len(found.psi) - 1 :][:50]
+    known = process.autocovariance(50) / process.variance
+    assert np.allclose(correlation, known[: len(correlation)], atol=1e-13)
+    assert found.gain**2 >= process.density_bounds()[1] / process.variance * (1 - 1e-12)
+
+
+def test_filters_that_are_too_long_are_left_alone() -> None:
+    for process in (inputs.ARMA(ar=[0.9999]), inputs.Autocovariance([2.0, 1.0])):
+        with pytest.raises(UncertainResultError):
+            filter_of(process)
+
+
+@pytest.mark.parametrize("name", ["ARMA", "finite", "white"])
+def test_sizes_of_states_by_products(name: str) -> None:
+    rng = np.random.default_rng(12)
+    A, C = radius(rng.standard_normal((30, 30))), rng.standard_normal((30, 2))
+    processes = (PROCESSES[name], PROCESSES["AR"])
+    dense = Analysis(LinearNetwork(A, C)).state_deviations(processes)
+    found = Analysis(LinearNetwork(csr_array(A), C)).state_deviations(processes)
+    assert np.allclose(found, dense, rtol=1e-11)

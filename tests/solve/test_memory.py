@@ -74,7 +74,8 @@ def test_bad_arguments() -> None:
     with pytest.raises(TypeError, match=r"`network` must be .* got numpy\.ndarray"):
         memory_curve(network.A)
     with pytest.raises(
-        TypeError, match="takes the options certify_up_to, assume_controllable; got masks"
+        TypeError,
+        match="takes the options tolerance, certify_up_to, assume_controllable; got masks",
     ):
         memory_curve(network, masks=3)
     assert memory_curve(network, np.int64(3)).lags[-1] == 2

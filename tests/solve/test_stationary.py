@@ -359,7 +359,7 @@ def test_bad_forecasts() -> None:
         ValueError, match="`method` must be one of 'exact', 'certified' for a forecasting"
     ):
         forecasting_curve(network, "ar:0.9", method="osm")
-    with pytest.raises(TypeError, match=r"takes the options certify_up_to, .*; got masks"):
+    with pytest.raises(TypeError, match=r"takes the options tolerance, .*; got masks"):
         forecasting_curve(network, "ar:0.9", masks=3)
     with pytest.raises(ValueError, match="`horizons` must be at most"):
         forecasting_curve(network, "ar:0.9", 10**9)

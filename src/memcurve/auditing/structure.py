@@ -16,7 +16,7 @@ from memcurve.memory import ask
 from memcurve.network import LinearNetwork
 from memcurve.result import Complexes, Floats
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.direct import krylov_reduction, responses
+from memcurve.solve.direct import krylov_reduction
 from memcurve.solve.question import Question
 
 #: Beyond this condition number floating point sees noise.
@@ -104,11 +104,9 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats]:
     """Lengths of Arnoldi's steps and singular values of K, from the directions that are seen."""
     with contextlib.suppress(UncertainResultError):
-        found, length = krylov_reduction(analysis, INVISIBLE)
-        R = responses(found.H, found.c, INVISIBLE * length)
-        if R is not None:
-            singular = np.asarray(np.linalg.svd(R[:, :columns], compute_uv=False), dtype=float)
-            return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
+        found = krylov_reduction(analysis, INVISIBLE)
+        singular = np.asarray(np.linalg.svd(found.R[:, :columns], compute_uv=False), dtype=float)
+        return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
     # no decay to speak of: all directions are needed
     A, mask = analysis.reached.stored, analysis.reached.mask[:, 0]
     mask = mask / np.linalg.norm(mask / np.abs(mask).max()) / np.abs(mask).max()

@@ -7,6 +7,7 @@ vectors but rows and columns, so that a row may be meant as one.
 from __future__ import annotations
 
 import math
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -99,7 +100,9 @@ def open_mat(file: Path) -> Archive:
     from scipy.io import loadmat, whosmat
 
     def load(name: str) -> Any:
-        return loadmat(str(file), appendmat=False, variable_names=[name])[name]
+        with warnings.catch_warnings():  # sparse matrices or arrays are the same to us
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return loadmat(str(file), appendmat=False, variable_names=[name])[name]
 
     if 0 not in head[:4]:  # a zero there marks version 4
         _check_mat5(np.memmap(file, mode="r").data)

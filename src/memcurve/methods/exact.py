@@ -5,14 +5,15 @@
 rounding in them moves the curve by at most the reported error. Coloured input, noise, several
 inputs and readout subsets are answered in coordinates where the states are white
 (:mod:`memcurve.solve.white`). Where an error is not small, or eigenvalues come out at modulus one
-or beyond, the method goes on in ball arithmetic by itself (:mod:`memcurve.solve.solvers`).
+or beyond, the method goes on in ball arithmetic by itself if that takes seconds, and reports the
+error it has otherwise (:mod:`memcurve.solve.solvers`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from memcurve.arguments import require_limit
+from memcurve.arguments import require_limit, require_number
 from memcurve.errors import UncertainResultError
 from memcurve.limits import WORK
 from memcurve.methods.method import EVERYTHING, Method
@@ -28,22 +29,34 @@ from memcurve.solve.solvers import (
 )
 
 
-def exact(task: Task, *, certify_up_to: int = 300, assume_controllable: bool = False) -> Answer:
+def exact(
+    task: Task,
+    *,
+    tolerance: float | None = None,
+    certify_up_to: int = 300,
+    assume_controllable: bool = False,
+) -> Answer:
     """Memory curve to rounding accuracy.
 
     Parameters
     ----------
     task
         The question in the matrices of its network.
+    tolerance : float, optional
+        The largest error that will do; by default 1e-6, which measured networks meet. Where
+        floating point has a larger one, ball arithmetic computes the curve anew if that takes
+        seconds, or up to two minutes for a tolerance that is given. Otherwise the curve comes with
+        the error it has, and a note.
     certify_up_to : int
-        Number of reachable states up to which ball arithmetic takes over where floating point
-        cannot give the curve (about ten seconds at 300); beyond it such a network is refused.
+        Number of reachable states up to which ball arithmetic may take over at all.
     assume_controllable : bool
         Skip the question which modes the mask excites and count all reachable states, in little
         more than the time of the eigenvalues; for one white input without noise. A note says so.
         Where floating point cannot give the curve, the question is asked after all.
     """
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
+    if tolerance is not None:
+        tolerance = require_number(tolerance, "tolerance", "above 0", lambda t: t > 0)
     if not isinstance(assume_controllable, bool | np.bool_):
         raise TypeError(
             f"`assume_controllable` must be True or False, got {assume_controllable!r}."
@@ -54,8 +67,10 @@ def exact(task: Task, *, certify_up_to: int = 300, assume_controllable: bool = F
             "elsewhere the mask shapes more than the rank. Leave it out."
         )
     found = _assumed(task) if assume_controllable else None
-    found = answered(task, certify_up_to) if found is None else found
+    found = answered(task, certify_up_to, tolerance) if found is None else found
     found.options["certify_up_to"] = certify_up_to
+    if tolerance is not None:
+        found.options["tolerance"] = tolerance
     if assume_controllable:
         found.options["assume_controllable"] = True
     return found

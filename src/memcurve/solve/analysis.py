@@ -24,7 +24,7 @@ from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.progress import Listener
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
-from memcurve.solve.coloured import kernel_of
+from memcurve.solve.coloured import filter_of, kernel_of
 from memcurve.solve.modes import EigenBasis, Spectrum
 from memcurve.solve.question import Question
 from memcurve.solve.realization import (
@@ -67,6 +67,9 @@ class Analysis:
         self._deviations: dict[Any, tuple[Any, Floats]] = {}
         #: Small networks that stand for this one under noise, by the shape of the noise.
         self.reductions: dict[Any, Any] = {}
+        #: Standard deviations of the states reached by white input, as good as rounding of the
+        #: largest, where an answer had them at hand.
+        self.known_deviations: Floats | None = None
 
     @classmethod
     def of(cls, network: LinearNetwork) -> Analysis:
@@ -245,12 +248,23 @@ class Analysis:
         drive = present @ states.C.T
         return present, stein(states.A, drive + drive.T - states.C @ states.C.T)
 
+    def rough_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of these states, good to rounding of the largest of them."""
+        if all(process.is_white for process in processes):
+            if self.known_deviations is not None:
+                return self.known_deviations
+            for name in ("eigenvectors", "Stein"):
+                found = self._coordinates.get((name, id(self.reached)))
+                if found is not None:  # x = Tξ, and ξ is white
+                    sizes = np.sqrt((found.T**2).sum(axis=1))
+                    return np.asarray(np.ldexp(sizes, self.reached.exponents))
+        return self.state_deviations(processes)
+
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""
-        white = all(process.is_white for process in processes)
-        if white and not isinstance(self.reached.stored, np.ndarray):
+        if not isinstance(self.reached.stored, np.ndarray):
             with contextlib.suppress(UncertainResultError):
-                return np.sqrt(self.reached.white_variances)
+                return np.sqrt(self.reached.variances(_impulses(processes)))
         sizes = self.deviations(self.reached, processes)
         return np.ldexp(sizes, self.reached.exponents)
 
@@ -263,6 +277,15 @@ class Analysis:
             sizes = np.sqrt(np.maximum(np.diag(covariance), 0.0))
             self._deviations[key] = (processes, sizes)  # kept, so that no other gets its id
         return self._deviations[key][1]
+
+
+def _impulses(processes: tuple[InputProcess, ...]) -> Floats:
+    """Filters of several inputs, (lags, d)."""
+    filters = [filter_of(process).psi for process in processes]
+    psi = np.zeros((max(map(len, filters)), len(filters)))
+    for j, each in enumerate(filters):
+        psi[: len(each), j] = each
+    return psi
 
 
 def realized(A: Floats, C: Floats, rank: int, poles: Complexes | None) -> tuple[Floats, Floats]:

@@ -31,14 +31,6 @@ ZERO = 1e-11
 SUDDEN_DROP = 1e-4
 
 
-class RobustModes(NamedTuple):
-    """The modes that count up to rounding, from the closer look, and how well each is known."""
-
-    values: Complexes
-    uncertainty: Floats
-    margin: float
-
-
 class Cluster(NamedTuple):
     """Eigenvalues that rounding cannot tell apart, and how many of them the mask excites.
 
@@ -62,15 +54,6 @@ class Cluster(NamedTuple):
     def centre(self) -> complex:
         """Their mean."""
         return complex(self.values.mean())
-
-
-def robust_modes(clusters: list[Cluster]) -> RobustModes:
-    """The modes that count up to rounding."""
-    # a part of a cluster is known as well as its members agree, and as they are conditioned
-    kept = [c.values if c.rank == c.size else np.full(c.rank, c.centre) for c in clusters]
-    uncertainty = [np.full(c.rank, c.uncertainty) for c in clusters]
-    margin = min((c.excitation for c in clusters if c.rank), default=np.inf)
-    return RobustModes(np.concatenate(kept), np.concatenate(uncertainty), margin)
 
 
 def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Cluster] | None:

@@ -18,13 +18,14 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
+from memcurve.solve.sensitivity import EPS, sum_of_powers
 from memcurve.solve.stein import stein
 
 Floats = NDArray[np.float64]
@@ -530,3 +531,104 @@ def polynomial(coefficients: Floats, A: Floats, X: Floats) -> Floats:
     for c in coefficients[-2::-1]:
         result = A @ result + c * X
     return np.asarray(result)
+
+
+# --- Processes as filters: z_t = Σ_j ψ_j e_{t−j} of white noise e.
+
+
+#: Longer filters are not worth it; the square root of a density is looked at on this finer grid.
+LONGEST_FILTER, OVERSAMPLING = 2**14, 16
+
+
+class Filter(NamedTuple):
+    """ψ of a process of unit variance, and the relative error of the density |ψ̂|² it has."""
+
+    psi: Floats
+    doubt: float
+
+    @property
+    def gain(self) -> float:
+        """Bound on |ψ̂|, and so on the norm of the covariance of past inputs, the root of it."""
+        return float(np.abs(self.psi).sum())
+
+    def applied(self, R: Floats) -> Floats:
+        """Σ_{i+j=m} R_i ψ_j for responses R (r, lags): those to the white noise."""
+        if len(self.psi) == 1:
+            return R * self.psi
+        from scipy.signal import convolve
+
+        return np.asarray(convolve(R, self.psi[None], method=self._method), dtype=float)
+
+    def adjoint(self, W: Floats) -> Floats:
+        """Σ_j W_{τ+j} ψ_j for weights W (lags, k) of the white noise: those of the inputs."""
+        if len(self.psi) == 1:
+            return W * self.psi
+        from scipy.signal import convolve
+
+        whole = convolve(W, self.psi[::-1, None], method=self._method)
+        return np.asarray(whole[len(self.psi) - 1 :], dtype=float)
+
+    def changed(self, rng: np.random.Generator) -> Filter:
+        """The same up to rounding."""
+        if len(self.psi) == 1:
+            return self
+        return self._replace(psi=self.psi * (1 + EPS * rng.standard_normal(len(self.psi))))
+
+    @property
+    def _method(self) -> Literal["direct", "fft"]:
+        return "direct" if len(self.psi) <= BLOCK else "fft"  # the latter rounds all alike
+
+
+def filter_of(process: InputProcess) -> Filter:
+    """A filter that makes the process from white noise, not always a causal one.
+
+    Raises UncertainResultError where it would be too long, or not good enough.
+    """
+    if process.is_white:
+        return Filter(np.ones(1), 0.0)
+    return _rational_filter(process) if isinstance(process, ARMA) else _root_filter(process)
+
+
+def _rational_filter(process: ARMA) -> Filter:
+    """b(z)/a(z): 1/a in ascending powers, as long as they matter, times b.
+
+    Rounding in the recursion of 1/a is a change of a, which matters relative to |a| on the unit
+    circle; so does the rest, which the companion matrix of a bounds. b is a factor as it stands.
+    """
+    from scipy.signal import lfilter
+
+    a, order = np.append(1.0, -process.ar), len(process.ar)
+    inverse, doubt = np.ones(1), 0.0
+    if order:
+        companion = np.diag(np.ones(order - 1), -1)
+        companion[0] = process.ar
+        later = sum_of_powers(companion) * float(np.abs(a).sum())
+        impulse = np.zeros(LONGEST_FILTER)
+        impulse[0] = 1.0
+        inverse = np.asarray(lfilter([1.0], a, impulse), dtype=float)
+        recent = np.sqrt(np.convolve(inverse**2, np.ones(order))[: len(inverse)])
+        settled = np.flatnonzero(recent * later > EPS)
+        length = int(settled[-1]) + 2 if len(settled) else 1
+        if length >= LONGEST_FILTER:
+            raise UncertainResultError(f"the input {process.name} remembers too long.")
+        inverse = inverse[:length]
+        least = np.abs(np.fft.rfft(a, OVERSAMPLING * max(length, len(a)))).min()
+        doubt = EPS + 4 * EPS * (order + 1) * float(np.abs(a).sum() / least)
+    psi = np.convolve(inverse, np.append(1.0, process.ma))
+    return Filter(psi / np.sqrt(process.variance), doubt)
+
+
+def _root_filter(process: InputProcess) -> Filter:
+    """√f, a symmetric filter, for densities without zeros."""
+    gamma = kernel_of(process).settled()
+    size = OVERSAMPLING * max(LONGEST_FILTER, 1 << (len(gamma) - 1).bit_length())
+    even = np.concatenate([gamma, np.zeros(size + 1 - 2 * len(gamma)), gamma[:0:-1]])
+    density = np.fft.rfft(even).real
+    symmetric = np.fft.irfft(np.sqrt(np.maximum(density, 0.0)), size)
+    large = np.flatnonzero(np.abs(symmetric[: size // 2]) > EPS * symmetric[0])
+    half = int(large[-1]) + 1
+    if 2 * half > LONGEST_FILTER:
+        raise UncertainResultError(f"the input {process.name} nearly vanishes at some frequency.")
+    psi = np.concatenate([symmetric[-half:], symmetric[: half + 1]])
+    off = np.abs(np.abs(np.fft.rfft(psi, size)) ** 2 - density) + EPS * len(gamma) * density.max()
+    return Filter(psi, float((off / np.maximum(density, np.finfo(float).tiny)).max()))

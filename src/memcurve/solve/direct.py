@@ -5,6 +5,8 @@ K = [C, AC, A²C, …] and z the past inputs, so that with K = UΣVᵀ::
 
     MC_τ(s) = Σ_i σ_i²/(σ_i² + s²) V²_{τi}
 
+Coloured inputs are white noise through filters, z = Ψe, and K = UΣWᵀ becomes KΨ = UΣWᵀ, V = ΨW.
+
 Columns of K hardly differ ("Krylov squeezing"): memory above the noise lies in few directions. An
 orthonormal basis Q of the Krylov space (Arnoldi's method, each step orthogonalised twice) reduces
 the network to (H, c) = (QᵀAQ, QᵀC), and K to Q·[c, Hc, H²c, …]. The basis ends where what leaves
@@ -20,19 +22,24 @@ the others, stands for all that lies outside.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.solve.analysis import Analysis, Task
+from memcurve.limits import require_room_for_columns
+from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
+from memcurve.solve.coloured import Filter, filter_of
+from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, power_sizes
+from memcurve.solve.sensitivity import EPS, MANY_STATES, sum_of_powers, times
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -50,6 +57,11 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 #: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
 #: number.
 PROMISING, LOOK_AGAIN = 10.0, 1.05
+#: A vector that keeps this share of its length is orthogonal enough ("twice is enough"); rounding
+#: of a large network is measured in so many columns; a block of a basis has about so many entries.
+ORTHOGONAL, SOME, ENTRIES = 0.7, 32, 1_000_000
+#: Steps taken at once, and how much of a vector must lie outside of the space with those before.
+MOST_AHEAD, FAR_APART = 16, 0.5
 #: Up to so many states the basis may span all of them; beyond, half of them, and never more than
 #: the latter: other ways are quicker then.
 FEW_STATES, MOST_DIRECTIONS = 300, 4000
@@ -57,6 +69,19 @@ FEW_STATES, MOST_DIRECTIONS = 300, 4000
 ENOUGH_TO_SEE = 96
 #: A step is the last one where it is shorter than this many times its own rounding.
 EXHAUSTED = 100 * EPS
+#: Filters that are worse than this, relative to the density of the input, are left alone.
+LARGEST_DOUBT = 1e-9
+#: Where lags are listed one by one: what may lie beyond them for coloured input, and their
+#: rounding, both relative to the noise; and how much noise it takes, relative to the mask.
+COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
+#: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
+#: and how much dearer the steps of a basis are.
+PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
+#: Below this much noise a reduction knows the size of all states: profiles mark number formats.
+LITTLE_NOISE = 1e-6
+#: Powers are squared until a block has so many columns, and further where there are far more
+#: columns than rows: a product with a block is then quick, and there are not too many of them.
+BLOCK, MANY_BLOCKS = 32, 8
 _SEED = 20230501
 TINY = float(np.finfo(float).tiny)
 
@@ -65,43 +90,58 @@ TINY = float(np.finfo(float).tiny)
 class Reduction:
     """A small network (H, c) whose states, read through ``reader``, stand for those read.
 
-    ``level`` is the least noise it is good for; ``left_out`` bounds what is missing of the Krylov
-    matrix, and ``states`` is how many are read. Where the basis does not span all states, ``wider``
-    and ``reader`` have one more state, which stands for those outside: nothing leads to it but
-    rounding, whose size is ``rounding`` for every column of H and c.
+    R = [c, Hc, H²c, …] has as many lags as matter. ``level`` is the least noise it is good for;
+    ``left_out`` bounds what is missing of the Krylov matrix, lags beyond included; ``states`` is
+    how many are read. Where the basis does not span all states, ``wider`` and ``reader`` have one
+    more state, which stands for those outside: nothing leads to it but rounding, whose size is
+    ``rounding`` for every column of H and c. ``variances`` are those of all states, where they are
+    worth keeping.
     """
 
     wider: Floats
+    R: Floats
     c: Floats
     reader: Floats | None
     level: float
     left_out: float
     states: int
     rounding: Floats
+    variances: Floats | None
 
     @property
     def H(self) -> Floats:
         """The small network itself."""
         return self.wider[: len(self.c), : len(self.c)]
 
+    #: What the lags beyond hold is part of ``left_out``.
+    beyond = 0.0
+
     @property
-    def negligible(self) -> float:
-        """What may lie beyond the lags."""
-        return SMALL * self.level
+    def inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.c.shape[1])
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
+        key = tuple(each.psi.tobytes() for each in filters)
+        if key not in self._seen:
+            rng = np.random.default_rng(_SEED)
+            trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
+            count = self.R.shape[1] // self.c.shape[1]
+            found = [Seen.of(self._read(self.R), filters)]
+            for _ in range(trials):
+                R = responses(*self._changed(rng), count)
+                changed = [each.changed(rng) for each in filters]
+                found.append(Seen.of(self._read(R), changed))
+            self._seen[key] = found
+        return self._seen[key]
 
     @cached_property
-    def projections(self) -> tuple[Projection, ...]:
-        """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
-        rng = np.random.default_rng(_SEED)
-        trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
-        changed = [self._changed(rng) for _ in range(trials)]
-        return tuple(self._project(*pair) for pair in [(self.H, self.c), *changed])
+    def _seen(self) -> dict[tuple[bytes, ...], list[Seen]]:
+        return {}
 
-    def _project(self, H: Floats, c: Floats) -> Projection:
-        R = responses(H, c, self.negligible)
-        if R is None:
-            raise UncertainResultError("the reduced network does not decay, or not for certain.")
-        return project(R if self.reader is None else self.reader[:, : len(R)] @ R)
+    def _read(self, R: Floats) -> Floats:
+        return R if self.reader is None else self.reader[:, : len(R)] @ R
 
     def _changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """(H, c) with a change at random of the size of rounding."""
@@ -116,26 +156,88 @@ class Reduction:
         return H, c
 
 
+@dataclass(eq=False)
+class Listed:
+    """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
+
+    ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags; otherwise as a
+    :class:`Reduction`.
+    """
+
+    R: Floats
+    inputs: int
+    level: float
+    left_out: float
+    beyond: float
+    states: int
+    variances = None
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        """What is read; nothing is changed, as rounding is part of what is left out."""
+        return [Seen.of(self.R, filters)]
+
+
+class Seen(NamedTuple):
+    """Singular values of what is read, (k,), and the squared share of each input in each direction.
+
+    ``squares`` has the shape (lags·inputs, k).
+    """
+
+    sigma: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, R: Floats, filters: Sequence[Filter]) -> Seen:
+        """Of responses R (rows, lags·inputs) to inputs that filters make from white noise.
+
+        With x = Kz, z = Ψe and KΨ = UΣWᵀ, the covariance of the states with the inputs is
+        UΣ·(ΨW)ᵀ: no factor of the covariance of the inputs is inverted.
+        """
+        inputs = [
+            each.applied(R[:, j :: len(filters)]) for j, each in enumerate(filters)
+        ]  # (rows, lags) each
+        lags = max(part.shape[1] for part in inputs)
+        wide = np.zeros((len(R), lags, len(filters)))
+        for j, part in enumerate(inputs):
+            wide[:, : part.shape[1], j] = part
+        sigma, W = project(wide.reshape(len(R), -1))
+        shares = [each.adjoint(W[j :: len(filters)]) ** 2 for j, each in enumerate(filters)]
+        return cls(sigma, np.stack(shares, axis=1).reshape(W.shape))
+
+    def memory(self, levels: Floats, inputs: int) -> tuple[Floats, Floats]:
+        """Memory (levels, lags, inputs) and its total."""
+        shares = Projection(self.sigma, self.squares).shares(levels, len(self.sigma))
+        return _by_lag(shares @ self.squares.T, inputs), shares @ self.squares.sum(axis=0)
+
+    def spread(self, levels: Floats, blur: Floats) -> Floats:
+        """How far the shares may be off where the singular values are, by ``blur`` each."""
+        return Projection(self.sigma, self.squares).spread(levels, len(self.sigma), blur)
+
+
 def solve_direct(task: Task) -> Outcome:
-    """Usable memory of white inputs under errors of reading."""
+    """Usable memory under errors of reading."""
+    filters = tuple(map(filter_of, task.question.processes))
+    if max(each.doubt for each in filters) > LARGEST_DOUBT:
+        raise UncertainResultError("the input is not known well enough as a filter.")
     deviations = _deviations(task)[task.rows]
     unit = float(deviations.max())
     if not deviations.min() > 0:
         raise UncertainResultError("some of the states are read without noise.")
     levels = task.question.levels * unit
     rows = None if task.reads_all else task.rows
+    gain = 1.0 if task.question.is_white else max(each.gain for each in filters)
+    tail = TAIL if task.question.is_white else COLOURED_TAIL / gain
     reduction, measure = _kept(
-        task.analysis, task.states, deviations / unit, float(levels.min()), rows
+        task.analysis, task.states, deviations / unit, float(levels.min()), rows, tail
     )
-    return _evaluated(reduction, levels / measure, task.question.lags)
+    return _evaluated(reduction, levels / measure, filters, task.question.lags)
 
 
 def is_direct(task: Task) -> bool:
-    """Whether the question is one of white input and errors of reading at positive levels."""
+    """Whether the question is one of memory and errors of reading at positive levels."""
     question = task.question
     return (
         question.kind == "memory"
-        and question.is_white
         and question.noise is not None
         and bool(np.all(question.levels > 0))
         and not question.noise.state(np.ones(1)).any()
@@ -151,16 +253,14 @@ def _deviations(task: Task) -> Floats:
     return noise.observation(np.ones(len(task.states)))
 
 
-def krylov_reduction(analysis: Analysis, level: float) -> tuple[Reduction, float]:
-    """The reduction of the network as it is, down to a share ``level`` of its mask.
-
-    And the length of the mask in its units.
-    """
+def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
+    """The reduction of the network as it is, down to a share ``level`` of its mask."""
     states = analysis.reached
     largest = float(np.abs(states.mask).max())
     length = largest * float(np.sqrt(((states.mask / largest) ** 2).sum()))
-    found, measure = _kept(analysis, states, np.ones(len(states)), level * length, None)
-    return found, length / measure
+    found, _ = _kept(analysis, states, np.ones(len(states)), level * length, None, None)
+    assert isinstance(found, Reduction)
+    return found
 
 
 def _kept(
@@ -169,8 +269,13 @@ def _kept(
     shape: Floats,
     level: float,
     rows: NDArray[np.intp] | None,
-) -> tuple[Reduction, float]:
-    """The reduction for noise of this shape, kept for further levels, and the unit of its mask."""
+    tail: float | None,
+) -> tuple[Reduction | Listed, float]:
+    """The reduction for noise of this shape, kept for further levels, and the unit of its mask.
+
+    ``tail`` is what may lie beyond the lags, relative to the noise, where they are listed one by
+    one; without it they are not.
+    """
     scale = shape
     if rows is not None:
         scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
@@ -178,23 +283,74 @@ def _kept(
     C = states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
     measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
-    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes())
-    found: Reduction | None = analysis.reductions.get(key)
+    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail)
+    found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
         A = states.stored
         if isinstance(A, np.ndarray):
             A = A * (scale / scale[:, None])
+        elif np.ptp(scale) == 0:
+            A = A.tocsr()
         else:
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = reduced(A, C / measure, level / measure, rows=rows)
+        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail)
         analysis.reductions[key] = found
+        if found.variances is not None and states is analysis.reached:
+            analysis.known_deviations = scale * measure * np.sqrt(found.variances)
     return found, measure
 
 
-def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = None) -> Reduction:
-    """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method."""
+def _reduced_by_cost(
+    A: Any, C: Floats, level: float, rows: NDArray[np.intp] | None, tail: float | None
+) -> Reduction | Listed:
+    """The Krylov matrix of a large sparse network lag by lag, where that is less work than a basis.
+
+    Neither where rounding, which counts relative to the noise there, would be too much.
+    """
+    small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
+    if small or tail is None or level < LEAST_LISTED * np.sqrt((C**2).sum()):
+        return reduced(A, C, level, rows=rows)
+    lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
+    lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
+    lags = lag_by_lag.lags_needed(tail * level)
+    steps = np.inf
+    if rows is None and len(C) > 2 * width:  # the diagonal of R tells how a basis would grow
+        lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY)
+        lengths = lengths[: len(lengths) // width * width].reshape(-1, width)
+        log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
+        foreseen = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
+        steps = foreseen if foreseen > 0 else steps  # nothing is foreseen where numbers overflow
+    product, entry = PRODUCT * A.nnz, ENTRY * len(C)
+    by_steps = steps * (2 * product + steps * ARNOLDI * entry)
+    by_lags = width * lags * (1.6 * product + width * lags * entry)
+    passed_on = lag_by_lag.passed_on
+    if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
+        lag_by_lag.require_room(lags)
+        with contextlib.suppress(UncertainResultError):
+            found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT)
+            if found.rounding <= LISTED_ROUNDING * level:
+                read = len(C) if rows is None else len(rows)
+                return Listed(found.R, width, level, found.rounding, found.beyond, read)
+    else:
+        require_room_for_columns(len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
+    del lag_by_lag
+    return reduced(A, C, level, rows=rows, passed_on=passed_on)
+
+
+def reduced(
+    A: Any,
+    C: Floats,
+    level: float,
+    *,
+    rows: NDArray[np.intp] | None = None,
+    passed_on: float | None = None,
+) -> Reduction:
+    """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method.
+
+    ``passed_on`` is Σ_m ‖A^m‖, where that is known already.
+    """
     size = len(C)
     most = size if size <= FEW_STATES else min(max(FEW_STATES, size // 2), MOST_DIRECTIONS)
     basis = _Basis(size, most + C.shape[1])
@@ -202,30 +358,67 @@ def reduced(A: Any, C: Floats, level: float, *, rows: NDArray[np.intp] | None = 
     for j, column in enumerate(C.T):
         c[:, j] = basis.add(np.array(column))
     H = np.zeros((basis.capacity, basis.capacity))
-    powers = power_sizes(A)
     # the lengths of the steps multiply to what the next power has outside of the space: as long
     # as that is not small, a closer look is not worth its time
     look, k, history = 0, 0, []
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
+    ahead = MOST_AHEAD if size >= MANY_STATES and C.shape[1] == 1 else 1
     while k < basis.count:
         before = basis.count
-        H[:, k] = basis.add(A @ basis.Q[:, k])
-        log_new += np.log(H[before, k]) / C.shape[1] if basis.count > before else 0.0
-        k += 1
-        history.append(log_new)
-        if k == ENOUGH_TO_SEE and _steps_needed(history, log_enough) > 1.2 * most:
+        # of a large network several steps at once, as long as their directions are far apart
+        taken = _steps_at_once(A, basis, H, k, ahead) if ahead > 1 else 0
+        if taken:
+            ahead = min(taken, ahead)
+        else:
+            H[:, k], taken, ahead = basis.add(A @ basis.column(k)), 1, max(1, ahead // 2)
+        for j in range(k, k + taken):
+            new = H[before + j - k, j] if before + j - k < basis.count else 0.0
+            log_new += np.log(new) / C.shape[1] if new else 0.0
+            history.append(log_new)
+        k += taken
+        seen = k >= ENOUGH_TO_SEE > k - taken
+        if seen and _steps_needed(history, log_enough) > 1.2 * most:
             break
         if k == basis.count or (k >= look and log_new <= log_enough):
-            whole = k == basis.count  # the space is closed: nothing leaves it
-            left_out = 0.0
-            if not whole:
-                left_out = _left_out(H[: basis.count, :k], c[:k], powers, SMALL * level)
-            if left_out <= SMALL * level:
-                return _with_rounding(A, C, basis, H, c, k, level, left_out, rows)
+            passed_on = sum_of_powers(A) if passed_on is None else passed_on
+            R, left_out = _looked_at(H[: basis.count, :k], c[:k], passed_on, SMALL * level)
+            if R is not None and left_out <= 3 * SMALL * level:
+                return _with_rounding(A, C, basis, H, R, c, level, left_out, rows)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
             break
     raise UncertainResultError("the memory above the noise is spread over too many directions.")
+
+
+def _steps_at_once(A: Any, basis: _Basis, H: Floats, k: int, count: int) -> int:
+    """Steps from the newest direction on, made together; how many of them were good.
+
+    w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of many
+    narrow ones. With g_j their coordinates, A w_{j−1} = n_j w_j is H g_{j−1} = n_j g_j, whose last
+    unknown column is that of the newest direction. Ends where a w_j is not far from those before.
+    """
+    count = min(count, basis.capacity - basis.count)
+    if count < 2 or k != basis.count - 1:
+        return 0
+    W, lengths, w = np.empty((basis.size, count), order="F"), np.empty(count), basis.column(k)
+    for j in range(count):
+        w = A @ w
+        lengths[j] = np.sqrt(w @ w)
+        if not lengths[j] > TINY:
+            return 0
+        W[:, j] = w = w / lengths[j]
+    P, S, T = basis.extended(W)
+    pivots = np.abs(np.diag(T))
+    far = int(np.argmin(np.append(pivots, 0.0) >= FAR_APART))
+    basis.keep(P[:, :far])
+    size = basis.count
+    g = np.concatenate([S, T])[:size]
+    for j in range(far):
+        image = lengths[j] * g[:, j]
+        if j:
+            image = (image - H[:size, : k + j] @ g[: k + j, j - 1]) / g[k + j, j - 1]
+        H[:size, k + j] = image
+    return far
 
 
 def _steps_needed(history: list[float], log_enough: float) -> float:
@@ -250,149 +443,265 @@ def _with_rounding(
     C: Floats,
     basis: _Basis,
     H: Floats,
+    R: Floats,
     c: Floats,
-    k: int,
     level: float,
     left_out: float,
     rows: NDArray[np.intp] | None,
 ) -> Reduction:
-    """The reduction to the first k vectors, with what rounding did to it."""
-    Q, count = basis.Q[:, :k], basis.count
+    """The reduction to the vectors that R has coordinates for, with what rounding did to it."""
+    k, count = len(R), basis.count
     known = np.concatenate([H[:count, :k], c[:count]], axis=1)
-    residual = np.concatenate([A @ Q, C], axis=1) - basis.Q[:, :count] @ known
-    rounding = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * np.sqrt((known**2).sum(axis=0))
+    sizes = np.sqrt((known**2).sum(axis=0))
+    # rounding of all columns is of one kind: of large networks some of them tell
+    some = np.arange(k)
+    if len(C) >= MANY_STATES and k > SOME:
+        some = np.sort(np.random.default_rng(_SEED).choice(k, SOME, replace=False))
+    Q = basis.columns(some)
+    residual = np.concatenate([times(A, Q), C], axis=1)
+    # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
+    products = np.append(np.sqrt(_squared_columns(A) @ Q**2), np.zeros(C.shape[1]))
+    some = np.append(some, np.arange(k, known.shape[1]))
+    residual -= basis.times(known[:, some])
+    found = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * products
+    if len(some) == len(sizes):
+        rounding = found + EPS * sizes
+    else:
+        rounding = (found / np.maximum(sizes[some], TINY)).max() * sizes + EPS * sizes
+        rounding += 2 * basis.dropped + EPS * products.max()
     wider = H[:k, :k]
     if k < len(C):
-        outside = _outside(residual, Q)
+        outside = _outside(residual, basis, k)
         step = A @ outside
-        wider = np.block([[wider, (Q.T @ step)[:, None]], [np.zeros(k), outside @ step]])
-        Q = np.concatenate([Q, outside[:, None]], axis=1)
-    reader = None if rows is None else np.asarray(np.linalg.qr(Q[rows], mode="r"))
-    states = len(C) if rows is None else len(rows)
-    return Reduction(wider.copy(), c[:k], reader, level, left_out, states, rounding)
+        wider = np.block([[wider, basis.dot(step)[:k, None]], [np.zeros(k), outside @ step]])
+    reader, states = None, len(C)
+    if rows is not None:
+        Q = basis.columns(np.arange(k), rows)
+        if k < len(C):
+            Q = np.concatenate([Q, outside[rows, None]], axis=1)
+        reader, states = np.asarray(np.linalg.qr(Q, mode="r")), len(rows)
+    variances = None
+    if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
+        Q = basis.columns(np.arange(k))
+        variances = np.maximum(np.einsum("ij,ij->i", Q @ (R @ R.T), Q), 0.0)
+    return Reduction(wider.copy(), R, c[:k], reader, level, left_out, states, rounding, variances)
 
 
-def _outside(residual: Floats, Q: Floats) -> Floats:
-    """A direction outside of the space: half where rounding leads to, half anywhere."""
+def _squared_columns(A: Any) -> Floats:
+    """Squared lengths of the columns of A."""
+    if isinstance(A, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->j", A, A))
+    return np.asarray(np.bincount(A.indices, A.data**2, A.shape[1]), dtype=float)
+
+
+def _outside(residual: Floats, basis: _Basis, k: int) -> Floats:
+    """A direction outside of the first k: half where rounding leads to, half anywhere."""
     rng = np.random.default_rng(_SEED)
+
+    def without(v: Floats) -> Floats:
+        inside = basis.dot(v)
+        inside[k:] = 0.0
+        return np.asarray(v - basis.times(inside))
+
     direction = residual @ rng.standard_normal(residual.shape[1])
-    parts = [v - Q @ (Q.T @ v) for v in (direction, rng.standard_normal(len(Q)))]
+    parts = [without(v) for v in (direction, rng.standard_normal(len(residual)))]
     one, other = (v / max(float(np.sqrt(v @ v)), TINY) for v in parts)
     direction = other + (one if one @ other >= 0 else -one)  # where one is left, they do not cancel
-    direction = direction - Q @ (Q.T @ direction)
+    direction = without(direction)
     return np.asarray(direction / np.sqrt(direction @ direction))
 
 
 class _Basis:
-    """Orthonormal columns, of which further ones are added by Gram–Schmidt, done twice."""
+    """Orthonormal columns, of which further ones are added by Gram–Schmidt.
+
+    Kept in blocks that are made as they are needed. ``dropped`` is the longest rest of a vector
+    that was taken to lie in the space.
+    """
 
     def __init__(self, size: int, capacity: int) -> None:
-        self.capacity = min(capacity, size)
-        self.Q = np.zeros((size, self.capacity), order="F")
-        self.count = 0
+        self.size, self.capacity = size, min(capacity, size)
+        self.count, self.dropped = 0, 0.0
+        self._width = min(self.capacity, max(2 * BLOCK, ENTRIES // size))
+        self._blocks: list[Floats] = []
 
     def add(self, v: Floats) -> Floats:
         """Coordinates of v; where it leads out of the space, the space is extended."""
         coordinates = np.zeros(self.capacity)
-        Q, length = self.Q[:, : self.count], float(np.sqrt(v @ v))
+        length = rest = float(np.sqrt(v @ v))
         for _ in range(2):
-            part = Q.T @ v
-            v = v - Q @ part
+            before, part = rest, self.dot(v)
+            v = v - self.times(part)
             coordinates[: self.count] += part
-        rest = float(np.sqrt(v @ v))
+            rest = float(np.sqrt(v @ v))
+            if rest > ORTHOGONAL * before:  # little went away, and with it little rounding came
+                break
         if self.count < self.capacity and rest > EXHAUSTED * length:
-            self.Q[:, self.count] = v / rest
-            coordinates[self.count] = rest
-            self.count += 1
+            self._append(v / rest)
+            coordinates[self.count - 1] = rest
+        else:
+            self.dropped = max(self.dropped, rest)
         return coordinates
 
+    def extended(self, W: Floats) -> tuple[Floats, Floats, Floats]:
+        """P, S and T of W = QS + PT, T triangular with a positive diagonal."""
+        from scipy.linalg import qr
+        from scipy.linalg.blas import dgemm
 
-def _left_out(H: Floats, c: Floats, powers: Floats, small: float) -> float:
-    """Bound on the norm of what leaves the space at every lag, passed on by the powers of A.
+        S = np.zeros((self.count, W.shape[1]))
+        for _ in range(2):
+            part = self.dot(W)
+            for first, block in self._filled():
+                inside = part[first : first + block.shape[1]]
+                W = dgemm(-1.0, block, inside, 1.0, W, overwrite_c=True)  # in place
+            S += part
+            if np.einsum("ij,ij->j", W, W).min() > ORTHOGONAL**2:
+                break
+        P, T = qr(W, mode="economic", overwrite_a=True, check_finite=False)
+        signs = np.where(np.diag(T) < 0, -1.0, 1.0)
+        return np.asarray(P * signs, dtype=float), S, signs[:, None] * T
 
-    Infinite where the small network does not decay yet: eigenvalues of H may well lie outside the
-    unit circle though those of A do not.
+    def keep(self, P: Floats) -> None:
+        """Add columns that are orthonormal already."""
+        for column in P.T:
+            self._append(column)
+
+    def dot(self, v: Floats) -> Floats:
+        """Qᵀv."""
+        parts = [block.T @ v for _, block in self._filled()]
+        return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])
+
+    def times(self, S: Floats) -> Floats:
+        """QS."""
+        total = np.zeros((self.size, *S.shape[1:]))
+        for first, block in self._filled():
+            total += block @ S[first : first + block.shape[1]]
+        return total
+
+    def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Floats:
+        """Some columns of Q, all rows of them or some."""
+        size = self.size if rows is None else len(rows)
+        chosen = np.empty((size, len(which)), order="F")
+        for j, k in enumerate(which.tolist()):
+            column = self.column(k)
+            chosen[:, j] = column if rows is None else column[rows]
+        return chosen
+
+    def column(self, k: int) -> Floats:
+        """One column of Q."""
+        return self._blocks[k // self._width][:, k % self._width]
+
+    def _filled(self) -> Iterator[tuple[int, Floats]]:
+        """Blocks as far as they are filled, each with the number of its first column."""
+        for j, block in enumerate(self._blocks):
+            first = j * self._width
+            yield first, block[:, : min(self._width, self.count - first)]
+
+    def _append(self, column: Floats) -> None:
+        if self.count == len(self._blocks) * self._width:
+            require_room_for_columns(self.size, self._width, "more directions of its states")
+            self._blocks.append(np.empty((self.size, self._width), order="F"))
+        self._blocks[-1][:, self.count % self._width] = column
+        self.count += 1
+
+
+def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Floats | None, float]:
+    """All responses that matter, and a bound on what is missing of the Krylov matrix.
+
+    That is what leaves the space at each of these lags, passed on by the powers of A, and the lags
+    beyond. No responses where the small network does not decay (yet): eigenvalues of H may well lie
+    outside the unit circle though those of A do not.
     """
     k = H.shape[1]
-    # Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), and convolution does not exceed the product of norms
-    passed_on = float(powers[:-1].sum() / (1 - powers[-1]))
-    step = float(np.sqrt((H[k:] ** 2).sum()))
-    negligible = 0.01 * small / max(step * passed_on, TINY)
-    inside = responses(H[:k], c, negligible)
-    if inside is None:
-        return np.inf
-    leaving = float(np.sqrt(((H[k:] @ inside) ** 2).sum()))
-    return (leaving + 2 * step * negligible) * passed_on
+    R = _decayed(H[:k], c, small / passed_on)
+    if R is None:
+        return None, np.inf
+    # convolution does not exceed the product of norms
+    leaving = float(np.sqrt(((H[k:] @ R) ** 2).sum()))
+    # more lags were made than it takes: those that hold nothing any more are left out
+    energy = (R**2).sum(axis=0).reshape(-1, c.shape[1]).sum(axis=1)
+    after = np.sqrt(np.cumsum(energy[::-1])[::-1])
+    count = max(1, int(np.count_nonzero(after > small)))
+    # what comes after all of them begins with the last one, and may vanish and come back, where a
+    # delay line has gains: the powers of A tell how far
+    beyond = np.sqrt(energy[-1]) * passed_on + (after[count] if count < len(after) else 0.0)
+    return R[:, : count * c.shape[1]], leaving * passed_on + float(beyond)
 
 
-def responses(H: Floats, c: Floats, negligible: float) -> Floats | None:
-    """[c, Hc, H²c, …] (r, lags·d) until what follows is negligible; None where it is not soon."""
-    R, power, width = c, H, c.shape[1]
+def _decayed(H: Floats, c: Floats, negligible: float) -> Floats | None:
+    """[c, Hc, H²c, …] (r, lags·d) to where one of them is negligible; None where it is not soon."""
     with np.errstate(all="ignore"):
-        while R.shape[1] // width < MOST_DEFAULT_LAGS:
-            later = power @ R
-            R = np.concatenate([R, later], axis=1)
-            size = float(np.sqrt((later**2).sum()))
-            if size <= negligible and size * _revival(power) <= negligible:
-                # doubling overshoots: lags that hold nothing any more are left out
-                energy = (R**2).sum(axis=0).reshape(-1, width).sum(axis=1)
-                after = np.cumsum(energy[::-1])[::-1]
-                count = max(1, int(np.count_nonzero(np.sqrt(after) > negligible)))
-                return R[:, : count * width]
-            if not np.isfinite(size):
+        for R in _longer_responses(H, c):
+            size = float(np.sqrt((R[:, -c.shape[1] :] ** 2).sum()))
+            if size <= negligible:
+                return R
+            if not np.isfinite(size) or R.shape[1] // c.shape[1] >= MOST_DEFAULT_LAGS:
                 return None
-            power = power @ power
     return None
 
 
-def _revival(power: Floats) -> float:
-    """Bound on Σ_{j>0} ‖P^j‖: states may vanish and come back, where a delay line has gains.
+def responses(H: Floats, c: Floats, lags: int) -> Floats:
+    """[c, Hc, H²c, …] (r, lags·d)."""
+    width = lags * c.shape[1]
+    with np.errstate(all="ignore"):
+        return next(R[:, :width] for R in _longer_responses(H, c) if R.shape[1] >= width)
 
-    Doubling: Σ_{j<2m} ‖P^j‖ ≤ (1 + ‖P^m‖) Σ_{j<m} ‖P^j‖.
+
+def _longer_responses(H: Floats, c: Floats) -> Iterator[Floats]:
+    """[c, Hc, H²c, …] to ever more lags, about half as many more each time.
+
+    Doubled as long as they are few; then the power reached is good for many blocks, as long as
+    these are less work than to square it.
     """
-    size = float(np.sqrt((power**2).sum()))
-    if size <= 0.5:
-        return size / (1 - size)
-    total = 1.0
-    for _ in range(60):
-        size = float(np.linalg.norm(power, 2)) if np.isfinite(power).all() else np.inf
-        if size <= 0.5:
-            return total / (1 - size)
-        total *= 1 + size
-        if not np.isfinite(total):
-            break
-        power = power @ power
-    return np.inf
+    R, power, block = c, H, c.shape[1]
+    while True:
+        later = [R[:, -block:]]
+        while sum(part.shape[1] for part in later) <= max(block, R.shape[1] // 2):
+            later.append(power @ later[-1])
+        R = np.concatenate([R, *later[1:]], axis=1)
+        yield R
+        if block < BLOCK or R.shape[1] > MANY_BLOCKS * len(H):
+            power = power @ power
+            block = min(2 * block, R.shape[1])
 
 
-def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcome:
-    width = reduction.c.shape[1]
-    found, *changed = reduction.projections
-    shares = found.shares(levels, len(found.sigma))
-    squares = _by_lag(found, width)
-    total = shares.sum(axis=1)
-    memory = np.einsum("li,tdi->ltd", shares, squares)
-    changes, moved, shifts = _changes(levels, found, changed, memory, total)
+def _evaluated(
+    reduction: Reduction | Listed, levels: Floats, filters: tuple[Filter, ...], lags: int | None
+) -> Outcome:
+    width = reduction.inputs
+    found, *others = reduction.seen(filters)
+    memory, total = found.memory(levels, width)
+    changes, moved, shifts = _changes(levels, found, others, memory, total)
     unknown = SAFETY * np.maximum(changes[:, 0, 0], moved / np.maximum(total, 1.0)) > NOT_SMALL
     changes[unknown], moved[unknown] = 1.0, reduction.states / SAFETY
-    # what is left out moves a value by at most twice its size relative to the noise, the tail
-    # beyond the lags likewise; a sum of squares is rounded
-    left = (reduction.left_out + reduction.negligible) / levels
+    gain, doubt = max(each.gain for each in filters), max(each.doubt for each in filters)
+    missing, beyond = gain * reduction.left_out / levels, gain * reduction.beyond / levels
+    if any(len(each.psi) > 1 for each in filters):
+        missing, beyond = missing + beyond, 0.0 * beyond
+    # what is left out moves a value by at most twice its size relative to the noise; lags beyond
+    # are noise to the reader, of which the square counts, unless they are correlated with those
+    # before. A change of the inputs' density by a share of it moves past inputs and states by half
+    # as much each, and what the one has of the other
+    left = 2 * missing + missing**2 + beyond**2 + 4 * doubt
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
-    spread = found.spread(levels, len(found.sigma), SAFETY * shifts)
-    error = SAFETY * changes + (2 * left + left**2)[:, None, None]
-    error = error + np.einsum("li,tdi->ltd", spread, squares)
+    spread = found.spread(levels, SAFETY * shifts)
+    error = SAFETY * changes + left[:, None, None]
+    error = error + _by_lag(spread @ found.squares.T, width)
     error = error + rounding * np.sqrt(memory) + EPS
-    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0) + spread.sum(axis=1)
-    total_error += (2 * left + left**2) * squares.shape[0] * width
+    total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
+    total_error += spread @ found.squares.sum(axis=0)
+    # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ), and every direction holds gain² at most
+    shares = Projection(found.sigma, found.squares).shares(levels, len(found.sigma))
+    slope = np.sqrt((shares * (1 - shares)).sum(axis=1))
+    second = (missing**2 + beyond**2) * len(found.sigma)
+    total_error += gain**2 * (2 * missing * slope + second + 4 * doubt * shares.sum(axis=1))
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):
         listed.count = lags or summed.shape[1]
     count = listed.count or summed.shape[1]
-    beyond = SAFETY * changes + (left**2)[:, None, None]
+    beyond = SAFETY * changes + left[:, None, None]
     memory, error = _to_length(memory, count), _to_length(error, count, beyond)
     ahead = np.zeros((len(levels), 0, width))
     none = np.zeros(len(levels))
@@ -402,30 +711,26 @@ def _evaluated(reduction: Reduction, levels: Floats, lags: int | None) -> Outcom
     )  # fmt: skip
 
 
-def _by_lag(found: Projection, width: int) -> Floats:
-    """Squares of the singular vectors, (lags, inputs, directions)."""
-    return (found.W**2).reshape(-1, width, found.W.shape[1])
+def _by_lag(values: Floats, width: int) -> Floats:
+    """Values (levels, lags·inputs) as (levels, lags, inputs)."""
+    return values.reshape(len(values), -1, width)
 
 
 def _changes(
-    levels: Floats, known: Projection, changed: list[Projection], memory: Floats, total: Floats
+    levels: Floats, known: Seen, others: list[Seen], memory: Floats, total: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Largest changes that rounding of (H, c) amounts to.
 
     Of values (levels, 1, 1), of totals (levels,) and of singular values.
     """
-    changes, moved, shifts = (
-        np.zeros(len(levels)),
-        np.zeros(len(levels)),
-        np.zeros(len(known.sigma)),
-    )
-    for found in changed:
-        shares = found.shares(levels, len(found.sigma))
-        other = np.einsum("li,tdi->ltd", shares, _by_lag(found, memory.shape[2]))
+    changes, moved = np.zeros(len(levels)), np.zeros(len(levels))
+    shifts = np.zeros(len(known.sigma))
+    for found in others:
+        other, other_total = found.memory(levels, memory.shape[2])
         length = max(memory.shape[1], other.shape[1])
         difference = np.abs(_to_length(other, length) - _to_length(memory, length))
         changes = np.maximum(changes, difference.max(axis=(1, 2)))
-        moved = np.maximum(moved, np.abs(shares.sum(axis=1) - total))
+        moved = np.maximum(moved, np.abs(other_total - total))
         moved = np.maximum(moved, difference.sum(axis=(1, 2)))
         sigma = np.zeros(max(len(shifts), len(found.sigma)))
         sigma[: len(found.sigma)] = found.sigma

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.solve.modular import dyadic, residues
+from memcurve.solve.modular import Factor, dyadic, residues
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 #: Components up to this size are factored, unless their weights differ by so many binary digits.
 SMALL, MOST_DIGITS = 24, 400
+#: Coefficients of factors that are tried.
+SMALL_INTEGER = 6
 
 #: A polynomial over the integers by its coefficients, the constant one first.
 Polynomial = tuple[int, ...]
@@ -64,8 +67,8 @@ def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Co
     return Counting(touched, np.concatenate([np.zeros(0, complex), *roots]), lost, sum(degrees))
 
 
-def multiplicity(factor: Any, modulo: dict[int, list[int]]) -> int:
-    """How often a factor, ``factor(prime)`` its residues, divides a polynomial known modulo primes.
+def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
+    """How often a factor divides a polynomial that is known modulo primes.
 
     An unlucky prime makes it more, never less.
     """
@@ -83,12 +86,35 @@ def multiplicity(factor: Any, modulo: dict[int, list[int]]) -> int:
     return min(found, default=0)
 
 
-def linear_factor(root: float) -> Any:
-    """The polynomial z − root, as :func:`multiplicity` takes it."""
-    return lambda prime: [int(-residues(np.array([root]), prime)[0]) % prime, 1]
+def likely_factor(
+    weights: Floats, value: complex, uncertainty: float
+) -> tuple[Factor, complex] | None:
+    """A polynomial that may have an eigenvalue near ``value``, and that root of it.
+
+    Measured networks repeat small motifs. With w the weight of an edge it is z ± w, or, where all
+    weights are ±w, an irreducible z² + awz + bw² with small integers a and b.
+    """
+    w = float(weights[np.argmin(np.abs(weights - abs(value)))])
+    tried: list[Polynomial] = [(-1, 1), (1, 1)]
+    if len(weights) == 1:
+        integers = range(-SMALL_INTEGER, SMALL_INTEGER + 1)
+        tried += [(k, 1) for k in integers if abs(k) > 1]
+        squares = {k * k for k in range(4 * SMALL_INTEGER)}
+        tried += [(b, a, 1) for a in integers for b in integers if a * a - 4 * b not in squares]
+    for g in tried:
+        for root in w * np.roots(g[::-1]).astype(complex):
+            if abs(root - value) <= uncertainty:
+                return partial(_scaled_residues, g, w), complex(root)
+    return None
 
 
-def _residues(g: Polynomial, unit: int) -> Any:
+def _scaled_residues(g: Polynomial, w: float, prime: int) -> list[int]:
+    """The polynomial whose roots are w times those of g."""
+    unit = int(residues(np.array([w]), prime)[0])
+    return [c * pow(unit, len(g) - 1 - k, prime) % prime for k, c in enumerate(g)]
+
+
+def _residues(g: Polynomial, unit: int) -> Factor:
     """The polynomial whose roots are 2^unit times those of g."""
     return lambda prime: [
         c * pow(2, unit * (len(g) - 1 - k), prime) % prime for k, c in enumerate(g)

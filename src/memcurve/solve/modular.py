@@ -299,10 +299,14 @@ class SparseSequence:
         return np.asarray(total)
 
 
+#: A monic polynomial by its coefficients modulo a prime, the constant one first.
+Factor = Callable[[int], list[int]]
+
+
 def eigenvalue_multiplicity(
-    value: float, blocks: Sequence[Floats], enough: int | None = None
+    factor: Factor, blocks: Sequence[Floats], enough: int | None = None
 ) -> int:
-    """How often a stored number is an eigenvalue of stored blocks: n − rank of (B − value)ⁿ.
+    """How often the roots of a factor g are eigenvalues of stored blocks: n − rank of g(B)ⁿ.
 
     An unlucky prime finds more; one that finds ``enough`` is not doubted.
     """
@@ -310,19 +314,22 @@ def eigenvalue_multiplicity(
     for k in range(2):
         counts.append(0)
         for B in blocks:
-            if len(B) == 1:
-                counts[-1] += int(B[0, 0] == value)
-                continue
             prime = primes(len(B))[k]
-            power = residues(B, prime)
-            power[np.diag_indices(len(B))] -= residues(np.array([value]), prime)[0]
-            power = centred(power, prime)
+            coefficients = factor(prime)
+            if len(B) == 1 and not coefficients[0]:  # z itself
+                counts[-1] += int(B[0, 0] == 0)
+                continue
+            reduced, power = residues(B, prime), np.eye(len(B))
+            for c in reversed(coefficients[:-1]):  # Horner's rule
+                power = power @ reduced
+                power[np.diag_indices(len(B))] += c
+                power = centred(power, prime)
             for _ in range((len(B) - 1).bit_length()):
                 power = centred(power @ power, prime)
             counts[-1] += len(B) - int(_flint_matrix(power, prime).rank())
         if counts[-1] == enough:
             break
-    return min(counts)
+    return min(counts) // (len(coefficients) - 1)
 
 
 # --- several inputs, and rows that are read: block Krylov matrices

@@ -6,9 +6,12 @@ UncertainResultError with the reason. They are tried in order until every error 
 1. *nothing*: no input reaches what is read;
 2. *lattice*: one white input without noise, all states read: poles are all it takes;
 3. *Fisher*: linear algebra with a covariance that is never ill-conditioned;
-4. *direct*: white input and errors of reading: few directions of the Krylov space suffice;
+4. *direct*: memory under errors of reading: few directions of the Krylov space suffice;
 5. *white*: any other question about memory and forecasts, in coordinates where states are white;
-6. *balls*: what is left, noise level by noise level, for up to ``certify_up_to`` states.
+6. *bounds*: where it is not known which poles count, curves that it lies between;
+7. *balls*: what is left, noise level by noise level, where that takes seconds.
+
+An error that is not small is reported, not chased: a curve known to ± 1e-3 is an answer.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, solve_direct
 from memcurve.solve.fisher import solve_fisher
-from memcurve.solve.modes import Spectrum
-from memcurve.solve.sensitivity import curve_error
+from memcurve.solve.modes import Response, Spectrum
+from memcurve.solve.sensitivity import UNKNOWN, curve_error
 from memcurve.solve.white import solve_white
 
 if TYPE_CHECKING:
@@ -39,8 +42,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-#: An error above this is not given out: ball arithmetic takes over.
+#: An error up to this is small, unless a tolerance says otherwise.
 LARGEST_ERROR = 1e-6
+#: Ball arithmetic takes about so many seconds times n⁴, for the plain question (0.35 s at n = 120)
+#: and for every noise level of any other; it runs unasked where that is at most so many in all.
+BALL_SECONDS, GENERAL_BALL_SECONDS = 1.7e-9, 5e-8
+MOST_SECONDS_UNASKED, MOST_SECONDS = 3.0, 120.0
+#: Steps over which the lower bound of a curve is averaged, at most.
+MOST_STEPS = 64
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
 ONE_THREAD = 700
 #: Up to this many states the rank is told along with usable memory, which does not need it.
@@ -92,6 +101,34 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
 
 
+def solve_between(task: Task) -> Outcome:
+    """Bounds of a curve of which it is not known which k of the poles do not count.
+
+    With S the curve of all poles, the zeros that do not count taken away, MC ≤ S since the space of
+    remembered inputs is part of a larger one. The rest adds up to k, and MC falls with the lag::
+
+        MC_τ ≥ (S_τ + … + S_{T−1} − k)/(T − τ)        for every T > τ
+    """
+    states, lags = task.states, task.question.lags
+    exact, poles = states.degree, states.eigenvalues
+    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
+    every = Spectrum(
+        None, exact.degree, exact.degree, states.nodes, np.nan, *UNKNOWN,
+        response=Response(poles, len(poles) - exact.degree - lost, states.sensitivity.curve),
+    )  # fmt: skip
+    above = lattice_outcome(every, None)
+    S = above.memory[0, :, 0]
+    count = len(S) if lags is None else lags
+    S = np.concatenate([S, np.zeros(max(0, count - len(S)))])
+    summed, below = np.concatenate([[0.0], np.cumsum(S)]), np.zeros(len(S))
+    for steps in np.unique(np.geomspace(1, len(S), MOST_STEPS).astype(int)):
+        mean = (summed[steps:] - summed[:-steps] - lost) / steps
+        below[: len(mean)] = np.maximum(below[: len(mean)], mean)
+    own = above.memory_error[0].max()
+    memory, error = ((S + below) / 2)[:count, None], ((S - below) / 2 + own)[:count, None]
+    return Outcome.of_memory(memory, np.minimum(error, 1.0), exact.degree, 0.0)
+
+
 def is_general(task: Task) -> bool:
     """Whether it takes white coordinates to answer."""
     return not task.question.is_plain and task.question.kind != "Fisher"
@@ -103,20 +140,35 @@ SOLVERS = (
     Solver("Fisher", lambda task: task.question.kind == "Fisher", solve_fisher),
     Solver("direct", is_direct, solve_direct),
     Solver("white", is_general, solve_white),
+    Solver("bounds", lambda task: task.question.is_plain, solve_between),
 )
 
 
-def answered(task: Task, certify_up_to: int) -> Answer:
-    """Answer a task in floating point, and the levels that are not good enough in balls."""
+def answered(task: Task, certify_up_to: int, tolerance: float | None = None) -> Answer:
+    """Answer a task in floating point, and the levels that are not good enough in balls.
+
+    Where that would take long, or more than ``certify_up_to`` states are at work, the errors are
+    what they are, and a note says so.
+    """
     with few_threads(len(task.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
-        outcome, reason = _in_floating_point(task)
+        outcome, reason = _in_floating_point(task, tolerance or LARGEST_ERROR)
     arithmetic, notes = "float64", reach_notes(task)
     rank = task.rank if _wants_rank(task, reason) else None
-    if reason:
+    if reason and _is_affordable(task, outcome, certify_up_to, tolerance):
         with few_threads(len(task.states)):
-            outcome = _in_balls(task, outcome, certify_up_to, reason)
+            outcome = _in_balls(task, outcome, tolerance or LARGEST_ERROR)
         arithmetic = "ball"
+        text = f"computed in ball arithmetic, since in floating point {reason}"
+        notes.append(Note("arithmetic", text))
+    elif outcome is None or not np.all(outcome.largest_error < 1):
+        raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
+    elif reason:
+        text = (
+            f"known to ± {float(outcome.largest_error.max()):.1g} only, as the errors say; "
+            f"method='certified' is slower and knows more"
+        )
+        notes.append(Note("arithmetic", text))
     assert outcome is not None
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached)}
     if task.analysis.inputs == 1 and rank is not None:
@@ -124,10 +176,30 @@ def answered(task: Task, certify_up_to: int) -> Answer:
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
         notes += rank_notes(spectrum)
-    if reason:
-        text = f"computed in ball arithmetic, since in floating point {reason}"
-        notes.append(Note("arithmetic", text))
     return Answer(outcome, rank, notes, diagnostics=diagnostics | {"arithmetic": arithmetic})
+
+
+def _is_affordable(
+    task: Task, outcome: Outcome | None, certify_up_to: int, tolerance: float | None
+) -> bool:
+    """Whether balls take seconds, or minutes where a tolerance was asked for."""
+    count, levels = len(task.states), len(task.question.levels)
+    if outcome is not None:
+        levels = int(np.count_nonzero(~(outcome.largest_error <= (tolerance or LARGEST_ERROR))))
+    seconds = BALL_SECONDS if task.question.is_plain else GENERAL_BALL_SECONDS * levels
+    most = MOST_SECONDS_UNASKED if tolerance is None else MOST_SECONDS
+    return count <= certify_up_to and seconds * count**4 <= most
+
+
+def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int) -> str:
+    known = "" if rank is None else f" What is known: the rank is {rank}."
+    return (
+        f"floating point cannot give this answer: {reason}.{known} Ball arithmetic can: ask for "
+        f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) at "
+        f"least the {len(task.states)} states at work. The time grows like the fourth power of "
+        f"their number, about a minute at 500. Or change the question: more noise, a network "
+        f"further below spectral radius 1."
+    )
 
 
 def _wants_rank(task: Task, reason: str) -> bool:
@@ -151,7 +223,7 @@ def certified(task: Task) -> Answer:
     return Answer(found.outcome, found.rank, notes, diagnostics=diagnostics)
 
 
-def _in_floating_point(task: Task) -> tuple[Outcome | None, str]:
+def _in_floating_point(task: Task, tolerance: float) -> tuple[Outcome | None, str]:
     """The best outcome of the solvers, and why it is not good enough, or an empty string."""
     best, reason = None, "no solver answers this question"
     for solver in SOLVERS:
@@ -164,26 +236,18 @@ def _in_floating_point(task: Task) -> tuple[Outcome | None, str]:
             continue
         best = found if best is None else best.better_of(found)
         worst = float(best.largest_error.max())
-        if task.question.kind == "Fisher" or worst <= LARGEST_ERROR:  # its own bound is relative
+        if task.question.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, ""
         reason = f"the error would be {worst:.1e}"
     return best, reason
 
 
-def _in_balls(task: Task, outcome: Outcome | None, certify_up_to: int, reason: str) -> Outcome:
+def _in_balls(task: Task, outcome: Outcome | None, tolerance: float) -> Outcome:
     """The outcome with the levels that are not good enough computed in balls."""
-    count = len(task.states)
-    if count > certify_up_to:
-        raise UncertainResultError(
-            f"floating point cannot give this answer: {reason}. Ball arithmetic can, but "
-            f"{count} states are at work and `certify_up_to` is {certify_up_to}; raise it (the "
-            f"time grows like the fourth power of the size, about a minute at 500), or change the "
-            f"question: more noise, a network further below spectral radius 1."
-        )
     if outcome is None:
         found = solve_in_balls(task)
     else:
-        poor = ~(outcome.largest_error <= LARGEST_ERROR)
+        poor = ~(outcome.largest_error <= tolerance)
         levels, lags = task.question.levels[poor], outcome.memory.shape[1]
         found = solve_in_balls(task, levels=levels, lags=lags)
     if found.rank is not None and found.rank != task.rank:

@@ -24,7 +24,6 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 from memcurve.errors import unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import (
+    Indices,
     balanced,
     eigenvalues,
     is_symmetric,
@@ -39,8 +39,7 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.clusters import RobustModes, robust_modes
-from memcurve.solve.factors import counting_roots, linear_factor, multiplicity
+from memcurve.solve.factors import counting_roots, likely_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
 from memcurve.solve.sensitivity import (
@@ -59,14 +58,10 @@ Complexes = NDArray[np.complex128]
 
 #: Singular values below this, relative to the norm, are taken for zero when deflating zeros.
 ZERO_SINGULAR_VALUE = 1e-10
-#: Singled out modes are trusted if their uncertainty moves the curve by at most this.
-WELL_KNOWN = 1e-9
 #: Up to this many states it is told how many modes count up to rounding, where the curve is known.
 MOST_JUDGED = 1500
 #: An eigenvalue outside of this circle is outside the unit circle, rounding or not.
 WELL_OUTSIDE = 1.001
-#: Π(A − λ)C, relative to the size of its terms, has vanished if it is below this.
-VANISHES = 1e-12
 _SEED = 20230501
 
 
@@ -143,29 +138,32 @@ def _circulant(states: States) -> Spectrum | None:
 def _closer_look(states: States) -> Spectrum:
     require_room_for_states(len(states), "closer look")
     exact = states.degree
-    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
     clusters = states.clusters if len(states) <= MOST_JUDGED else None
     for c in clusters or []:
         if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1:
             raise unstable(abs(c.centre))
-    robust = None if clusters is None else robust_modes(clusters)
-    margin = np.nan if robust is None else robust.margin
-    rank_robust = exact.degree if robust is None else min(len(robust.values), exact.degree)
+    margin, rank_robust = np.nan, exact.degree
+    if clusters is not None:
+        margin = min((c.excitation for c in clusters if c.rank), default=np.inf)
+        rank_robust = min(sum(c.rank for c in clusters), exact.degree)
     poles: Complexes | None
     poles, sensitivity, response, later = None, UNKNOWN, None, None
     if exact.degree == len(states):
         poles, sensitivity = states.eigenvalues, states.sensitivity
-    elif lost == 0:
-        shift = len(states) - exact.degree
-        response = Response(_inside(states.eigenvalues), shift, states.sensitivity.curve)
-        later = partial(_all_nonzero, states)
     else:
-        response = _without_roots(states, lost)
-        later = partial(_selected, states, robust)
+        found = _counting_poles(states, deflated=False)
+        if found is not None:
+            response = Response(found[0], found[1], found[2].curve)
+            later = partial(_poles, states)
     return Spectrum(
         poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity,
         response=response, find_poles=later,
     )  # fmt: skip
+
+
+def _poles(states: States) -> tuple[Complexes | None, Sensitivity]:
+    found = _counting_poles(states, deflated=True)
+    return (None, UNKNOWN) if found is None else (found[0], found[2])
 
 
 def _inside(poles: Complexes) -> Complexes:
@@ -176,82 +174,89 @@ def _inside(poles: Complexes) -> Complexes:
     return poles
 
 
-def _without_roots(states: States, lost: int) -> Response | None:
-    """All eigenvalues but the non-zero ones that are lost, and the number of zeros that are.
+def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, Sensitivity] | None:
+    """The poles that count, with ``shift`` zeros that do not, and how well they are known.
 
     With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ.
     LAPACK may scatter a multiple zero widely, but the product over all eigenvalues is backward
     stable: the zeros that do not count are taken away as a delay of m steps, and none of them need
-    be told from the eigenvalues around. The roots of q must be told: those of small components
-    exactly, others where the exact number of silent modes stands apart from all others.
+    be told from the eigenvalues around; or they are ``deflated``, and m is zero. The roots of q
+    must be told: those of small components exactly, others where the exact number of silent modes
+    stands apart from all others. None where they cannot be told.
     """
-    exact, counting = states.degree, counting_roots(states.blocks, states.degree.modulo)
+    exact = states.degree
+    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
+    counting = counting_roots(states.blocks if lost else [], exact.modulo)
     decided = set(counting.blocks)
-    others = [
-        nodes
-        for k, nodes in enumerate(states.strong_components)
-        if k not in decided and states.blocks[k].any()
-    ]
-    sensitivity = pole_sensitivity(states.stored, others).curve
-    rounding = 4 * EPS * np.abs(counting.roots)
-    sensitivity += uncertain_poles_sensitivity(counting.roots, rounding).curve
-    poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
+    chosen = [k for k, B in enumerate(states.blocks) if B.any() and k not in decided]
+    others = [states.strong_components[k] for k in chosen]
     nonzero = states.nonzero_eigenvalues - counting.nonzero
+    sensitivity = pole_sensitivity(states.stored, others)
+    if deflated:
+        poles, dropped = _nonzero_eigenvalues(states, others)
+        if len(poles) != nonzero:
+            return None
+        # backward stable: the spectrum is that of A + δA with the same number of zeros
+        sensitivity = sensitivity.times(max(4.0, dropped / EPS))
+    else:
+        poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
     zeros = len(poles) - nonzero
     if counting.lost < lost:
-        blocks = [B for k, B in enumerate(states.blocks) if k not in decided and B.any()]
+        blocks = [states.blocks[k] for k in chosen]
         found = _without_silent(states, poles, blocks, lost - counting.lost, counting.roots)
         if found is None:
             return None
         poles, more = found
-        sensitivity += more
+        sensitivity = sensitivity.plus(more)
+    rounding = 4 * EPS * np.abs(counting.roots)
+    sensitivity = sensitivity.plus(uncertain_poles_sensitivity(counting.roots, rounding))
     added = np.zeros(max(0, exact.zeros - zeros))
     poles = _inside(np.concatenate([poles, counting.roots, added]))
-    if not np.isfinite(sensitivity):
-        return None
-    return Response(poles, max(0, zeros - exact.zeros), sensitivity)
+    return poles, max(0, zeros - exact.zeros), sensitivity
 
 
 def _without_silent(
     states: States, poles: Complexes, blocks: list[Floats], lost: int, roots: Complexes
-) -> tuple[Complexes, float] | None:
+) -> tuple[Complexes, Sensitivity] | None:
     """Poles of blocks without those of silent modes, and what that does to the curve's error.
 
     Clusters that count in part are left out, and their mean is put in as often as they count; or
-    the weight of an edge, where it is exactly the eigenvalue. ``roots`` are decided already.
+    the root of a small factor, where that is proven. ``roots`` are decided already.
     """
-    clusters = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty]
+    clusters = [c for c in states.clusters or [] if c.values.any()]  # zeros are split off
     if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
         return None
+    A = states.stored
+    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
     kept: list[complex] = []
-    more, expected = 0.0, len(poles) - lost
+    more, expected = Sensitivity(0.0, 0.0), len(poles) - lost
     for cluster in clusters:
         near = np.abs(poles - cluster.centre) <= 2 * cluster.uncertainty
         if (cluster.clear and cluster.rank == cluster.size) or not near.any():
             continue
         found = int(np.count_nonzero(near))
         counted = int(np.count_nonzero(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty))
-        value, uncertainty = cluster.centre, 2 * cluster.uncertainty
+        value, uncertainty, known = cluster.centre, 2 * cluster.uncertainty, False
         if abs(value.imag) <= cluster.uncertainty:
             value = complex(value.real)
-        # with equal weights, the eigenvalue of a cluster is often that of an edge
-        weight = _nearest_weight(states.stored, value)
-        if abs(weight - value) <= uncertainty:
-            often = multiplicity(linear_factor(weight), states.degree.modulo)
+        likely = likely_factor(weights, value, uncertainty)
+        if likely is not None:
+            factor, root = likely
+            often = multiplicity(factor, states.degree.modulo)
             if (cluster.clear and often == cluster.rank) or (
-                found == eigenvalue_multiplicity(weight, blocks, found)
+                found == eigenvalue_multiplicity(factor, blocks, found)
             ):
-                value, uncertainty = complex(weight), 0.0
-                cluster = cluster._replace(rank=often, clear=True)
+                value, uncertainty = root, 4 * EPS * abs(root)
+                cluster, known = cluster._replace(rank=often, clear=True), True
         count = cluster.rank - counted  # of the poles found here
         if not cluster.clear or not 0 <= count <= found:
             return None
-        if uncertainty and (count if counted else found != cluster.size):
+        if not known and (count if counted else found != cluster.size):
             return None  # which of them are decided cannot be told
-        more += states.sensitivity.curve * cluster.projector
+        more = more.plus(states.sensitivity.times(cluster.projector))
         if cluster.size == 1:
-            more += uncertain_poles_sensitivity(poles[near], 2 * cluster.uncertainty).curve
-        more += uncertain_poles_sensitivity(np.full(count, value), uncertainty).curve
+            more = more.plus(uncertain_poles_sensitivity(poles[near], 2 * cluster.uncertainty))
+        more = more.plus(uncertain_poles_sensitivity(np.full(count, value), uncertainty))
         poles, lost = poles[~near], lost - (found - count)
         kept += [value] * count
     poles = np.concatenate([poles, kept])
@@ -261,64 +266,13 @@ def _without_silent(
     return (poles, more) if lost == 0 and len(poles) == expected else None
 
 
-def _nearest_weight(A: Any, value: complex) -> float:
-    """The weight of an edge, or its negative, nearest to a number."""
-    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
-    return float(np.sign(value.real) * weights[np.argmin(np.abs(weights - abs(value)))])
-
-
-def _all_nonzero(states: States) -> tuple[Complexes | None, Sensitivity]:
-    """Poles where all non-zero eigenvalues count, and zero with its own exact multiplicity."""
-    exact = states.degree
-    non_zero, dropped = _nonzero_eigenvalues(states)
-    if len(non_zero) != exact.degree - exact.zeros:
-        return None, UNKNOWN
-    # backward stable: the spectrum is that of A + δA with the same number of zeros
-    sensitivity = states.sensitivity.times(max(4.0, dropped / EPS))
-    return np.concatenate([non_zero, np.zeros(exact.zeros)]), sensitivity
-
-
-def _selected(states: States, robust: RobustModes | None) -> tuple[Complexes | None, Sensitivity]:
-    """Poles where the modes that count stand apart; None unless they are known very well."""
-    exact = states.degree
-    clear = states.clusters is not None and all(cluster.clear for cluster in states.clusters)
-    if robust is None or len(robust.values) != exact.degree or not clear:
-        return None, UNKNOWN
-    order = np.argsort(-np.abs(robust.values), kind="stable")[: exact.degree - exact.zeros]
-    values, uncertainty = robust.values[order], robust.uncertainty[order]
-    real = np.abs(values.imag) <= uncertainty
-    upper = ~real & (values.imag > 0)
-    if 2 * np.count_nonzero(upper) != np.count_nonzero(~real):
-        return None, UNKNOWN
-    poles = np.concatenate([values[real].real, values[upper], values[upper].conj()])
-    known = np.concatenate([uncertainty[real], uncertainty[upper], uncertainty[upper]])
-    sensitivity = uncertain_poles_sensitivity(poles, known)
-    poles = np.concatenate([poles, np.zeros(exact.zeros)])
-    if sensitivity.curve > WELL_KNOWN or not _annihilates(states.dense, states.mask[:, 0], poles):
-        return None, UNKNOWN
-    return poles, sensitivity
-
-
-def _annihilates(A: Floats, C: Floats, poles: Complexes) -> bool:
-    """Whether Π(A − λ)C vanishes, as it must, up to rounding."""
-    v, size, magnitude = C.astype(complex), np.abs(C), np.abs(A)
-    for pole in poles:
-        v = A @ v - pole * v
-        size = magnitude @ size + abs(pole) * size
-        largest = size.max()
-        if not 0 < largest < np.inf:
-            return False
-        v, size = v / largest, size / largest
-    return bool(np.all(np.abs(v) <= VANISHES))
-
-
-def _nonzero_eigenvalues(states: States) -> tuple[Complexes, float]:
+def _nonzero_eigenvalues(states: States, components: list[Indices]) -> tuple[Complexes, float]:
     """Eigenvalues left when the zero ones are deflated, B ← B restricted to its range, repeated.
 
     Also the largest singular value taken for zero, relative to the norm of its block.
     """
     parts, dropped = [], 0.0
-    for nodes in states.strong_components:
+    for nodes in components:
         B = balanced(submatrix(states.stored, nodes))[0]
         norm = float(np.sqrt((B**2).sum()))
         while len(B) > 1:
@@ -330,5 +284,5 @@ def _nonzero_eigenvalues(states: States) -> tuple[Complexes, float]:
             B = (singular[:rank, None] * Vh[:rank]) @ U[:, :rank]
         values = np.linalg.eigvals(B) if len(B) > 1 else B.ravel()
         parts.append(values.astype(complex))
-    values = np.concatenate(parts)
+    values = np.concatenate([np.zeros(0, complex), *parts])
     return values[values != 0], dropped

@@ -120,21 +120,22 @@ class States:
         """Σ‖A^k‖² and Σ‖A^k‖ in this measure."""
         return power_norms(np.asfortranarray(self.A))
 
-    @cached_property
-    def white_variances(self) -> Floats:
-        """Variances of the states, as they are stored, for white input: Σ_k (A^k C)², by products.
+    def variances(self, psi: Floats) -> Floats:
+        """Variances of the states as they are stored, by products: Σ_k (A^k C)² for white input.
 
-        What comes later is at most ‖A^k C‖² Σ_m ‖A^m‖², and left out where it is below rounding of
-        the largest. Raises UncertainResultError where that takes long.
+        In general inputs are white noise through filters, the columns of ψ (lags, d), and the sum
+        is that of the squares of x_k = A x_{k−1} + C ψ_k. What comes later is at most
+        ‖x_k‖² Σ_m ‖A^m‖², and left out where it is below rounding of the largest. Raises
+        UncertainResultError where that takes long.
         """
-        A, x = self.stored, self.mask / np.abs(self.mask).max()
+        A, C = self.stored, self.mask / np.abs(self.mask).max()
         sizes = power_sizes(A)
         later = float((sizes[:-1] ** 2).sum() / (1 - sizes[-1] ** 2))
-        total = np.zeros(len(x))
-        for _ in range(MOST_PRODUCTS):
+        total, x = np.zeros(len(C)), np.zeros_like(C)
+        for k in range(MOST_PRODUCTS):
+            x = (A @ x if k else x) + (C * psi[k] if k < len(psi) else 0.0)
             total += (x**2).sum(axis=1)
-            x = A @ x
-            if float((x**2).sum()) * later <= EPS**2 * float(total.max()):
+            if k >= len(psi) - 1 and float((x**2).sum()) * later <= EPS**2 * float(total.max()):
                 return np.asarray(total * np.abs(self.mask).max() ** 2)
         raise UncertainResultError("the states take too long to settle.")
 
@@ -169,7 +170,9 @@ class States:
         driven = self.degree.degree - self.degree.zeros
         if driven == self.nodes_on_cycles:
             return driven
-        return len(self) - eigenvalue_multiplicity(0.0, self.blocks, len(self) - driven)
+        return len(self) - eigenvalue_multiplicity(
+            lambda prime: [0, 1], self.blocks, len(self) - driven
+        )
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:

@@ -436,7 +436,7 @@ class _Quantities:
     def _usable(self) -> dict[str, float]:
         """Exact totals at the noise that number formats amount to, for this network's states."""
         processes = processes_for(self.case.input, self.network.inputs)
-        levels = number_formats(Analysis.of(self.network).state_deviations(processes))
+        levels = number_formats(Analysis.of(self.network).rough_deviations(processes))
         names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
         wanted = [levels[name] for name in names]
         family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
