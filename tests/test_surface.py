@@ -129,6 +129,7 @@ TAKES_A_NETWORK = {
     "input_normal": {},
     "controllable_spectrum": {},
     "rank": {},
+    "reduced": {"noise": 0.1},
     "structural_rank": {},
     "audit": {"estimates": False},
 }

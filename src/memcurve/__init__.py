@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.memory import memory_curve as memory_curve
     from memcurve.memory import noise_profile as noise_profile
     from memcurve.memory import rank as rank
+    from memcurve.memory import reduced as reduced
     from memcurve.memory import structural_rank as structural_rank
     from memcurve.network import LinearNetwork as LinearNetwork
     from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
@@ -69,7 +70,7 @@ _NAMES = {
     "memcurve.io": "load_matrix load_network save_network",
     "memcurve.memory": (
         "controllable_spectrum fisher_curve forecasting_curve memory_curve noise_profile rank "
-        "structural_rank"
+        "reduced structural_rank"
     ),
     "memcurve.network": "LinearNetwork",
     "memcurve.network.nonlinear": "NonlinearNetwork",

@@ -10,10 +10,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.network.operator import Operator
+
 Indices = NDArray[np.intp]
 
 #: Matrices whose largest entry lies between these are taken as they are.
 ORDINARY = (2.0**-200, 2.0**200)
+
+
+#: Edges that SciPy's graph routines count.
+MOST_EDGES = 2**31 - 1
 
 
 class StructuralRank(NamedTuple):
@@ -67,7 +73,8 @@ def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
 
     size = A.shape[0]
     driven = np.asarray(C.reshape(size, -1).any(axis=1))
-    if not driven.any() or driven.all() or has_no_zeros(A):
+    unknown = isinstance(A, Operator)  # all nodes, as far as products tell
+    if not driven.any() or driven.all() or unknown or has_no_zeros(A):
         return np.arange(size if driven.any() else 0, dtype=np.intp)
     # one extra node stands for the input and points at every node it drives
     to_nodes = csr_array(driven[None, :])
@@ -84,7 +91,7 @@ def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
     """
     size = A.shape[0]
     sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
-    if len(sources) == 0:
+    if len(sources) == 0 or isinstance(A, Operator):
         return None
     if isinstance(A, np.ndarray):
         if np.count_nonzero(A[:, sources[0]]) > 1:  # nearly always: no need to look at all of A
@@ -172,6 +179,8 @@ def _covered(edges: Any) -> NDArray[np.bool_]:
     from scipy.sparse.csgraph import dijkstra, maximum_bipartite_matching
 
     size, columns = edges.shape
+    if edges.nnz + size > MOST_EDGES:
+        raise ValueError(f"`A` must have at most {MOST_EDGES:,} edges here, got {edges.nnz:,}.")
     edges = csr_array(edges, dtype=np.float64, copy=True)
     edges.eliminate_zeros()
     # both an edge and the choice of none, on the diagonal, add up to 3: the edge is free
@@ -291,5 +300,5 @@ def _pattern(A: Any) -> Any:
 
     if isinstance(A, np.ndarray):
         return csr_array(A != 0)
-    pattern = csr_array(A)
+    pattern = csr_array(A.tocsr())
     return csr_array((pattern.data != 0, pattern.indices, pattern.indptr), shape=A.shape)

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.inputs import InputProcess
-from memcurve.limits import require_room_for_states
+from memcurve.limits import fits, require_room_for_states
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
+from memcurve.network.operator import Operator
 from memcurve.progress import Listener
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
@@ -263,8 +264,11 @@ class Analysis:
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""
         if not isinstance(self.reached.stored, np.ndarray):
-            with contextlib.suppress(UncertainResultError):
+            try:
                 return np.sqrt(self.reached.variances(_impulses(processes)))
+            except UncertainResultError:
+                if not fits(len(self.reached), "noise") or isinstance(self.network.A, Operator):
+                    raise
         sizes = self.deviations(self.reached, processes)
         return np.ldexp(sizes, self.reached.exponents)
 
