@@ -12,6 +12,8 @@ from scipy.sparse.linalg import eigs
 from memcurve import (
     LinearNetwork,
     RecordingWarning,
+    audit,
+    load_network,
     memory_curve,
     memory_from_data,
     noise_profile,
@@ -65,10 +67,29 @@ def larva() -> LinearNetwork:
     return LinearNetwork(A, mask)
 
 
+def test_the_larval_fly_brain_as_it_comes() -> None:
+    """The file as a list of edges: the same network, names and sensory neurons."""
+    network = load_network(
+        real_data("larva_edges.txt.gz"), mask=real_data("larva_sensory.txt"), spectral_radius=0.9
+    )
+    by_hand = larva()
+    assert abs(network.A - by_hand.A).max() < 1e-14
+    np.testing.assert_array_equal(network.C, by_hand.C != 0)
+    curve = memory_curve(network, noise=1e-3)
+    assert curve.total == pytest.approx(9.653327, abs=1e-6)
+    assert "119,010 edges between 3,554 nodes" in curve.notes[0]
+    assert "7 of the 446 nodes" in curve.notes[1]
+
+
 @pytest.mark.slow
 def test_the_larval_fly_brain_remembers_3229_inputs() -> None:
     """41 neurons are not reached, 277 zeros and 7 roots of small components are lost."""
-    curve = memory_curve(larva())
+    result = audit(larva())
+    curve, losses = result.curve, result.account.losses
+    assert [loss.count for loss in losses if loss.count][:2] == [41, 277]
+    assert sum(loss.count for loss in losses if loss.kind == "repeated") == 284
+    assert result.verdict[0].startswith("Read with 12 bits, this network remembers 7.561")
+    assert result.estimates == ()
     assert curve.rank == curve.total == 3229
     assert curve.error.max() < 1e-9
     assert np.all(np.diff(curve.values) <= 1e-12)

@@ -122,12 +122,17 @@ def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _
     ``what`` is its name in the message, ``itemsize`` the bytes of an entry as it is stored.
     """
     need = math.prod(int(length) for length in shape) * (itemsize + _ENTRY)
+    sizes = " × ".join(f"{length:,}" for length in shape)
+    what = f"{what} is too large: the {sizes} array, with the copy that is checked,"
+    require_room(need, what, "Take fewer nodes, or store the matrix sparse.")
+
+
+def require_room(need: int, what: str, remedy: str) -> None:
+    """Raise a TooLargeError where so many bytes cannot be had; ``what`` is what takes them."""
     room = None if need <= _ALWAYS_THERE else available_memory()
     if room is not None and need > room:
         raise TooLargeError(
-            f"{what} is too large: the {' × '.join(f'{length:,}' for length in shape)} array takes "
-            f"about {_size(need)} of memory, with the copy that is checked, but {_size(room)} are "
-            f"available. Take fewer nodes, or store the matrix sparse."
+            f"{what} takes about {_size(need)} of memory, but {_size(room)} are available. {remedy}"
         )
 
 

@@ -295,9 +295,9 @@ def rank(network: Any, *, progress: Progress = False) -> int:
     Returns
     -------
     int
-        Never above the rank, and certain where it is that of :func:`structural_rank`. Otherwise two
-        primes agree: it is too low with a probability of at most about (2n/p)² for n states and
-        one input, (n²/p)² for several.
+        Never above the rank, and certain where it is that of :func:`structural_rank`. Otherwise
+        two primes or three agree: it is too low with a probability of about (2n/p)² for n states
+        and one input, (n²/p)² at most for several.
 
     Examples
     --------

@@ -37,6 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     savemat(place / "reservoir.mat", {"W": network.A, "Win": network.C})
     np.savez(place / "network.npz", A=network.A, C=network.C)
     np.save(place / "weights.npy", network.A)
+    np.savetxt(place / "edges.csv.gz", [[0, 1, 2], [1, 2, 3], [2, 0, 1], [0, 0, 1]], "%d", ",")
+    (place / "nodes.txt").write_text("0\n2\n")
     from safetensors.numpy import save_file
 
     save_file({"rnn.A": network.A, "rnn.B": network.C}, place / "layer.safetensors")

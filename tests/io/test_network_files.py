@@ -228,8 +228,8 @@ def test_matrix_ignores_a_wrong_mask_and_readout(tmp_path):
 
 def test_matrix_refused(tmp_path):
     refused(tmp_path / "none.npz", "no such file", load=load_matrix, error=FileNotFoundError)
-    (tmp_path / "x.txt").write_text("1")
-    refused(tmp_path / "x.txt", "unknown kind", "Convert it", load=load_matrix)
+    (tmp_path / "x.dat").write_text("1")
+    refused(tmp_path / "x.dat", "unknown kind", "Convert it", load=load_matrix)
     (tmp_path / "x.npy").write_bytes(b"")
     refused(tmp_path / "x.npy", "is empty", load=load_matrix)
     for ending in ("npy", "npz", "mat", "mtx", "safetensors"):

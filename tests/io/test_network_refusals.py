@@ -40,7 +40,7 @@ def test_no_permission(tmp_path, monkeypatch):
     refused(tmp_path / "A.npy", "may not be read", "permissions", error=PermissionError)
 
 
-@pytest.mark.parametrize("file", ["x.txt", "x.pkl", "x"])
+@pytest.mark.parametrize("file", ["x.dat", "x.pkl", "x"])
 def test_unknown_endings(tmp_path, file):
     (tmp_path / file).write_text("1 2 3")
     refused(

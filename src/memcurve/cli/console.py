@@ -57,19 +57,22 @@ class Printer:
         texts = [styled(part) if isinstance(part, str) else styled(*part) for part in parts]
         self.console.print(Text.assemble(*texts), soft_wrap=True)
 
-    def wrapped(self, text: Text, prefix: str = "", style: str = "") -> None:
-        """Print one paragraph, each of its lines behind the prefix."""
+    def wrapped(
+        self, text: Text, prefix: str = "", style: str = "", *, hanging: bool = False
+    ) -> None:
+        """Print one paragraph, each of its lines behind the prefix, or behind blanks as wide."""
         from rich.text import Text
 
         for line in text.wrap(self.console, max(self.console.width - len(prefix), 20)):
             line.rstrip()
             self.console.print(Text.assemble((prefix, style), line), soft_wrap=True)
+            prefix = " " * len(prefix) if hanging else prefix
 
     def paragraph(self, content: str, style: str = "", bullet: str = "") -> None:
         """Print a text as one paragraph."""
         from memcurve.report.document import one_line
 
-        self.wrapped(styled(one_line(content), style), bullet)
+        self.wrapped(styled(one_line(content), style), bullet, hanging=True)
 
     def named(self, rows: Iterable[tuple[str, str]]) -> None:
         """Print a name and a text a line."""

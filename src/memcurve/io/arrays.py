@@ -9,16 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.limits import TooLargeError, require_room_for_array
+from memcurve.notes import Note
 
 #: Readers take about this many bytes at a time.
 BLOCK = 2**24
 
+T = TypeVar("T")
 #: Goes through the rows from the given one on, in blocks of the reader's own choice.
 Blocks = Callable[[int], Iterator[NDArray[Any]]]
 
@@ -152,15 +154,26 @@ class Table(_Contents):
         return Array("the table", shape, np.dtype(float), None, blocks, Path(self.source))
 
 
+@dataclass(frozen=True)
+class Graph(_Contents):
+    """What edges tell: A, the names of its nodes in order, and notes on what was assumed."""
+
+    A: Any
+    labels: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
 Opened = Array | Archive | Table
 #: Opens the files of one format, without reading more than it takes to know what is in them.
 Opener = Callable[[Path], Opened]
 
 
-def opened(path: str | os.PathLike[str], formats: Mapping[str, Opener], remedy: str) -> Opened:
+def opened(
+    path: str | os.PathLike[str], formats: Mapping[str, Callable[[Path], T]], remedy: str
+) -> T:
     """Open a file by the entry of its ending; ``remedy`` is for those that have none."""
     file = readable(path)
-    ending = file.suffix.lower()
+    ending = ending_of(file)
     if ending not in formats:
         raise NetworkFileError(
             f"{file}: unknown kind of file {ending or '(no ending)'!r}; known are "
@@ -168,6 +181,13 @@ def opened(path: str | os.PathLike[str], formats: Mapping[str, Opener], remedy: 
         )
     with reading(file):
         return formats[ending](file)
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """The ending of a file's name, e.g. ``".csv"``; that of a packed one is ``".csv.gz"``."""
+    file = Path(path)
+    packed = file.suffix if file.suffix.lower() == ".gz" else ""
+    return (Path(file.name.removesuffix(packed)).suffix + packed).lower()
 
 
 def readable(path: str | os.PathLike[str]) -> Path:

@@ -14,6 +14,9 @@ from memcurve.network.operator import Operator
 
 Indices = NDArray[np.intp]
 
+#: Nodes of a sparse component up to which all of its eigenvalues are the quicker way, and up to
+#: which they are a way at all: a minute.
+MOST_DENSE, MOST_DENSE_AT_ALL = 300, 5000
 #: Matrices whose largest entry lies between these are taken as they are.
 ORDINARY = (2.0**-200, 2.0**200)
 
@@ -258,6 +261,36 @@ def eigenvalues(A: Any, components: list[Indices] | None = None) -> NDArray[np.c
             values = _eigenvalues_of_block(balanced(block)[0])
         parts.append(values.astype(np.complex128))
     return np.concatenate(parts)
+
+
+def largest_modulus(A: Any) -> float:
+    """The spectral radius; of large sparse components by Arnoldi's method where that converges."""
+    largest = 0.0
+    for nodes in strong_components(A):
+        if isinstance(A, np.ndarray) or len(nodes) <= MOST_DENSE:
+            values = eigenvalues(submatrix(A, nodes))
+        else:
+            values = _largest_eigenvalue(A if len(nodes) == A.shape[0] else A[nodes][:, nodes])
+        largest = max(largest, float(np.abs(values).max()))
+    return largest
+
+
+def _largest_eigenvalue(A: Any) -> NDArray[Any]:
+    """An eigenvalue of largest modulus, or all of them where the iteration does not converge."""
+    from scipy.sparse.linalg import ArpackError, eigs
+
+    start = np.random.default_rng(0).standard_normal(A.shape[0])  # the same answer every time
+    try:
+        # moduli at the edge of a random spectrum are close: a large space tells them apart
+        return np.asarray(eigs(A, 1, ncv=100, v0=start, maxiter=100, return_eigenvectors=False))
+    except ArpackError:
+        if A.shape[0] > MOST_DENSE_AT_ALL:
+            raise ValueError(
+                f"`A` has a spectral radius that cannot be found among its {A.shape[0]:,} nodes: "
+                f"too many eigenvalues are of about the same size. Scale it yourself, e.g. by "
+                f"memcurve.network.scaling.scale_to_spectral_norm."
+            ) from None
+        return eigenvalues(A)
 
 
 def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:

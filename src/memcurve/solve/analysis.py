@@ -8,7 +8,7 @@ network's own states depend on the network alone, and serve every question about
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -81,6 +81,17 @@ class Analysis:
             if network.states <= KEPT_UP_TO:
                 network.__dict__["_analysis"] = kept
         return kept
+
+    @classmethod
+    @contextlib.contextmanager
+    def kept(cls, network: LinearNetwork) -> Iterator[Analysis]:
+        """Keep the analysis of a network, however large, while several questions are asked."""
+        analysis = network.__dict__.setdefault("_analysis", cls(network))
+        try:
+            yield analysis
+        finally:
+            if network.states > KEPT_UP_TO:
+                network.__dict__.pop("_analysis", None)
 
     # --- states
 

@@ -6,7 +6,7 @@ at a time (TSQR). Q is never formed, and of rows that are not read nothing is ke
 
 Errors: what lies beyond the lags is bounded by the powers of A. Rounding of all products is
 measured: the same columns are made in single precision, where it is 2²⁹ times as large, and
-ten times the difference, scaled back, is taken for it. That of the reflections is a few units in
+twenty times the difference, scaled back, is taken for it. That of the reflections is a few units in
 the last place of each column. Both count relative to the noise, not to each direction: far below
 1e-6 of the mask another way is the better one.
 """
@@ -31,7 +31,7 @@ PILOT, FEWEST_LAGS = 64, 8
 #: Rows of a chunk, in units of the number of columns, and at least.
 CHUNK, LEAST_ROWS = 4, 2048
 #: A measured difference is taken this many times to be an error.
-SAFETY = 10.0
+SAFETY = 20.0
 #: Unit roundoff of double precision over that of single.
 SINGLE = 2.0**-29
 

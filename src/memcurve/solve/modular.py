@@ -30,7 +30,10 @@ from memcurve.progress import Listener
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-PRIMES_TO_TRY = 3
+#: Primes are tried until they agree but for this chance, (2n/p)^k for k of them, or all of them.
+PRIMES_TO_TRY, SMALL_CHANCE = 3, 1e-7
+#: Random inputs that tell states apart: the ratios of three agree by accident in one of p³.
+RANDOM_INPUTS = 4
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
 FEW_NON_ZEROS = 0.05
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
@@ -142,11 +145,7 @@ def minimal_polynomial(
     best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
-    rng = np.random.default_rng(_SEED)
-    if isinstance(A, np.ndarray) and np.count_nonzero(A) <= FEW_NON_ZEROS * A.size:
-        from scipy.sparse import csr_array
-
-        A = csr_array(A)
+    A, rng = _sparse_if_few(A), np.random.default_rng(_SEED)
     dense = isinstance(A, np.ndarray)
     for attempt, prime in enumerate(primes(len(C)) if dense else _sparse_primes(A, C[0].size), 1):
         if dense:
@@ -162,7 +161,7 @@ def minimal_polynomial(
             best.modulo[prime] = coefficients
         elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
             best = found
-        if best.degree == most or len(best.modulo) == 2:
+        if best.degree == most or (2 * len(C) / prime) ** len(best.modulo) <= SMALL_CHANCE:
             break
     return best
 
@@ -214,6 +213,24 @@ def _powers_times(A: Any, v: Any, count: int, prime: int, xp: Any) -> Any:
     return xp.concat(columns, axis=-1)
 
 
+def _sparse_if_few(A: Any) -> Any:
+    """A matrix of few non-zeros as a sparse one, with which products are quicker."""
+    if not isinstance(A, np.ndarray) or np.count_nonzero(A) > FEW_NON_ZEROS * A.size:
+        return A
+    from scipy.sparse import csr_array
+
+    return csr_array(A)
+
+
+def _reduced(A: Any, prime: int) -> Any:
+    """The residues of a dense or sparse matrix."""
+    if isinstance(A, np.ndarray):
+        return residues(A, prime)
+    reduced = A.copy()
+    reduced.data = residues(A.data, prime)
+    return reduced
+
+
 class SparseSequence:
     """Terms uᵀx_k modulo p, x_{k+1} = (A + CF)x_k, made as they are needed, of a sparse A.
 
@@ -233,8 +250,7 @@ class SparseSequence:
                 f"`network` must have at most {MOST_SUMMED:,} states for an exact rank, got "
                 f"{size:,}; memcurve.structural_rank bounds it from the wiring."
             )
-        reduced = A.copy()
-        reduced.data = residues(A.data, prime)
+        reduced = _reduced(A, prime)
         # digits so short that their sums over all states are exact
         self._digit = 2.0 ** int(52 - np.log2(size * prime / 2 + 1))
         self._looks = self._digits(draw(1, size))
@@ -419,19 +435,20 @@ def _flint_matrix(X: Floats, prime: int) -> Any:
     return nmod_mat(*X.shape, (X % prime).astype(np.int64).ravel().tolist(), prime)
 
 
-def proportional_rows(A: Floats, C: Floats) -> tuple[list[Indices], list[int]]:
+def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     """Rows of [C, AC, A²C, …] that are multiples of each other, in groups, and those that vanish.
 
-    Modulo a prime, each row divided by its first entry that is not zero: equal rows are equal up to
-    an accident of probability about n²/p.
+    Modulo a prime, the network is driven by some random inputs for n steps: states that are
+    multiples of each other for all of them are so always, up to an accident of probability n²/p³.
     """
-    prime = primes(len(A))[0]
-    reduced, v = residues(A, prime), residues(C, prime)
-    blocks = []
-    for _ in range(len(A)):
-        blocks.append(v)
-        v = centred(reduced @ v, prime)
-    rows = (np.hstack(blocks) % prime).astype(np.int64)
+    size, rng = len(C), np.random.default_rng(_SEED)
+    prime = primes(size)[0]
+    reduced, mask = _reduced(_sparse_if_few(A), prime), residues(C, prime)
+    v = np.zeros((size, RANDOM_INPUTS))
+    for _ in range(size):
+        drive = rng.integers(prime, size=(mask.shape[1], RANDOM_INPUTS)).astype(float)
+        v = centred(reduced @ v + centred(mask @ centred(drive, prime), prime), prime)
+    rows = (v % prime).astype(np.int64)
     groups: dict[bytes, list[int]] = {}
     vanishing = []
     for node, row in enumerate(rows):
