@@ -281,8 +281,8 @@ def rank(network: Any, *, progress: Progress = False) -> int:
 
     No eigenvalue is computed: with random u and modulo a prime p of some 30 bits, the shortest
     recurrence of uᵀAᵏC has the rank for its degree (Wiedemann 1986), so that 2·rank products with A
-    suffice; 10,000 nodes with 100,000 edges take some seconds, 100,000 with a million a quarter of
-    an hour.
+    suffice; for each prime, 10,000 nodes with 100,000 edges take some seconds, 100,000 with a
+    million a quarter of an hour.
 
     Parameters
     ----------
