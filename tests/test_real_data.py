@@ -117,9 +117,14 @@ def test_the_larval_fly_brain_is_answered() -> None:
 
 def test_nanowires_remember_little() -> None:
     """Voltages of 15 electrodes, the sixteenth driven; the recording's caveats are warned of."""
-    with gzip.open(real_data("nanowires_131M.txt.gz"), "rt") as file:
-        rows = np.genfromtxt(file, skip_header=1)
-    driven, voltages = rows[:, 1], rows[:, 3::2]
+    file = real_data("nanowires_131M.txt.gz")
+    driven = {"input_name": "8_V[V]", "washout": 325}
     with pytest.warns(RecordingWarning):
-        curve = memory_from_data(voltages, driven)
-    assert 0 < curve.total < voltages.shape[1] + 3 * curve.total_error
+        curve = memory_from_data(file, state_names="*_V[V]", **driven)
+    assert 3 < curve.total < 4
+    assert curve.total_error < 0.1
+    assert curve.diagnostics["states"] == 15
+    with pytest.warns(RecordingWarning):
+        whole = memory_from_data(file, **driven)  # time, and columns of NaN, are seen
+    assert whole.diagnostics["states"] == 17
+    assert abs(whole.total - curve.total) < 0.1

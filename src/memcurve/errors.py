@@ -14,7 +14,7 @@ def unstable(radius: float) -> UnstableNetworkError:
     return UnstableNetworkError(
         f"the network is unstable: its mask excites an eigenvalue of modulus {radius:.6g}, so that "
         f"the states grow without bound. Scale `A` below spectral radius 1; of a file, "
-        f"by `spectral_radius=0.9` (--spectral-radius 0.9)."
+        f"by `spectral_radius=0.9`."
     )
 
 

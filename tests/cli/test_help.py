@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import inspect
 import re
 import shlex
@@ -51,6 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     savemat(place / "recording.mat", {"firing_rates": X, "stimulus": z})
     columns = np.column_stack([X[:, :3], z])
     np.savetxt(place / "recording.csv", columns, delimiter=",", header="x0,x1,x2,u", comments="")
+    packed = gzip.compress((place / "recording.csv").read_bytes())
+    (place / "recording.csv.gz").write_bytes(packed)
     import h5py
 
     with h5py.File(place / "recording.h5", "w") as file:

@@ -161,7 +161,7 @@ def test_a_matrix_stays_a_matrix(tmp_path):
     np.testing.assert_array_equal(dense(ring), np.eye(3)[[2, 0, 1]])
     named = written(tmp_path, listing())
     refused(named, "'a' is not a number", edges=False)
-    refused(named, "one array without a name", "--edges", edges=False, mask="a")
+    refused(named, "one array without a name", "edges=True", edges=False, mask="a")
     np.testing.assert_array_equal(load_matrix(path, edges=True).toarray(), dense(ring))
     np.testing.assert_array_equal(load_matrix(named).toarray(), RING)
     np.savetxt(tmp_path / "m.txt", RING)
@@ -203,7 +203,7 @@ def test_masks_by_name(tmp_path):
 
 def test_masks_refused(tmp_path):
     path = written(tmp_path, listing(rename=lambda node: f"neuron {node}"))
-    refused(path, "lists edges", "mask='neuron a,…'", "--mask", error=MissingMaskError)
+    refused(path, "lists edges", "mask='neuron a,…'", error=MissingMaskError)
 
     def wrong(mask, *parts, error=ValueError):
         failure(error, load_network, path, parts=parts, mask=mask)
@@ -226,7 +226,7 @@ def test_masks_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("a,b,strong\nb,a,weak\n", ["line 1 has the weight 'strong'", "--matrix"]),
+        ("a,b,strong\nb,a,weak\n", ["line 1 has the weight 'strong'", "`matrix`"]),
         ("a,b,1\nb,a,nan\n", ["line 2 has the weight nan", "finite"]),
         ("a,b,1\nb,a,-inf\n", ["line 2 has the weight -inf"]),
         ("a,b,1\nb,a,1_0\n", ["line 2 has the weight '1_0'"]),

@@ -17,6 +17,7 @@ from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
 from memcurve.solve.question import Question
+from memcurve.solve.solvers import one_thread
 
 #: Where a claim is judged, simulations are repeated with this many inputs, to know how much their
 #: totals scatter.
@@ -157,7 +158,8 @@ def _simulated(
 ) -> Estimate:
     start = time.perf_counter()
     streams = np.random.SeedSequence(seed).spawn(repeats)
-    scores = [protocol.measure(network, np.random.default_rng(stream)) for stream in streams]
+    with one_thread():
+        scores = [protocol.measure(network, np.random.default_rng(stream)) for stream in streams]
     seconds = (time.perf_counter() - start) / repeats
     totals = [float(score.sum()) for score in scores]
     truth = exact.values[1 : protocol.last_lag + 1]

@@ -39,7 +39,7 @@ def audit(
     noise: Any = None,
     seed: int = 1,
     estimates: bool = True,
-    progress: Progress = False,
+    progress: Progress = None,
 ) -> Audit:
     """What a network's memory really is, and what a number that was claimed for it means.
 
@@ -68,7 +68,8 @@ def audit(
         Whether to run the usual ways too, which take most of the time. A claim is judged with
         what they report.
     progress : bool or callable
-        Show a bar on stderr, or call a function of (label, done, total).
+        Show a bar on stderr, or call a function of (label, done, total). By default it shows
+        itself after two seconds, in terminals and notebooks.
 
     Returns
     -------

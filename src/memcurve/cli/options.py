@@ -69,7 +69,7 @@ class NetworkOptions:
     Parameters
     ----------
     ensemble
-        Built-in ensemble (default sparse_normal for compare, else normal).
+        Built-in ensemble (default normal for curve, else sparse_normal).
     size
         Number of nodes of the ensemble (default 100).
     spectral_radius

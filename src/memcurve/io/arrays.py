@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.limits import TooLargeError, require_room_for_array
+from memcurve.limits import require_room_for_array
 from memcurve.notes import Note
 
 #: Readers take about this many bytes at a time.
@@ -210,18 +211,24 @@ def reading(file: Path | None) -> Iterator[None]:
     """Turn whatever a damaged file makes its reader raise into one error that names the file."""
     try:
         yield
-    except (NetworkFileError, ImportError, TooLargeError):
+    except (NetworkFileError, ImportError, MemoryError):
         raise
     except Exception as error:
         if file is None:
             raise
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            raise MemoryError(
+                f"{file}: does not fit into memory; read it where there is more."
+            ) from error
         raise NetworkFileError(
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
             f"damaged, incomplete or of another kind: write or download it again."
         ) from error
 
 
-def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
+def in_memory(
+    array: Any, name: str, file: Path | None = None, has_no_vectors: bool = False
+) -> Array:
     """Return an array that is there, or is sliced as if it were, e.g. a dataset of h5py."""
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
@@ -229,7 +236,8 @@ def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
         for at in range(start, array.shape[0], step):
             yield np.asarray(array[at : at + step])
 
-    return Array(name, tuple(array.shape), array.dtype, lambda: array, blocks, file)
+    found = Array(name, tuple(array.shape), array.dtype, lambda: array, blocks, file)
+    return replace(found, has_no_vectors=has_no_vectors)
 
 
 def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:

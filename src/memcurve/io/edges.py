@@ -337,7 +337,7 @@ class _Edges:
             raise self._fault(
                 number,
                 f"has the weight {field!r}, which is not a number",
-                "write numbers with a decimal point; name another column by `matrix` (--matrix)",
+                "write numbers with a decimal point; name another column by `matrix`",
             )
         if not np.isfinite(value):
             raise self._fault(number, f"has the weight {field}", "give a finite one, or remove it")
@@ -413,7 +413,7 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
     except TypeError as error:
         raise NetworkFileError(
             f"{file}: the attribute {weight!r} of edges must hold numbers; name another one by "
-            f"`matrix` (--matrix). ({error})"
+            f"`matrix`. ({error})"
         ) from error
     lacking = sum(weight not in data for *_, data in graph.edges(data=True))
     ones = f", {lacking:,} of them without a weight: these weigh 1" if lacking else ""

@@ -294,6 +294,10 @@ def network_parts(
         is_layer = found[0].endswith(_HIDDEN)
         others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
         notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
+        second = _PAIRS[1]
+        if found[0] == "A" and not named and archive.arrays.keys() >= {*second}:
+            text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
+            notes.append(text + "(--matrix W --mask Win)")
         return _network_of(A, C, *notes)
     text = "W and Win taken as a linear network: they tell no activation and no bias"
     leak, notes = None if named else archive.first(_LEAKS), []
@@ -422,7 +426,7 @@ def _parts(
         if given is None:
             raise MissingMaskError(
                 f"{file}: lists edges, but not which nodes the input drives; name them, "
-                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one a line (--mask), or "
+                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one a line, or "
                 f"give mask='C.npy'."
             )
         C = None if given is _NO_MASK else as_mask(given)
@@ -440,7 +444,7 @@ def _parts(
         return parts
     if matrix is not None or mask is not None:
         asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
-        if_edges = " If it lists edges, say so: edges=True (--edges)." if ending in TEXT else ""
+        if_edges = " If it lists edges, say so: edges=True." if ending in TEXT else ""
         raise NetworkFileError(
             f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
             f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"

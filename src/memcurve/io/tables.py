@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, Table
+from memcurve.limits import require_room_for_array
 from memcurve.optional import optional
 
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
@@ -22,6 +23,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes of a line of text; beyond it a packed file may be a decompression bomb.
 LONGEST_LINE = 2**26
 _INTEGER = re.compile(r"[+-]?\d+")
+#: A number as much of Europe writes it.
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 #: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
 _SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 
@@ -44,23 +47,30 @@ class _Text:
 
     def __init__(self, file: Path, is_table: bool) -> None:
         self.file, self.is_table, self._blanks = file, is_table, b" \r\n"
+        self._decimal_comma = False
         top = list(islice(self._lines(), 2))
         none = f"{file}: holds no numbers; write one row a line."
         if not top:
             raise NetworkFileError(none)
         texts = [line.decode() for _, line in top]
-        self._separator = separator_of(texts)
+        self._separator, self._decimal_comma = _separator_and_comma(texts)
         if self._separator != "\t":  # tabs may stand between empty fields
             self._blanks += b"\t"
+        named = fields_of(texts[0], self._separator)
+        if self._decimal_comma:
+            texts = [text.replace(",", ".") for text in texts]
         first, below = fields_of(texts[0], self._separator), fields_of(texts[-1], self._separator)
         self.names, self._skip = None, 0
         if _is_header(first, below) if is_table else _are_words(first):
-            self.names, self._skip = first, 1
+            self.names, self._skip = named, 1
         elif is_table:
             above = fields_of(_comment_above(file, top[0][0]), self._separator)
-            named = len(above) == len(first) and _is_header(above, below)
-            self.names = above if named else None
+            is_header = len(above) == len(first) and _is_header(above, below)
+            self.names = above if is_header else None
         self.width, self.length = len(first), -self._skip
+        if not is_table:  # tables are read in blocks
+            rows = _estimated_lines(file, max(len(line) for _, line in top))
+            require_room_for_array((rows, self.width), f"{file} of about so many rows")
         for line in self._lines():
             self.length, last = self.length + 1, line
         if self.length > 0:
@@ -80,7 +90,10 @@ class _Text:
         return blocks
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
-        return content_lines(self.file, self._blanks)
+        lines = content_lines(self.file, self._blanks)
+        if self._decimal_comma:
+            return ((number, line.replace(b",", b".")) for number, line in lines)
+        return lines
 
     def _split(self, number: int, line: bytes) -> list[str]:
         fields = line.decode().split(self._separator)
@@ -109,7 +122,8 @@ class _Text:
             return math.nan
         raise NetworkFileError(
             f"{self.file}: line {number}: {field!r} is not a {'real ' * self.is_table}number; "
-            f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks."
+            f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
+            f"{', or leave its column out with drop=[...]' * self.is_table}."
         )
 
 
@@ -139,6 +153,30 @@ def separator_of(texts: Sequence[str]) -> str | None:
     """The sign between the fields of most of these lines; None for blanks."""
     counts = {sign: sum(sign in text for text in texts) for sign in ";\t,"}
     return next((sign for sign, count in counts.items() if 2 * count > len(texts)), None)
+
+
+def _separator_and_comma(texts: Sequence[str]) -> tuple[str | None, bool]:
+    """The sign between fields, and whether numbers have a decimal comma: 1,5;2,5 or 1,5 2,5."""
+    separator = separator_of(texts)
+    for sign in (None, separator) if separator == "," else (separator,):
+        fields = fields_of(texts[-1], sign)
+        whole = [field for field in fields if not _DECIMAL_COMMA.fullmatch(field)]
+        others = all(_INTEGER.fullmatch(field) or is_missing(field) for field in whole)
+        if len(whole) < len(fields) > (sign is None) and others:
+            return sign, True
+    return separator, False
+
+
+def _estimated_lines(file: Path, longest: int) -> int:
+    """About how many lines a file has, at least; packed ones do not tell."""
+    size = 0 if file.suffix.lower() == ".gz" else file.stat().st_size
+    seen = ends = 0
+    with file.open("rb") as stream:
+        for at in (0, size // 2):
+            stream.seek(at)
+            block = stream.read(2**20)
+            seen, ends = seen + len(block), ends + block.count(b"\n")
+    return size // max(longest, seen // max(ends, 1), 1)
 
 
 def fields_of(text: str, separator: str | None) -> list[str]:

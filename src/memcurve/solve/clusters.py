@@ -23,7 +23,8 @@ Complexes = NDArray[np.complex128]
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8
 TINY = float(np.finfo(float).tiny)
-#: A defective eigenvalue that appears m times moves by the m-th root of rounding, m up to this.
+#: A defective eigenvalue that appears m times moves by the m-th root of rounding; with m above this
+#: it is not known at all.
 MOST_DEFECTIVE = 5
 #: Pivots below this, relative to the norm, are taken for zero when zeros are split off.
 ZERO = 1e-11
@@ -132,7 +133,10 @@ def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[C
     # left invariant subspaces of A are right ones of Aᵀ
     S, Z = rsf2csf(*schur(A.T))
     values = np.diag(S).conj()
-    excitation, blur, radius = _triangular_modes(S, Z, C, norm, overlap)
+    excitation, blur, disc = _triangular_modes(S, Z, C, norm, overlap)
+    # a disc without end would swallow all others: beyond this an eigenvalue is not known at all
+    most = DISC ** (1 / MOST_DEFECTIVE) * norm / len(S) ** 0.5
+    radius = np.minimum(disc, most)
     tolerance = np.minimum(DISC * len(A) ** 0.5 + 10 * blur, LARGEST_ROUNDING)
     found = []
     for cluster in _clusters(values, radius):
@@ -144,6 +148,7 @@ def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[C
             M, c, error_c, error_block, projector = _invariant_pair(S, Z, cluster, C, norm)
             rank, excited, clear = _small_staircase(M, c, error_c, error_block)
             clear = clear and error_c < LARGEST_ROUNDING
+        clear = clear and bool(np.all(disc[cluster] <= most))
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
         uncertainty = spread + float(radius[cluster].max())
         found.append(Cluster(values[cluster], rank, excited, uncertainty, clear, projector))
@@ -186,9 +191,7 @@ def _triangular_modes(
         condition *= np.sqrt((np.abs(whole) ** 2).sum(axis=0))
     excitation = np.abs(right.conj().T @ (Z.conj().T @ C))
     blur = EPS * norm * blur_of(np.diag(S), condition * excitation)
-    # a defective eigenvalue is no further off than this, however badly it is conditioned
-    most = DISC ** (1 / MOST_DEFECTIVE) * norm / len(S) ** 0.5
-    return excitation, blur, np.minimum(DISC * norm * condition, most)
+    return excitation, blur, DISC * norm * condition
 
 
 def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:

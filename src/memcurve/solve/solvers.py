@@ -293,12 +293,15 @@ def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
 
     NumPy's and SciPy's BLAS have threads of their own, which wait for each other in turn.
     """
-    if states > ONE_THREAD:
-        return contextlib.nullcontext()
-    one_thread: contextlib.AbstractContextManager[Any] = _blas_libraries().limit(
+    return contextlib.nullcontext() if states > ONE_THREAD else one_thread()
+
+
+def one_thread() -> contextlib.AbstractContextManager[Any]:
+    """One thread: what is nothing but rounding is then the same wherever it is computed."""
+    limited: contextlib.AbstractContextManager[Any] = _blas_libraries().limit(
         limits=1, user_api="blas"
     )
-    return one_thread
+    return limited
 
 
 @functools.cache

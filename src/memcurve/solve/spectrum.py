@@ -170,10 +170,13 @@ def _poles(states: States) -> tuple[Complexes | None, Sensitivity]:
     return (None, UNKNOWN) if found is None else (found[0], found[2])
 
 
-def _inside(poles: Complexes) -> Complexes:
-    """Poles that count; raises UnstableNetworkError where one is well outside the unit circle."""
+def _inside(states: States, poles: Complexes) -> Complexes:
+    """Poles that count; raises UnstableNetworkError where one is well outside the unit circle.
+
+    LAPACK may find one there though none is: then the powers of A decay all the same.
+    """
     radius = float(np.abs(poles).max(initial=0.0))
-    if radius > WELL_OUTSIDE:
+    if radius > WELL_OUTSIDE and not np.isfinite(states.power_norms.sum):
         raise unstable(radius)
     return poles
 
@@ -215,7 +218,7 @@ def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, 
     rounding = 4 * EPS * np.abs(counting.roots)
     sensitivity = sensitivity.plus(uncertain_poles_sensitivity(counting.roots, rounding))
     added = np.zeros(max(0, exact.zeros - zeros))
-    poles = _inside(np.concatenate([poles, counting.roots, added]))
+    poles = _inside(states, np.concatenate([poles, counting.roots, added]))
     return poles, max(0, zeros - exact.zeros), sensitivity
 
 
