@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import exact_array, require_finite
 from memcurve.display import table
 from memcurve.network.graph import largest_modulus
+from memcurve.network.operator import Operator
 from memcurve.notes import Note, notes_of
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
@@ -43,7 +44,7 @@ class Connected:
     @property
     def is_sparse(self) -> bool:
         """Whether A is stored as a scipy sparse array."""
-        return not isinstance(self.A, np.ndarray)
+        return not isinstance(self.A, np.ndarray | Operator)
 
     def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
         """The inputs of a simulation as (T, d), or (R, T, d) for replicas, checked."""
@@ -75,11 +76,16 @@ class Connected:
 
     def _rows(self) -> list[tuple[str, str]]:
         """The main figures, as notebooks show them."""
-        filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
-        return [
+        rows = [
             (type(self).__name__, self.name or ""),
             ("nodes", f"{self.size:,}"),
             ("inputs", f"{self.inputs:,}"),
+        ]
+        if isinstance(self.A, Operator):
+            return [*rows, ("storage", f"products only, {self.A.dtype}")]
+        filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
+        return [
+            *rows,
             ("storage", f"{'sparse' if self.is_sparse else 'dense'}, {self.A.dtype}"),
             ("non-zeros", f"{100 * filled / self.size**2:.3g} %"),
         ]
@@ -91,9 +97,11 @@ class LinearNetwork(Connected):
 
     Parameters
     ----------
-    A : (N, N) array or scipy sparse array
+    A : (N, N) array, scipy sparse array or scipy.sparse.linalg.LinearOperator
         Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. The entries
-        are kept as stored: single precision, integers and booleans convert exactly to float64.
+        are kept as stored: single precision, integers and booleans convert exactly to float64. Of
+        an operator, ``LinearOperator((N, N), matvec=function)``, only products are taken: usable
+        memory and :func:`memcurve.reduced` can be asked.
     C : (N,) or (N, d) array
         Input mask, one column an input.
     readout : sequence of int or boolean mask, optional
@@ -197,7 +205,8 @@ class LinearNetwork(Connected):
         read = "all nodes" if self.readout is None else f"{len(self.readout):,} nodes"
         rows = super()._rows()
         rows.insert(3, ("readout", read))
-        if "spectral_radius" in vars(self) or self.size <= RADIUS_UP_TO:
+        known = self.size <= RADIUS_UP_TO and not isinstance(self.A, Operator)
+        if "spectral_radius" in vars(self) or known:
             rows.append(("spectral radius", f"{self.spectral_radius:.6g}"))
         return rows
 
@@ -211,6 +220,8 @@ class LinearNetwork(Connected):
         if not self.is_complex:
             return self.A, C
         C = np.concatenate([C.real, C.imag])
+        if isinstance(self.A, Operator):
+            return self.A.real_pair(), C
         blocks = [[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]
         if not self.is_sparse:
             return np.block(blocks), C
@@ -240,9 +251,9 @@ class LinearNetwork(Connected):
         drive = z @ self.C.reshape(self.size, -1).T
         if self.shift is not None:
             drive = drive + self.shift
-        states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A, drive))
+        states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A.dtype, drive))
         x, A = np.zeros(self.size, dtype=states.dtype), self.A
-        if self.size >= MANY_NODES and not self.is_sparse:
+        if self.size >= MANY_NODES and isinstance(A, np.ndarray):
             from scipy.sparse import csr_array
 
             few = np.count_nonzero(A) <= FEW_WEIGHTS * A.size
@@ -276,23 +287,27 @@ class LinearNetwork(Connected):
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
+        parts += ["products only"] * isinstance(self.A, Operator)
         if self.readout is not None:
             parts.append(f"readout={len(self.readout)} nodes")
         return f"LinearNetwork({', '.join(parts)})"
 
 
 def validated_matrix(A: Any, argument: str = "A") -> Any:
-    """A new float64 or complex128 array, dense or csr, square and finite."""
+    """A new float64 or complex128 array, dense or csr, square and finite; or products with one."""
     from scipy import sparse
+    from scipy.sparse.linalg import LinearOperator
 
-    if sparse.issparse(A):
+    if isinstance(A, LinearOperator | Operator):
+        matrix: Any = A if isinstance(A, Operator) else Operator(A)
+    elif sparse.issparse(A):
         given: Any = A
         try:
             given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
         except ValueError as error:
             text = f"`{argument}` is a damaged sparse array: {error}; build it anew."
             raise ValueError(text) from None
-        matrix: Any = sparse.csr_array(given)
+        matrix = sparse.csr_array(given)
         entries = exact_array(matrix.data, argument)
         # copies: sorting in place below must not reach the caller's arrays
         places = (matrix.indices.copy(), matrix.indptr.copy())

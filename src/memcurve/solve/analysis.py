@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError
+from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.inputs import InputProcess
-from memcurve.limits import require_room_for_states
+from memcurve.limits import fits, require_room_for_states
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
+from memcurve.network.operator import Operator
+from memcurve.progress import Listener
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import filter_of, kernel_of
@@ -174,6 +176,18 @@ class Analysis:
         """Exact rank of [C, AC, A²C, …] for the stored numbers."""
         return self.spectrum(poles=False).rank if self.inputs == 1 else block_rank(self.reached)
 
+    def exact_rank(self, rows: Indices, tell: Listener) -> int:
+        """The same without eigenvalues, of some rows of the states that are reached."""
+        if len(rows) == len(self.reached):
+            if self.knows_rank:
+                return self.rank
+            if self.walk is not None:
+                with contextlib.suppress(UnstableNetworkError):  # which has a rank, too
+                    closed = walk_spectrum(self.walk, self._pair[1][:, 0])
+                    if closed is not None:
+                        return closed.rank
+        return self.reached.exact_rank(rows, tell)
+
     @cached_property
     def eigenvalues(self) -> Complexes:
         """All eigenvalues of A, as far as LAPACK knows them."""
@@ -261,8 +275,11 @@ class Analysis:
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""
         if not isinstance(self.reached.stored, np.ndarray):
-            with contextlib.suppress(UncertainResultError):
+            try:
                 return np.sqrt(self.reached.variances(_impulses(processes)))
+            except UncertainResultError:
+                if not fits(len(self.reached), "noise") or isinstance(self.network.A, Operator):
+                    raise
         sizes = self.deviations(self.reached, processes)
         return np.ldexp(sizes, self.reached.exponents)
 
