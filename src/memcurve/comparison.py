@@ -171,7 +171,7 @@ def compare(
     for name in [*(name for name, _, _ in asked), *chosen]:
         table_entry(METHODS, name, "method")
     seconds, exact = _timed(question, "exact", chosen.get("exact", {}), None)
-    rows = [_row(exact, "exact", float(exact.error.max()), seconds)]
+    rows = [_row(exact, "exact", float(exact.channel_errors.max()), seconds)]
     for name, label, given in asked:
         try:
             seconds, curve = _timed(question, name, given, seed)

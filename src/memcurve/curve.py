@@ -54,6 +54,9 @@ class MemoryCurve(Result):
         usable memory of large networks does not need it.
     channels : (m, d) array
         Memory of each input channel; its rows sum to ``values``.
+    channel_errors : (m, d) array
+        Bound on the error of each of ``channels``, as ``error`` is of their sum. Inputs that enter
+        in nearly the same way share memory that is known well, while each one's part is not.
     bands : (m, 2) array or None
         For methods that average over masks: the 5 % and 95 % quantiles. For memory from data:
         intervals of the ``level`` among ``options``.
@@ -94,6 +97,7 @@ class MemoryCurve(Result):
     rank: int | None
     channels: Floats
     method: str
+    channel_errors: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     total_error: float = float("nan")
     total_lags: tuple[int, int | None, int] | None = None
     kind: str = "memory"
@@ -108,6 +112,9 @@ class MemoryCurve(Result):
     def __post_init__(self) -> None:
         if self.channels.ndim != 2:  # read from JSON, where no lags leave no channels to see
             object.__setattr__(self, "channels", np.zeros((0, 1)))
+        if self.channel_errors.shape != self.channels.shape:  # one input, or a file without them
+            every = np.broadcast_to(self.error[:, None], self.channels.shape)
+            object.__setattr__(self, "channel_errors", every)
         for name in self._arrays():
             array = np.asarray(getattr(self, name)).view()
             array.flags.writeable = False
@@ -115,7 +122,7 @@ class MemoryCurve(Result):
 
     def _arrays(self) -> list[str]:
         """Names of the arrays whose first axis is the lag."""
-        names = ["lags", "values", "error", "loss", "channels"]
+        names = ["lags", "values", "error", "loss", "channels", "channel_errors"]
         return names if self.bands is None else [*names, "bands"]
 
     def __len__(self) -> int:
@@ -188,11 +195,16 @@ class MemoryCurve(Result):
         return int(self.lags[end]) if end < len(self) else None
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame indexed by lag, with the columns values, error and loss."""
+        """A pandas DataFrame indexed by lag, with the columns values, error and loss.
+
+        With several inputs also channel_0, channel_0_error, channel_1, …
+        """
         pd = optional("pandas", "this", "frames")
         columns: dict[str, Floats] = {"values": self.values, "error": self.error, "loss": self.loss}
         if self.channels.shape[1] > 1:
-            columns |= {f"channel_{k}": c for k, c in enumerate(self.channels.T)}
+            pairs = zip(self.channels.T, self.channel_errors.T, strict=True)
+            for k, (channel, error) in enumerate(pairs):
+                columns |= {f"channel_{k}": channel, f"channel_{k}_error": error}
         if self.bands is not None:
             columns |= {"low": self.bands[:, 0], "high": self.bands[:, 1]}
         frame = pd.DataFrame(columns, index=pd.Index(self.lags, name="lag"))
@@ -203,7 +215,8 @@ class MemoryCurve(Result):
         """An xarray Dataset over lag and channel, with total, rank and notes as attributes."""
         xr = optional("xarray", "this", "frames")
         data = {n: ("lag", getattr(self, n)) for n in ("values", "error", "loss")}
-        channels = {"channels": (("lag", "channel"), self.channels)}
+        by_input = ("channels", "channel_errors")
+        channels = {n: (("lag", "channel"), getattr(self, n)) for n in by_input}
         attributes = {
             "kind": self.kind,
             "total": self.total,
@@ -239,6 +252,9 @@ class MemoryCurve(Result):
         if len(self):
             largest = self.error.max()
             rows.append(("largest error", "unknown" if np.isnan(largest) else f"{largest:.1e}"))
+            of_one = self.channel_errors.max()
+            if of_one > largest:
+                rows.append(("largest error of an input", f"{of_one:.1e}"))
         return rows
 
     def _total_text(self) -> str:

@@ -18,12 +18,13 @@ from memcurve import (
     inputs,
     memory_curve,
 )
+from truth import truth
 
 CURVE = memory_curve(ensembles.normal(20, seed=1, spectral_radius=0.95), seed=5)
 
 
 def assert_equal(one: MemoryCurve, other: MemoryCurve) -> None:
-    for name in ("lags", "values", "error", "loss", "channels"):
+    for name in ("lags", "values", "error", "loss", "channels", "channel_errors"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
         assert getattr(one, name).dtype == getattr(other, name).dtype
     for name in ("total", "rank", "method", "notes", "options", "seed", "network", "versions"):
@@ -103,6 +104,41 @@ def test_xarray() -> None:
     assert float(data["values"].sel(lag=3)) == CURVE[3]
     assert data["channels"].dims == ("lag", "channel")
     assert data.attrs["total"] == 20
+
+
+def test_channels_have_errors_of_their_own() -> None:
+    a, b, c, d = 0.8, 0.3, -0.2, 0.4  # a quaternion: every eigenvalue is a double one
+    A = np.array([[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]])
+    first, other = np.random.default_rng(2).standard_normal((2, 4))
+    C = np.stack([first, first + 1e-5 * other], axis=1)  # nearly the same input twice
+    curve, known = memory_curve(LinearNetwork(A, C), 12), truth(A, C, 12)
+    assert np.all(np.abs(curve.channels - known.memory) <= curve.channel_errors)
+    assert np.all(np.abs(curve.values - known.memory.sum(axis=1)) <= curve.error)
+    # what the two hold together is known to many more digits than what each one does
+    assert curve.channel_errors.max() > 1e3 * curve.error.max()
+    assert "largest error of an input" in repr(curve)
+    assert np.array_equal(curve[3:5].channel_errors, curve.channel_errors[3:5])
+    again = MemoryCurve.from_json(curve.to_json())
+    assert np.array_equal(again.channel_errors, curve.channel_errors)
+    one = CURVE.channel_errors
+    assert np.array_equal(one, CURVE.error[:, None])
+
+
+def test_files_without_errors_of_channels() -> None:
+    C = np.random.default_rng(2).standard_normal((6, 2))
+    curve = memory_curve(LinearNetwork(ensembles.normal(6, seed=1).A, C), 5)
+    old = json.loads(curve.to_json())
+    del old["channel_errors"]
+    read = MemoryCurve.from_json(json.dumps(old))
+    assert np.array_equal(read.channel_errors, np.repeat(curve.error[:, None], 2, axis=1))
+
+
+def test_frames_of_several_inputs() -> None:
+    pytest.importorskip("xarray")
+    C = np.random.default_rng(2).standard_normal((6, 2))
+    curve = memory_curve(LinearNetwork(ensembles.normal(6, seed=1).A, C), 5)
+    assert np.array_equal(curve.to_pandas()["channel_1_error"], curve.channel_errors[:, 1])
+    assert np.array_equal(curve.to_xarray()["channel_errors"], curve.channel_errors)
 
 
 def test_text_and_html() -> None:

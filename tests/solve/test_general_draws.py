@@ -64,9 +64,9 @@ def judge(kind: str, seed: int, hostile: bool) -> tuple[str, float]:
         if truth.rank != found.rank:
             return "VIOLATION: rank", np.inf
         values, total, total_error = truth.channels, truth.total, truth.total_error
-        error = truth.error[:, None]
+        error = truth.channel_errors
     distance = np.abs(found.channels - values)
-    allowed = found.error[:, None] + error
+    allowed = (found.error[:, None] if asked.kind == "Fisher" else found.channel_errors) + error
     wrong_total = abs(found.total - total) > found.total_error + total_error
     ratio = float((distance / np.maximum(allowed, 1e-300)).max())
     if np.any(distance > allowed):

@@ -82,7 +82,7 @@ def test_certified_agrees(kind: str) -> None:
     assert exact.rank == proven.rank == 12
     assert exact.total == proven.total == 12
     assert proven.error.max() <= CLOSED_FORM
-    assert np.all(np.abs(exact.channels - proven.channels) <= exact.error[:, None] + CLOSED_FORM)
+    assert np.all(np.abs(exact.channels - proven.channels) <= exact.channel_errors + CLOSED_FORM)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -304,7 +304,7 @@ def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
 
 
 def in_units(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """A in units of a power of two, and that unit: 1 unless A is very small or very large.
+    """A in units of a power of two, and that unit: 1 unless all of A is very small or very large.
 
     Squares of very small entries vanish, and SciPy's ``dgeev`` gives eigenvalues of another scale
     for matrices that LAPACK scales within.
@@ -313,7 +313,10 @@ def in_units(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     if not 0 < largest < np.inf or ORDINARY[0] <= largest <= ORDINARY[1]:
         return A, 1.0
     exponent = int(np.clip(np.frexp(largest)[1], -1021, 1021))  # whose inverse is a number too
-    return np.ldexp(A, -exponent), float(np.ldexp(1.0, exponent))
+    scaled = np.ldexp(A, -exponent)
+    if not np.array_equal(np.ldexp(scaled, exponent), A):  # others vanish: A is to be balanced
+        return A, 1.0
+    return scaled, float(np.ldexp(1.0, exponent))
 
 
 def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:

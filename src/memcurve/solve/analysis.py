@@ -174,7 +174,19 @@ class Analysis:
     @cached_property
     def rank(self) -> int:
         """Exact rank of [C, AC, A²C, …] for the stored numbers."""
-        return self.spectrum(poles=False).rank if self.inputs == 1 else block_rank(self.reached)
+        return self.spectrum(poles=False).rank if self.inputs == 1 else self._block_rank[0]
+
+    @cached_property
+    def _block_rank(self) -> tuple[int, bool]:
+        return block_rank(self.reached)
+
+    @property
+    def rank_is_robust(self) -> bool:
+        """Whether no mode that counts hangs on the last digits."""
+        if self.inputs > 1:
+            return self._block_rank[1]
+        spectrum = self.spectrum(poles=False)
+        return spectrum.rank_robust >= spectrum.rank
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """The same without eigenvalues, of some rows of the states that are reached."""
@@ -384,4 +396,13 @@ class Task:
         noise = self.question.noise
         if noise is not None and noise.is_relative:  # to a power of two the same anywhere
             return deviations(self.analysis.deviations(self.states, self.question.processes))
-        return np.ldexp(deviations(np.ones(len(self.states))), -self.states.exponents)
+        given = deviations(np.ones(len(self.states)))
+        with np.errstate(all="ignore"):
+            found = np.ldexp(given, -self.states.exponents)
+            lost = not np.array_equal(np.ldexp(found, self.states.exponents), given)
+        if lost:
+            raise UncertainResultError(
+                "the noise is so far above or below the states that float64 cannot hold both; "
+                "measure the states in other units."
+            )
+        return found

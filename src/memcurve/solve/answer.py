@@ -18,7 +18,9 @@ class Outcome:
     """Numbers for every noise level: memory (levels, lags, inputs), forecasts (…, horizons, …).
 
     Each with a bound on its error of the same shape; totals (levels,) are over all lags and all
-    horizons. ``loss`` is 1 − memory where it is known to more digits than that.
+    horizons. ``loss`` is 1 − memory where it is known to more digits than that. ``sum_error`` and
+    ``forecast_sum_error`` (levels, lags) are of sums over inputs: where inputs are alike, what they
+    share is known far better than who has which part. By default the errors of the parts are added.
     """
 
     memory: Floats
@@ -30,6 +32,13 @@ class Outcome:
     total_forecast: Floats
     total_forecast_error: Floats
     loss: Floats | None = None
+    sum_error: Floats = field(default_factory=lambda: np.zeros(0))
+    forecast_sum_error: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if self.sum_error.ndim == 1:
+            self.sum_error = self.memory_error.sum(axis=2)
+            self.forecast_sum_error = self.forecast_error.sum(axis=2)
 
     @classmethod
     def of_memory(

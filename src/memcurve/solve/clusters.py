@@ -35,7 +35,9 @@ SUDDEN_DROP = 1e-4
 class Cluster(NamedTuple):
     """Eigenvalues that rounding cannot tell apart, and how many of them the mask excites.
 
-    ``clear``: none is excited, as far as rounding allows to tell, or it is far beyond rounding.
+    ``clear``: none is excited, as far as rounding allows to tell, or those that are said to be are
+    far beyond rounding, which may be larger than what is taken for it: a silent mode next to an
+    excited one picks up much of that one. With the exact number, no other counts.
     ``projector`` is the norm of the spectral projector, for several.
     """
 
@@ -134,25 +136,66 @@ def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[C
     S, Z = rsf2csf(*schur(A.T))
     values = np.diag(S).conj()
     excitation, blur, disc = _triangular_modes(S, Z, C, norm, overlap)
-    # a disc without end would swallow all others: beyond this an eigenvalue is not known at all
-    most = DISC ** (1 / MOST_DEFECTIVE) * norm / len(S) ** 0.5
+    most = _largest_disc(norm, len(S))
     radius = np.minimum(disc, most)
-    tolerance = np.minimum(DISC * len(A) ** 0.5 + 10 * blur, LARGEST_ROUNDING)
+    rounding = DISC * len(A) ** 0.5 + 10 * blur
     found = []
     for cluster in _clusters(values, radius):
         projector = 1.0
         if len(cluster) == 1:
-            excited, least = float(excitation[cluster[0]]), float(tolerance[cluster[0]])
-            rank, clear = int(excited > least), not least < excited <= CLEAR * least
+            excited, doubt = float(excitation[cluster[0]]), float(rounding[cluster[0]])
+            rank = int(excited > min(doubt, LARGEST_ROUNDING))
+            clear = rank == 0 or excited > CLEAR * doubt
         else:
             M, c, error_c, error_block, projector = _invariant_pair(S, Z, cluster, C, norm)
             rank, excited, clear = _small_staircase(M, c, error_c, error_block)
-            clear = clear and error_c < LARGEST_ROUNDING
+            clear = clear and max(error_c, error_block / norm) < LARGEST_ROUNDING
         clear = clear and bool(np.all(disc[cluster] <= most))
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
         uncertainty = spread + float(radius[cluster].max())
         found.append(Cluster(values[cluster], rank, excited, uncertainty, clear, projector))
     return found
+
+
+def clearly_driven(A: Floats, C: Floats) -> bool:
+    """Whether several inputs drive every mode much further than rounding does.
+
+    Otherwise directions in which inputs enter a mode are anything in floating point, and modes that
+    are the same may be taken for two that differ; changes of A and C in the last digits need not
+    show it. A cluster is as far from being driven by fewer inputs than it takes as the least
+    singular value of [M − λ, c]; next to the circle even little counts.
+    """
+    from scipy.linalg import rsf2csf, schur
+
+    C = C / float(np.abs(C).max())
+    C = C / float(np.sqrt((C**2).sum(axis=0).max()))
+    norm = float(np.sqrt((A**2).sum()))
+    try:
+        S, Z = rsf2csf(*schur(A.T))
+    except (np.linalg.LinAlgError, ValueError):
+        return False
+    values = np.diag(S).conj()
+    if not norm > 0 or not np.abs(values).max() < 1:
+        return False
+    excitation, blur, disc = _triangular_modes(S, Z, C, norm, None)
+    for cluster in _clusters(values, np.minimum(disc, _largest_disc(norm, len(S)))):
+        if len(cluster) == 1:
+            driven = float(excitation[cluster[0]])
+            doubt = DISC * len(A) ** 0.5 + 10 * float(blur[cluster[0]])
+        else:
+            M, c, error_c, error_block, _ = _invariant_pair(S, Z, cluster, C, norm)
+            if max(error_c, error_block / norm) >= LARGEST_ROUNDING:
+                return False
+            points = (*np.diag(M), values[cluster].mean())
+            driven = min(_least_singular_value(M - z * np.eye(len(M)), norm, c) for z in points)
+            doubt = (error_c + error_block / norm) / (1 - float(np.abs(values[cluster]).max()))
+        if not driven > CLEAR * doubt:
+            return False
+    return True
+
+
+def _least_singular_value(M: Complexes, norm: float, c: Complexes) -> float:
+    return float(np.linalg.svd(np.hstack([M / norm, c]), compute_uv=False)[-1])
 
 
 def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -189,9 +232,15 @@ def _triangular_modes(
     if overlap is not None:
         whole = np.linalg.solve(overlap, Z @ left)
         condition *= np.sqrt((np.abs(whole) ** 2).sum(axis=0))
-    excitation = np.abs(right.conj().T @ (Z.conj().T @ C))
+    driven = right.conj().T @ (Z.conj().T @ C.reshape(len(Z), -1))
+    excitation = np.sqrt((np.abs(driven) ** 2).sum(axis=1))
     blur = EPS * norm * blur_of(np.diag(S), condition * excitation)
     return excitation, blur, DISC * norm * condition
+
+
+def _largest_disc(norm: float, size: int) -> float:
+    """A disc without end would swallow all others: beyond this, an eigenvalue is not known at all."""
+    return float(DISC ** (1 / MOST_DEFECTIVE) * norm / size**0.5)
 
 
 def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
-from memcurve.solve.sensitivity import EPS, sum_of_powers
+from memcurve.solve.sensitivity import EPS, sums_of_powers
 from memcurve.solve.stein import stein
 
 Floats = NDArray[np.float64]
@@ -602,7 +602,7 @@ def _rational_filter(process: ARMA) -> Filter:
     if order:
         companion = np.diag(np.ones(order - 1), -1)
         companion[0] = process.ar
-        later = sum_of_powers(companion) * float(np.abs(a).sum())
+        later = sums_of_powers(companion).norms * float(np.abs(a).sum())
         impulse = np.zeros(LONGEST_FILTER)
         impulse[0] = 1.0
         inverse = np.asarray(lfilter([1.0], a, impulse), dtype=float)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
-from memcurve.solve.sensitivity import EPS, sum_of_powers, times
+from memcurve.solve.sensitivity import EPS, sums_of_powers, times
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,8 @@ class LagByLag:
         self._kept: list[Floats] = []
         self.sizes: list[float] = []
         self._lost = 0.0
-        self.passed_on = sum_of_powers(self._single)
+        self.powers = sums_of_powers(self._single)
+        self.passed_on = self.powers.norms
         self._take()
 
     def _take(self) -> None:

@@ -61,6 +61,7 @@ def _curve(
     ahead = kind == "forecasting"
     values = (outcome.forecast if ahead else outcome.memory)[k]
     errors = (outcome.forecast_error if ahead else outcome.memory_error)[k]
+    sum_error = (outcome.forecast_sum_error if ahead else outcome.sum_error)[k]
     total = float((outcome.total_forecast if ahead else outcome.total)[k])
     total_error = float((outcome.total_forecast_error if ahead else outcome.total_error)[k])
     summed = values.sum(axis=1)
@@ -85,12 +86,13 @@ def _curve(
     return MemoryCurve(
         lags=np.arange(len(summed)) + (1 if ahead else 0),
         values=summed,
-        error=errors.sum(axis=1),
+        error=sum_error,
         loss=loss,
         total=total,
         total_error=total_error,
         rank=found.rank,
         channels=values,
+        channel_errors=errors,
         kind=kind,
         method=method,
         bands=found.bands,

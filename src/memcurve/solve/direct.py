@@ -40,7 +40,7 @@ from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, MANY_STATES, sum_of_powers, times
+from memcurve.solve.sensitivity import EPS, MANY_STATES, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -95,8 +95,8 @@ class Reduction:
     ``left_out`` bounds what is missing of the Krylov matrix, lags beyond included; ``states`` is
     how many are read. Where the basis does not span all states, ``wider`` and ``reader`` have one
     more state, which stands for those outside: nothing leads to it but rounding, whose size is
-    ``rounding`` for every column of H and c. ``variances`` are those of all states, where they are
-    worth keeping.
+    ``rounding`` for every column of H and c; ``lasting`` is Σ_m ‖A^m v‖² for vectors v of length
+    one. ``variances`` are those of all states, where they are worth keeping.
     """
 
     wider: Floats
@@ -107,6 +107,7 @@ class Reduction:
     left_out: float
     states: int
     rounding: Floats
+    lasting: float
     variances: Floats | None
 
     @property
@@ -136,6 +137,19 @@ class Reduction:
                 found.append(Seen.of(self._read(R), changed))
             self._seen[key] = found
         return self._seen[key]
+
+    @cached_property
+    def outside(self) -> float:
+        """The square of what rounding leads to outside of the basis, at all lags.
+
+        A passes it on, and may have slow modes there that it has not inside. As further states that
+        are read it can but add memory, as much as this relative to the noise.
+        """
+        k = len(self.c)
+        if len(self.wider) == k:
+            return 0.0
+        entering = (self.rounding[:k] ** 2 @ self.R**2).sum() + (self.rounding[k:] ** 2).sum()
+        return float(SAFETY * self.lasting * entering)
 
     @cached_property
     def _seen(self) -> dict[tuple[bytes, ...], list[Seen]]:
@@ -172,6 +186,7 @@ class Listed:
     beyond: float
     states: int
     variances = None
+    outside = 0.0
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read; nothing is changed, as rounding is part of what is left out."""
@@ -194,6 +209,8 @@ class Seen(NamedTuple):
         With x = Kz, z = Ψe and KΨ = UΣWᵀ, the covariance of the states with the inputs is
         UΣ·(ΨW)ᵀ: no factor of the covariance of the inputs is inverted.
         """
+        if not np.isfinite(R).all():
+            raise UncertainResultError("the states leave the range of floating point.")
         inputs = [
             each.applied(R[:, j :: len(filters)]) for j, each in enumerate(filters)
         ]  # (rows, lags) each
@@ -333,8 +350,8 @@ def _reduced_by_cost(
     if small or tail is None or little or isinstance(A, Operator):
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
-        passed_on = sum_of_powers(A) if first else None
-        return reduced(A, C, level, rows=rows, passed_on=passed_on)
+        powers = sums_of_powers(A) if first else None
+        return reduced(A, C, level, rows=rows, powers=powers)
     lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
     lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
     lags = lag_by_lag.lags_needed(tail * level)
@@ -348,7 +365,7 @@ def _reduced_by_cost(
     product, entry = PRODUCT * A.nnz, ENTRY * len(C)
     by_steps = steps * (2 * product + steps * ARNOLDI * entry)
     by_lags = width * lags * (1.6 * product + width * lags * entry)
-    passed_on = lag_by_lag.passed_on
+    powers = lag_by_lag.powers
     if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
         lag_by_lag.require_room(lags)
         with contextlib.suppress(UncertainResultError):
@@ -359,7 +376,7 @@ def _reduced_by_cost(
     else:
         require_room_for_columns(len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag
-    return reduced(A, C, level, rows=rows, passed_on=passed_on)
+    return reduced(A, C, level, rows=rows, powers=powers)
 
 
 def reduced(
@@ -368,11 +385,11 @@ def reduced(
     level: float,
     *,
     rows: NDArray[np.intp] | None = None,
-    passed_on: float | None = None,
+    powers: PowerSums | None = None,
 ) -> Reduction:
     """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method.
 
-    ``passed_on`` is Σ_m ‖A^m‖, where that is known already.
+    ``powers`` are the sums over powers of A, where they are known already.
     """
     size = len(C)
     # other ways are worse than this one where some states are read only
@@ -405,10 +422,11 @@ def reduced(
         if seen and _steps_needed(history, log_enough) > 1.2 * most:
             break
         if k == basis.count or (k >= look and log_new <= log_enough):
-            passed_on = sum_of_powers(A) if passed_on is None else passed_on
-            R, left_out = _looked_at(H[: basis.count, :k], c[:k], passed_on, SMALL * level)
+            powers = sums_of_powers(A) if powers is None else powers
+            R, left_out = _looked_at(H[: basis.count, :k], c[:k], powers.norms, SMALL * level)
             if R is not None and left_out <= 3 * SMALL * level:
-                return _with_rounding(A, C, basis, H, R, c, level, left_out, rows)
+                lasting = powers.lasting
+                return _with_rounding(A, C, basis, H, R, c, level, left_out, rows, lasting)
             look = int(LOOK_AGAIN * k) + 1
         if basis.count > most:
             break
@@ -473,6 +491,7 @@ def _with_rounding(
     level: float,
     left_out: float,
     rows: NDArray[np.intp] | None,
+    lasting: float,
 ) -> Reduction:
     """The reduction to the vectors that R has coordinates for, with what rounding did to it."""
     k, count = len(R), basis.count
@@ -509,7 +528,9 @@ def _with_rounding(
     if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
         Q = basis.columns(np.arange(k))
         variances = np.maximum(np.einsum("ij,ij->i", Q @ (R @ R.T), Q), 0.0)
-    return Reduction(wider.copy(), R, c[:k], reader, level, left_out, states, rounding, variances)
+    return Reduction(
+        wider.copy(), R, c[:k], reader, level, left_out, states, rounding, lasting, variances
+    )
 
 
 def _product_sizes(A: Any, Q: Floats) -> Floats:
@@ -710,7 +731,8 @@ def _evaluated(
     # are noise to the reader, of which the square counts, unless they are correlated with those
     # before. A change of the inputs' density by a share of it moves past inputs and states by half
     # as much each, and what the one has of the other
-    left = 2 * missing + missing**2 + beyond**2 + 4 * doubt
+    outside = gain**2 * reduction.outside / levels**2
+    left = 2 * missing + missing**2 + beyond**2 + 4 * doubt + outside
     rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
@@ -725,6 +747,7 @@ def _evaluated(
     slope = np.sqrt((shares * (1 - shares)).sum(axis=1))
     second = (missing**2 + beyond**2) * len(found.sigma)
     total_error += gain**2 * (2 * missing * slope + second + 4 * doubt * shares.sum(axis=1))
+    total_error += outside
     listed = Lags(lags, total)
     summed = memory.sum(axis=2)
     if not listed.enough(summed):

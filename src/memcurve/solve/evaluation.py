@@ -127,8 +127,8 @@ class _Reader:
             exact = self._cov.factor is None
             error = np.zeros(1)
             if not exact:
-                norms = peak * self._readout_norms(outer)
-                error = self._rounding * (np.maximum(total, 1.0) + norms)
+                readers, unwhitened = self._readout_norms(outer)
+                error = self._rounding * (np.maximum(total, 1.0) + peak * readers + unwhitened)
         else:
             along = self._along(outer)
             total = self._shares @ along
@@ -152,14 +152,20 @@ class _Reader:
             return np.full(W.shape[1], outer[0, 0])
         return np.asarray(np.einsum("ij,ij->j", W, outer @ W))
 
-    def _readout_norms(self, outer: Floats) -> float:
-        """Σ_τ ‖Γ⁻¹p_τ‖² = tr(L⁻ᵀ S L⁻¹)."""
+    def _readout_norms(self, outer: Floats) -> tuple[float, float]:
+        """Σ_τ ‖Γ⁻¹p_τ‖² = tr(L⁻ᵀ S L⁻¹), and what rounding of Σ_τ p_τp_τᵀ = LSLᵀ is multiplied by.
+
+        That is found as the sum over past and future, less the future.
+        """
         from scipy.linalg import solve_triangular
 
         L: Any = self._cov.factor
         half = solve_triangular(L, outer, lower=True, trans="T")
         inverse = solve_triangular(L, np.eye(len(L)), lower=True)
-        return max(0.0, float(np.einsum("ij,ji->", half, inverse)))
+        size = 2 * float(np.sqrt(((L @ outer @ L.T) ** 2).sum()))
+        return max(0.0, float(np.einsum("ij,ji->", half, inverse))), size * float(
+            (inverse**2).sum()
+        )
 
     def _readout_norm(self, flat: Floats) -> Floats:
         """‖Γ⁻¹p‖² = ‖L⁻ᵀq‖²: what an error of Γ is multiplied by."""

@@ -71,6 +71,8 @@ def eigen_state_map(A: Floats, C: Floats, basis: EigenBasis | None = None) -> St
     None where A is unstable or has no basis of eigenvectors in floating point. ``basis`` is one
     that is known already.
     """
+    if not np.isfinite(A).all():
+        return None
     found = _eigenvectors(A, C) if basis is None else _unpacked(basis, C)
     if found is None:
         return None

@@ -194,10 +194,19 @@ def times(A: Any, X: NDArray[Any]) -> NDArray[Any]:
     return product
 
 
-def sum_of_powers(A: Any) -> float:
-    """Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), by :func:`power_sizes`."""
+class PowerSums(NamedTuple):
+    """Σ_m ‖A^m‖, and Σ_m ‖A^m v‖² of vectors v of length one, on average."""
+
+    norms: float
+    lasting: float
+
+
+def sums_of_powers(A: Any) -> PowerSums:
+    """Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), by :func:`power_sizes`, and the like of squares."""
     sizes = power_sizes(A)
-    return float(sizes[:-1].sum() / (1 - sizes[-1]))
+    # sizes are of what becomes of vectors of squared length N
+    lasting = 1 + float((sizes[1:] ** 2).sum() / (1 - sizes[-1] ** 2)) / A.shape[0]
+    return PowerSums(float(sizes[:-1].sum() / (1 - sizes[-1])), lasting)
 
 
 def _normal_power_norms(moduli: Floats) -> PowerNorms:

@@ -39,7 +39,7 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.clusters import Cluster
+from memcurve.solve.clusters import Cluster, clearly_driven
 from memcurve.solve.factors import counting_roots, likely_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
@@ -66,6 +66,8 @@ MOST_JUDGED = 1500
 MOST_BESIDE = 4
 #: An eigenvalue outside of this circle is outside the unit circle, rounding or not.
 WELL_OUTSIDE = 1.001
+#: Inputs alike in size: a mode that all of them together drive is driven beyond doubt by each.
+ALIKE = 1e-6
 _SEED = 20230501
 
 
@@ -91,24 +93,28 @@ def assumed(states: States) -> Spectrum:
     return Spectrum(poles, full, full, states.nodes, np.nan, *sensitivity, assumed=True)
 
 
-def block_rank(states: States) -> int:
-    """Exact rank of the block Krylov matrix of several inputs.
+def block_rank(states: States) -> tuple[int, bool]:
+    """Exact rank of the block Krylov matrix of several inputs, and whether it is full for sure.
 
     If a single combination of the inputs excites every mode, so do all of them together; that
-    settles the generic case as for one input.
+    settles the generic case as for one input. Otherwise a full rank may hang on the last digits.
     """
-    C = states.C
+    C = states.C[:, states.C.any(axis=0)]
     weights = np.random.default_rng(_SEED).uniform(0.5, 1.5, C.shape[1])
-    scale = np.abs(C).max(axis=0)
-    combination = C @ (weights / np.where(scale > 0, scale, 1.0))
+    if C.size == 0:
+        return 0, True
+    scale, look = np.abs(C).max(axis=0), None
+    combination = C @ (weights / scale)
     if combination.any():
         with np.errstate(all="ignore"):
             look = screen(states.A, combination)
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
-        if look.sure:
-            return len(C)
-    return krylov_rank(states.A, C)
+        if look.sure and scale.min() >= ALIKE * scale.max():
+            return len(C), True
+    rank = len(C) if look is not None and look.sure else krylov_rank(states.A, C)
+    with np.errstate(all="ignore"):
+        return rank, rank == len(C) and clearly_driven(states.A, C)
 
 
 def _decided(states: States, keep_basis: bool) -> Spectrum:

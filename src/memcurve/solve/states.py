@@ -41,6 +41,17 @@ Floats = NDArray[np.float64]
 
 #: Products with A before a sum over its powers is left to other ways.
 MOST_PRODUCTS = 10_000
+#: States are measured in units that differ by no more binary orders than this.
+WIDEST_UNITS = 950
+
+
+def _same_digits(scaled: Floats, numbers: Floats) -> bool:
+    """Whether no number was lost, in part or as a whole, when they were scaled."""
+    tiny = np.finfo(float).tiny
+    if np.count_nonzero(scaled) != np.count_nonzero(numbers) or not np.isfinite(scaled).all():
+        return False
+    small = np.abs(scaled) < tiny
+    return not np.any(small & (scaled != 0) & (scaled != numbers))
 
 
 class States:
@@ -79,12 +90,19 @@ class States:
     @cached_property
     def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """D⁻¹AD, D⁻¹C and the exponents of D."""
-        A, C = self.dense, self.mask
-        A, d = balanced(A) if len(A) else (A, np.ones(0))
+        A, d = balanced(self.dense) if len(self) else (self.dense, np.ones(0))
         exponents = np.frexp(d)[1].astype(np.int64) - 1
-        largest = np.frexp(C)[1] - exponents[:, None]
-        exponents = exponents + int(largest[C != 0].max()) if C.any() else exponents
-        return np.ascontiguousarray(A), np.ldexp(C, -exponents[:, None]), exponents
+        if len(self) and (np.ptp(exponents) > WIDEST_UNITS or not _same_digits(A, self.dense)):
+            A, exponents = self.dense, np.zeros(len(self), np.int64)
+        largest = np.frexp(self.mask)[1] - exponents[:, None]
+        shift = int(largest[self.mask != 0].max()) if self.mask.any() else 0
+        C = np.ldexp(self.mask, -(exponents + shift)[:, None])
+        if not _same_digits(C, self.mask):
+            raise UncertainResultError(
+                "the numbers in `C` differ so much in size that float64 cannot hold them side by "
+                "side; measure the states in other units."
+            )
+        return np.ascontiguousarray(A), C, exponents + shift
 
     @property
     def A(self) -> Floats:

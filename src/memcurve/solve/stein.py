@@ -78,6 +78,6 @@ def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
     symmetric matrices do.
     """
     rest = X - A @ X @ A.T - Q
-    growth = 1 + float(np.linalg.norm(A, 2)) ** 2
+    growth = 1 + np.square(np.linalg.norm(A, 2))
     rounding = 8 * np.finfo(float).eps * growth * np.sqrt((X**2).sum())
     return float(np.sqrt((rest**2).sum()) + rounding)

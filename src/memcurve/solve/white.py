@@ -71,7 +71,7 @@ def solve_white(task: Task) -> Outcome:
         return _single_input(task) if single else _without_map(task)
     noise = _noise_factor(task)
     outcomes: list[Outcome] = []
-    if single and task.analysis.rank == len(task.states):
+    if single and _may_be_changed(task):
         with contextlib.suppress(UncertainResultError):
             outcomes.append(_by_eigenvectors(task, noise))
         if outcomes and outcomes[0].largest_error.max() <= GOOD:
@@ -111,6 +111,8 @@ def _single_input(task: Task) -> Outcome:
 
 def _without_map(task: Task, lags: int | None = None) -> Outcome:
     """All states read without noise, the error measured."""
+    if task.analysis.inputs > 1 and not _may_be_changed(task):
+        raise UncertainResultError("some modes are driven by no more than the last digits.")
 
     def once(A: Floats, C: Floats, lags: int | None) -> tuple[Outcome, Seen | None]:
         realization = _realization_again(task, A, C)
@@ -121,6 +123,14 @@ def _without_map(task: Task, lags: int | None = None) -> Outcome:
         return found, None
 
     return _measured(task, once, lags or task.question.lags)
+
+
+def _may_be_changed(task: Task) -> bool:
+    """Whether a network changed at random has modes like this one, and tells its errors.
+
+    It has full rank; modes that coincide, or that nothing but the last digits drives, are lost.
+    """
+    return task.analysis.rank == len(task.states) and task.analysis.rank_is_robust
 
 
 def _realization_again(task: Task, A: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -152,8 +162,8 @@ def _by_stein(task: Task, noise: tuple[_NoiseFactor, float], lags: int | None) -
     size = float(np.sqrt((factor.whitened(found.T[task.rows]) ** 2).sum()))
     left_out += 8 * EPS * np.sqrt(len(found.A)) * size
     bounded, _ = _read_through(task, found, factor, lags, Doubt(left_out=left_out, noise=doubt))
-    if task.analysis.rank < len(task.states) or bounded.largest_error.max() <= GOOD:
-        return bounded  # a change at random would not keep the rank
+    if not _may_be_changed(task) or bounded.largest_error.max() <= GOOD:
+        return bounded
 
     def once(A: Floats, C: Floats, lags: int | None) -> tuple[Outcome, Seen | None]:
         found = stein_state_map(A, C, _realization_again(task, A, C))
@@ -197,6 +207,8 @@ def _noise_factor(task: Task) -> tuple[_NoiseFactor, float]:
         L = np.asarray(np.linalg.cholesky(read), dtype=float)
     except np.linalg.LinAlgError:
         raise UncertainResultError("the covariance of the noise is singular.") from None
+    if not np.isfinite(L).all():
+        raise UncertainResultError("the covariance of the noise is beyond the range of floats.")
     least = float(np.sqrt(entering.min() ** 2 + observed.min() ** 2))
     if entering.min() ** 2 == 0:
         raise UncertainResultError("the noise of some states is too small beside that of others.")
@@ -243,6 +255,9 @@ def _measured(task: Task, once: Once, lags: int | None) -> Outcome:
         moved = np.maximum(moved, changes.sum(axis=(1, 2)))
         error, total_error = getattr(outcome, f"{name}_error"), getattr(outcome, f"{total}_error")
         error += SAFETY * changes.max(axis=(1, 2), initial=0.0)[:, None, None]
+        summed = np.abs([(getattr(other, name) - value).sum(axis=2) for other in others])
+        sum_error = outcome.sum_error if name == "memory" else outcome.forecast_sum_error
+        sum_error += SAFETY * summed.max(axis=(0, 2), initial=0.0)[:, None]
         total_error += np.where(total_error == 0, 0.0, SAFETY * moved)  # zero: it is a rank
     return outcome
 
@@ -257,6 +272,7 @@ def _doubt_rounding(outcome: Outcome, seen: Seen, rank: int, again: list[Floats]
     blur = SAFETY * np.max([np.abs(other - sigma) for other in again], axis=0)
     spread = seen.peak * seen.projection.spread(seen.levels, rank, blur)
     outcome.memory_error += spread.max(axis=1)[:, None, None]
+    outcome.sum_error += spread.max(axis=1)[:, None] * outcome.memory.shape[2]
     outcome.total_error += np.where(seen.levels == 0, 0.0, spread.sum(axis=1))
 
 

@@ -152,12 +152,16 @@ _UNDECIDED = (
 )
 
 
+class TooWideError(UncertainResultError):
+    """The balls of a matrix are too wide to tell: it must be known to more bits."""
+
+
 def energy(A: Any) -> Any:
     """Upper bound on Σ_{k≥0} ‖A^k‖², which is finite iff A is stable.
 
     With ‖A^m‖ ≤ ½ the terms from k = m on are at most ‖A^m‖²/(1 − ‖A^m‖²) times those before, and
     Σ_{k<2m} A^k(A^k)ᵀ = G + A^m G (A^m)ᵀ doubles a sum G over k < m. An eigenvalue outside the
-    unit circle is proven by |tr A^m| > n.
+    unit circle is proven by |tr A^m| > n. Raises TooWideError where A should have smaller balls.
     """
     from flint import ctx
 
@@ -174,7 +178,7 @@ def energy(A: Any) -> Any:
                 if bound.is_finite():
                     return bound.upper()
         bits *= 2
-    raise UncertainResultError(_UNDECIDED)
+    raise TooWideError(_UNDECIDED)
 
 
 def _powers_until_half(A: Any) -> list[Any] | None:

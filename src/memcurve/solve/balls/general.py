@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from memcurve.solve.answer import Outcome
 from memcurve.solve.balls.arithmetic import (
     UNSTABLE,
     Floats,
+    TooWideError,
     block,
     diagonal,
     energy,
@@ -111,11 +113,14 @@ def enclose_any(
         return Outcome.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
     bits, low = _first_bits(problem), FIRST_LOW
     while bits <= max_bits and low <= LAST_LOW:
-        white = _in_white_coordinates(problem, bits, low)
+        white, found = None, None
+        with contextlib.suppress(TooWideError):
+            white = _in_white_coordinates(problem, bits, low)
         if white is None:
             bits = int(1.6 * bits)
             continue
-        found = _curves(problem, white, lags, horizons, low)
+        with contextlib.suppress(TooWideError):
+            found = _curves(problem, white, lags, horizons, low)
         if found is not None:
             return _outcome(problem, found), problem.pivots.rank, bits
         low, bits = 2 * low, bits + low
