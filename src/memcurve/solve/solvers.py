@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -164,7 +164,7 @@ def answered(task: Task, certify_up_to: int, tolerance: float | None = None) -> 
         arithmetic = "ball"
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
-    elif outcome is None or not np.all(outcome.largest_error < 1):
+    elif outcome is None or not np.any(outcome.largest_error < 1):
         raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
     elif reason:
         text = f"known to ± {float(outcome.largest_error.max()):.1g} only, as the errors say"
@@ -258,6 +258,8 @@ def _in_floating_point(task: Task, tolerance: float) -> tuple[Outcome | None, st
                 ) from None
             continue
         best = found if best is None else best.better_of(found)
+        if task.question.lags is None:  # the next one lists the same lags
+            task = Task(replace(task.question, lags=best.memory.shape[1]), task.analysis)
         worst = float(best.largest_error.max())
         if task.question.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, ""
