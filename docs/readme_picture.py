@@ -1,7 +1,4 @@
-"""Draw the pictures of the README.
-
-memory.png: one network, its memory, and what two usual methods make of it; usable.png: how much of
-it can be used, against the noise level.
+"""Draw the picture of the README: a network, its memory, and what two usual methods make of it.
 
 python docs/readme_picture.py
 """
@@ -64,10 +61,7 @@ def main() -> None:
         )
     ax.set_xlim(0, 150)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.3)
-    images = Path(__file__).parent / "images"
-    plot.save(ax, images / "memory.png")
-    usable = memcurve.noise_profile(memcurve.ensembles.normal(100, spectral_radius=0.9, seed=1))
-    plot.save(plot.profile(usable), images / "usable.png")
+    plot.save(ax, Path(__file__).parent / "images" / "memory.png")
 
 
 if __name__ == "__main__":

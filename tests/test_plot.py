@@ -160,3 +160,12 @@ def test_bad_floor_profiles() -> None:
         plot.floor_profile(CURVES[0])
     with pytest.raises(TypeError, match="must be a MemoryCurve, got int"):
         plot.floor_profile(3)
+
+
+def test_lags_are_whole_and_the_first_curve_is_on_top() -> None:
+    short = [memory_curve(ensembles.delay_line(k), lags=4) for k in (1, 2, 3)]
+    ax = plot.curves(*short)
+    ticks = ax.get_xticks()
+    assert np.array_equal(ticks, np.rint(ticks))
+    first, *others = (line.get_zorder() for line in ax.lines)
+    assert all(first > other for other in others)

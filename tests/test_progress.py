@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich import console
 
+from memcurve import audit, ensembles, progress
 from memcurve.progress import listening
 
 
@@ -23,3 +28,52 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(
     shown = buffer.getvalue().rpartition("counted")[2]  # what is left on the screen
     assert "50%" in shown
     assert not any(label in shown for label in ("first", "second", "third"))
+
+
+def test_it_shows_by_itself_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal, and once the time is over."""
+    buffer = io.StringIO()
+    screen = console.Console(file=buffer, force_terminal=True, width=60)
+    monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
+    monkeypatch.setattr(progress, "PATIENCE", 0.1)
+
+    def work(seconds: float) -> str:
+        buffer.truncate(0)
+        with listening(None) as tell:
+            tell("a step", 0, None)
+            time.sleep(seconds)
+        return buffer.getvalue()
+
+    assert work(0.3) == ""  # nobody watches
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert work(0.0) == ""
+    assert "a step" in work(0.3)
+    monkeypatch.setattr(progress, "PATIENCE", 0.001)
+    buffer.truncate(0)
+    audit(ensembles.cyclic(5))
+    assert "━" in buffer.getvalue()
+
+
+def test_a_line_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is emptied at the end, also where the work fails."""
+    seen: list[str] = []
+
+    def display(shown: Any, display_id: bool) -> Any:
+        seen.append(shown.data)
+        return SimpleNamespace(update=lambda shown: seen.append(shown.data))
+
+    kernel = pytest.importorskip("IPython")
+    monkeypatch.setattr(kernel, "get_ipython", lambda: SimpleNamespace(kernel=None))
+    monkeypatch.setattr("IPython.display.display", display)
+
+    def work() -> None:
+        with listening(True) as tell:
+            tell("one & two", 3, 5)
+            tell("the end", 1, None)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    assert [text.replace("<small>", "").replace("</small>", "") for text in seen] == [
+        "", "one &amp; two 3 of 5 …", "the end …", "",
+    ]  # fmt: skip

@@ -12,9 +12,13 @@ from scipy.sparse.linalg import eigs
 from memcurve import (
     LinearNetwork,
     RecordingWarning,
+    audit,
+    load_network,
     memory_curve,
     memory_from_data,
     noise_profile,
+    rank,
+    structural_rank,
 )
 from memcurve.network.scaling import scale_to_spectral_radius
 from repository import real_data
@@ -63,13 +67,43 @@ def larva() -> LinearNetwork:
     return LinearNetwork(A, mask)
 
 
+def test_the_larval_fly_brain_as_it_comes() -> None:
+    """The file as a list of edges: the same network, names and sensory neurons."""
+    network = load_network(
+        real_data("larva_edges.txt.gz"), mask=real_data("larva_sensory.txt"), spectral_radius=0.9
+    )
+    by_hand = larva()
+    assert abs(network.A - by_hand.A).max() < 1e-14
+    np.testing.assert_array_equal(network.C, by_hand.C != 0)
+    curve = memory_curve(network, noise=1e-3)
+    assert curve.total == pytest.approx(9.653327, abs=1e-6)
+    assert "119,010 edges between 3,554 nodes" in curve.notes[0]
+    assert "7 of the 446 nodes" in curve.notes[1]
+
+
 @pytest.mark.slow
 def test_the_larval_fly_brain_remembers_3229_inputs() -> None:
     """41 neurons are not reached, 277 zeros and 7 roots of small components are lost."""
-    curve = memory_curve(larva())
+    result = audit(larva())
+    curve, losses = result.curve, result.account.losses
+    assert [loss.count for loss in losses if loss.count][:2] == [41, 277]
+    assert sum(loss.count for loss in losses if loss.kind == "repeated") == 284
+    assert result.verdict[0].startswith("Read with 12 bits, this network remembers 7.561")
+    assert result.estimates == ()
     assert curve.rank == curve.total == 3229
     assert curve.error.max() < 1e-9
     assert np.all(np.diff(curve.values) <= 1e-12)
+
+
+def test_the_larval_fly_brain_is_wired_for_3237_inputs() -> None:
+    """Eight of them are lost to the weights; no eigenvalue tells."""
+    network, told = larva(), []
+    wiring = structural_rank(network)
+    assert wiring.rank == 3237
+    assert len(wiring.unreached) == 41
+    assert len(wiring.surplus) == 3554 - 41 - 3237
+    assert rank(network, progress=lambda *step: told.append(step)) == 3229
+    assert len({label for label, _, _ in told}) == 2  # below what the wiring allows: two primes
 
 
 def test_the_larval_fly_brain_is_answered() -> None:
@@ -83,9 +117,14 @@ def test_the_larval_fly_brain_is_answered() -> None:
 
 def test_nanowires_remember_little() -> None:
     """Voltages of 15 electrodes, the sixteenth driven; the recording's caveats are warned of."""
-    with gzip.open(real_data("nanowires_131M.txt.gz"), "rt") as file:
-        rows = np.genfromtxt(file, skip_header=1)
-    driven, voltages = rows[:, 1], rows[:, 3::2]
+    file = real_data("nanowires_131M.txt.gz")
+    driven = {"input_name": "8_V[V]", "washout": 325}
     with pytest.warns(RecordingWarning):
-        curve = memory_from_data(voltages, driven)
-    assert 0 < curve.total < voltages.shape[1] + 3 * curve.total_error
+        curve = memory_from_data(file, state_names="*_V[V]", **driven)
+    assert 3 < curve.total < 4
+    assert curve.total_error < 0.1
+    assert curve.diagnostics["states"] == 15
+    with pytest.warns(RecordingWarning):
+        whole = memory_from_data(file, **driven)  # time, and columns of NaN, are seen
+    assert whole.diagnostics["states"] == 17
+    assert abs(whole.total - curve.total) < 0.1

@@ -128,6 +128,9 @@ TAKES_A_NETWORK = {
     "compare": {"methods": ["naive"]},
     "input_normal": {},
     "controllable_spectrum": {},
+    "rank": {},
+    "reduced": {"noise": 0.1},
+    "structural_rank": {},
     "audit": {"estimates": False},
 }
 

@@ -39,6 +39,9 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.memory import forecasting_curve as forecasting_curve
     from memcurve.memory import memory_curve as memory_curve
     from memcurve.memory import noise_profile as noise_profile
+    from memcurve.memory import rank as rank
+    from memcurve.memory import reduced as reduced
+    from memcurve.memory import structural_rank as structural_rank
     from memcurve.network import LinearNetwork as LinearNetwork
     from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
     from memcurve.noise import Float32 as Float32
@@ -66,7 +69,8 @@ _NAMES = {
     "memcurve.errors": "RankWarning RecordingWarning UncertainResultError UnstableNetworkError",
     "memcurve.io": "load_matrix load_network save_network",
     "memcurve.memory": (
-        "controllable_spectrum fisher_curve forecasting_curve memory_curve noise_profile"
+        "controllable_spectrum fisher_curve forecasting_curve memory_curve noise_profile rank "
+        "reduced structural_rank"
     ),
     "memcurve.network": "LinearNetwork",
     "memcurve.network.nonlinear": "NonlinearNetwork",

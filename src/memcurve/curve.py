@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -39,9 +40,14 @@ class MemoryCurve(Result):
         by at most ``error`` and rounding in its own last digit.
     total : float
         Memory over *all* lags, not only those listed, where the method knows it (its
-        ``total_error`` is then a number); else over the lags that the method covers.
+        ``total_error`` is then a number); else over the lags that the method covers. That of a
+        slice is over its own lags: ``curve[1:201]`` has the sum over lags 1 … 200, ``curve[1:]``
+        that over all lags from 1 on, also over those not listed.
     total_error : float
         Bound on the error of ``total``; zero where it is a rank, NaN where none is known.
+    total_lags : tuple or None
+        First lag, last lag and step of the lags that the ``total`` of a slice is over; the last is
+        None where all that follow are in it. None for a curve that is no slice.
     rank : int or None
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
         that are read; None where it was not found out: methods without errors do not know it, and
@@ -75,8 +81,8 @@ class MemoryCurve(Result):
     array([1., 1., 1., 0., 0.])
     >>> curve[1:4].values
     array([1., 1., 0.])
-    >>> curve.total
-    3.0
+    >>> curve.total, curve[1:].total, curve[1:2].total
+    (3.0, 2.0, 1.0)
     """
 
     FORMAT: ClassVar[str] = "memcurve.MemoryCurve/2"
@@ -93,6 +99,7 @@ class MemoryCurve(Result):
     method: str
     channel_errors: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     total_error: float = float("nan")
+    total_lags: tuple[int, int | None, int] | None = None
     kind: str = "memory"
     bands: Floats | None = None
     notes: tuple[Note, ...] = ()
@@ -130,7 +137,7 @@ class MemoryCurve(Result):
     def __getitem__(self, lag: int | slice) -> Any:
         """``curve[τ]`` is the memory at lag τ; ``curve[a:b]`` the curve at lags a … b − 1."""
         if isinstance(lag, slice):
-            return self._at(_selected(self.lags, lag))
+            return self._slice(lag)
         wanted = lag if isinstance(lag, int | np.integer) else -1
         found = np.flatnonzero(self.lags == wanted)
         if len(found) == 0:
@@ -141,8 +148,45 @@ class MemoryCurve(Result):
             )
         return float(self.values[found[0]])
 
-    def _at(self, chosen: NDArray[np.bool_]) -> MemoryCurve:
-        return dataclasses.replace(self, **{n: getattr(self, n)[chosen] for n in self._arrays()})
+    def _slice(self, wanted: slice) -> MemoryCurve:
+        """The curve at some lags, with the total over these; all that follow are in it if asked."""
+        chosen, step = _selected(self.lags, wanted), wanted.step or 1
+        parts: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self._arrays()}
+        lags, before = parts["lags"], ~chosen
+        is_open = self.total_lags is None or self.total_lags[1] is None
+        if is_open and wanted.stop is None and step == 1 and len(lags):
+            if before.any():
+                parts["total"] = self.total - math.fsum(self.values[before])
+                rounding = np.finfo(float).eps * abs(self.total)
+                parts["total_error"] = self.total_error + math.fsum(self.error[before]) + rounding
+                parts["total_lags"] = (int(lags[0]), None, 1)
+        else:
+            parts["total"] = total = math.fsum(parts["values"])
+            rounding = np.finfo(float).eps * abs(total)
+            parts["total_error"] = math.fsum(parts["error"]) + rounding
+            first, last = (int(lags[0]), int(lags[-1])) if len(lags) else (0, -1)
+            parts["total_lags"] = (first, last, step)
+        return dataclasses.replace(self, **parts)
+
+    @property
+    def total_over(self) -> str:
+        """The lags that ``total`` is over, in words."""
+        lags = "horizons" if self.kind == "forecasting" else "lags"
+        if self.total_lags is None:
+            known = not np.isnan(self.total_error) and not self._is_estimate
+            return f"all {lags}" if known else f"the {lags} that the method covers"
+        first, last, step = self.total_lags
+        if last is None:
+            return f"all {lags} from {first} on"
+        if last < first:
+            return f"no {lags}"
+        several = f"{lags} {first} … {last}"
+        return several if step == 1 else f"{several} in steps of {step}"
+
+    @property
+    def _is_estimate(self) -> bool:
+        """Whether it comes from a recording, and knows but the lags listed."""
+        return "estimator" in self.options
 
     def horizon(self, level: float = 0.5) -> int | None:
         """First lag from which on the memory is below ``level``; None if not on this curve."""
@@ -177,6 +221,7 @@ class MemoryCurve(Result):
             "kind": self.kind,
             "total": self.total,
             "total_error": self.total_error,
+            "total_over": self.total_over,
             "rank": -1 if self.rank is None else self.rank,
             "method": self.method,
             "network": self.network,
@@ -213,13 +258,14 @@ class MemoryCurve(Result):
         return rows
 
     def _total_text(self) -> str:
-        text = f"{self.total:.10g}"
+        text, over = f"{self.total:.10g}", f" ({self.total_over})"
         if np.isnan(self.total_error):
-            return text
+            return text if self.total_lags is None else text + over
+        if self._is_estimate:
+            text = f"{self.total:.4f} ± {self.total_error:.2g}"
+            return text if self.total_lags is None else text + over
         error = f" ± {self.total_error:.1e}" if self.total_error > 0 else ""
-        if self.kind == "memory" and self.rank is None:  # an estimate, over the lags it covers
-            return f"{self.total:.4f} ± {self.total_error:.2g}"
-        return f"{text}{error} ({'all horizons' if self.kind == 'forecasting' else 'all lags'})"
+        return text + error + over
 
     def __repr__(self) -> str:
         body = ", ".join(f"{name}: {text}" for name, text in self.summary() if text)

@@ -13,7 +13,8 @@ def unstable(radius: float) -> UnstableNetworkError:
     """The error for a network whose input excites an eigenvalue of modulus ``radius``."""
     return UnstableNetworkError(
         f"the network is unstable: its mask excites an eigenvalue of modulus {radius:.6g}, so that "
-        f"the states grow without bound. Scale `A` below spectral radius 1."
+        f"the states grow without bound. Scale `A` below spectral radius 1; of a file, "
+        f"by `spectral_radius=0.9`."
     )
 
 

@@ -4,6 +4,9 @@ Eigenvalues and covariances are dense: whatever the network, they take several N
 states at work. Their number was measured for each question (peak memory of a process at N = 1500
 and 2500, less that of the process itself and of A) and rounded down: what is refused would not have
 fitted, what is let through may still be too large. Times are estimates, good to a small factor.
+
+Usable memory of sparse networks takes no such array, but r vectors of N states, r the directions
+above the noise: ``Work(0, 1, 0)`` for ``columns=r``, which is asked once r can be foreseen.
 """
 
 from __future__ import annotations
@@ -91,20 +94,25 @@ def estimated_cost(
 
 
 def require_room_for_states(
-    states: int, question: str | Work, *, columns: int | None = None
+    states: int, question: str | Work, *, columns: int | None = None, reason: str = ""
 ) -> None:
-    """Raise a TooLargeError where so many states are too many for a question."""
+    """Raise a TooLargeError where so many states are too many for a question.
+
+    ``reason`` says why it takes so much, and what can be asked instead.
+    """
     work = _work(question)
     if fits(states, work, columns=columns):
         return
     cost, room = estimated_cost(states, question, columns=columns), available_memory() or 0
     fewer = "nodes, lags or samples" if work.columns else "nodes"
+    most = int(states * math.sqrt(room / cost.bytes))  # a little less where columns count, too
+    reason = f"About {most:,} states would fit: {reason}. " if reason else ""
     raise TooLargeError(
         f"`network` must fit into memory, got {states:,} states that are at work together: they "
         f"take about {_size(cost.bytes)} of memory and, by estimate, {_duration(cost.seconds)}, "
-        f"but {_size(room)} are available. Take fewer {fewer}, or the part of the network that "
-        f"matters; a `readout` of some nodes does not help, as all of them shape the states that "
-        f"are read. Or record the states of some nodes in a simulation, for memory_from_data."
+        f"but {_size(room)} are available. {reason}Take fewer {fewer}, or the part of the network "
+        f"that matters; a `readout` of some nodes does not help, as all of them shape the states "
+        f"that are read. Or record the states of some nodes in a simulation, for memory_from_data."
     )
 
 
@@ -114,12 +122,17 @@ def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _
     ``what`` is its name in the message, ``itemsize`` the bytes of an entry as it is stored.
     """
     need = math.prod(int(length) for length in shape) * (itemsize + _ENTRY)
+    sizes = " × ".join(f"{length:,}" for length in shape)
+    what = f"{what} is too large: the {sizes} array, with the copy that is checked,"
+    require_room(need, what, "Take fewer nodes, or store the matrix sparse.")
+
+
+def require_room(need: int, what: str, remedy: str) -> None:
+    """Raise a TooLargeError where so many bytes cannot be had; ``what`` is what takes them."""
     room = None if need <= _ALWAYS_THERE else available_memory()
     if room is not None and need > room:
         raise TooLargeError(
-            f"{what} is too large: the {' × '.join(f'{length:,}' for length in shape)} array takes "
-            f"about {_size(need)} of memory, with the copy that is checked, but {_size(room)} are "
-            f"available. Take fewer nodes, or store the matrix sparse."
+            f"{what} takes about {_size(need)} of memory, but {_size(room)} are available. {remedy}"
         )
 
 

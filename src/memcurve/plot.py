@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from memcurve.progress import is_notebook
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,8 @@ MOST_MARKERS = 60
 #: Memory below this cannot be seen on a linear axis, which ends there.
 INVISIBLE = 1e-3
 _LAG = "lag τ (time steps)"
+# of lines, above the 2 that matplotlib gives them
+_ON_TOP = 2.5
 #: Names of the axes, by the kind of curve.
 _AXES = {
     "memory": (_LAG, "memory $MC_τ$"),
@@ -49,7 +52,7 @@ def curves(
     Parameters
     ----------
     *results : MemoryCurve
-        One or several curves.
+        One or several curves; the first is drawn on top.
     labels : sequence of str, optional
         One name a curve; by default the network and the total memory.
     ax : matplotlib axes, optional
@@ -68,6 +71,8 @@ def curves(
     >>> ax = memcurve.plot.curves(memcurve.memory_curve(network))
     >>> ax.figure.savefig("memory.png")  # doctest: +SKIP
     """
+    from matplotlib.ticker import MaxNLocator
+
     hint = "; pass those of a list or a family as curves(*family)"
     _require_some(results, labels, "MemoryCurve", "curves")
     _require("results", results, _CURVE, "MemoryCurves", hint)
@@ -79,6 +84,7 @@ def curves(
     for result, name, colour in zip(results, names, itertools.cycle(COLOURS), strict=False):
         width = 1.8 if _interval(result) is None else 1.0  # which would cover narrow bands
         style: dict[str, Any] = {"color": colour, "marker": marker, "ms": 2 * width, "lw": width}
+        style["zorder"] = _ON_TOP if result is results[0] else None
         ax.plot(result.lags, result.values, label=name, **style)
     named: set[str | None] = {None}
     for result, colour in zip(results, itertools.cycle(COLOURS), strict=False):
@@ -100,6 +106,9 @@ def curves(
         # what is left beyond is invisible on a linear axis
         ends = [_last_visible(result) for result in results]
         ax.set_xlim(0, max(1.1 * max(ends), 1))
+    ticks = ax.xaxis.get_major_locator()
+    if isinstance(ticks, MaxNLocator):  # unless the axes given have others
+        ticks.set_params(integer=True)
     columns = 2 if len(names) > 4 and max(map(len, names)) < 40 else 1
     return _labelled(ax, x_label, y_label, columns)
 
@@ -297,8 +306,7 @@ def _new_axes() -> Axes:
     """Axes of a new figure, which notebooks show; elsewhere it needs no display."""
     from matplotlib.figure import Figure
 
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if not hasattr(shell, "kernel"):
+    if not is_notebook():
         return Figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
     import matplotlib.pyplot as plt  # whose figures are shown when a cell ends, and closed
 
@@ -330,4 +338,6 @@ def _label(result: Any) -> str:
     total = f"{result.total:.6g}"
     if _interval(result) is not None:
         total = f"{result.total:.4g} ± {result.total_error:.2g}"
+    if result.total_lags is not None:  # a slice
+        total += f" over {result.total_over}"
     return f"{result.network}: total {what} {total} ({result.method})"

@@ -2,43 +2,111 @@
 
 ``False`` says nothing, ``True`` shows a bar on stderr, and a function is called as
 ``progress(label, done, total)``, with ``total=None`` where the end is not known: such a step takes
-the place of the one before.
+the place of the one before. ``None`` shows by itself what takes longer than two seconds, where
+somebody watches: in terminals and notebooks.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 Listener = Callable[[str, int, int | None], None]
-Progress = bool | Listener
+Progress = bool | Listener | None
+
+#: Seconds after which progress is shown by itself.
+PATIENCE = 2.0
 
 
 @contextlib.contextmanager
 def listening(progress: Progress) -> Iterator[Listener]:
     """The function to call with (label, done, total) as the work goes on."""
+    notebook = progress in (None, True) and is_notebook()
     if callable(progress):
         yield progress
-    elif not progress:
-        yield lambda label, done, total: None
-    else:
-        from rich.console import Console
-        from rich.progress import Progress as Bars
-
-        with Bars(console=Console(stderr=True)) as bars:
-            tasks: dict[str | None, Any] = {}
-
-            def show(label: str, done: int, total: int | None) -> None:
-                key = None if total is None else label  # steps of unknown length share one line
-                if key not in tasks:
-                    tasks[key] = bars.add_task(label, total=total)
-                bars.update(tasks[key], description=label, completed=done, total=total)
-
+    elif progress or (progress is None and (notebook or sys.stderr.isatty())):
+        with (_line if notebook else _bars)(0.0 if progress else PATIENCE) as show:
             yield show
-            if None in tasks:
-                bars.remove_task(tasks[None])
+    else:
+        yield lambda label, done, total: None
+
+
+def is_notebook() -> bool:
+    """Whether a kernel runs this, whose output is a page."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
+
+
+@contextlib.contextmanager
+def _bars(patience: float) -> Iterator[Listener]:
+    """Bars on a terminal, which are seen once it takes so long."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    bars, tasks = Bars(console=Console(stderr=True)), dict[str | None, Any]()
+
+    def show(label: str, done: int, total: int | None) -> None:
+        key = None if total is None else label  # steps of unknown length share one line
+        if key not in tasks:
+            tasks[key] = bars.add_task(label, total=total)
+        bars.update(tasks[key], description=label, completed=done, total=total)
+
+    def end() -> None:
+        if None in tasks:
+            bars.remove_task(tasks[None])
+        bars.stop()
+
+    with _after(patience, bars.start, end):
+        yield show
+
+
+@contextlib.contextmanager
+def _line(patience: float) -> Iterator[Listener]:
+    """A line below a cell, which is seen once it takes so long, and emptied at the end."""
+    import html
+
+    import IPython.display
+
+    page: Any = IPython.display  # without types
+    text, line = [""], list[Any]()
+
+    def begin() -> None:
+        line.append(page.display(page.HTML(text[0]), display_id=True))
+
+    def show(label: str, done: int, total: int | None) -> None:
+        count = "" if total is None else f" {done:,} of {total:,}"
+        text[0] = f"<small>{html.escape(label)}{count} …</small>"
+        for shown in line:
+            shown.update(page.HTML(text[0]))
+
+    with _after(patience, begin, lambda: line[0].update(page.HTML(""))):
+        yield show
+
+
+@contextlib.contextmanager
+def _after(seconds: float, begin: Callable[[], Any], end: Callable[[], Any]) -> Iterator[None]:
+    """Begin something if the work takes so long, and end it with the work."""
+    over, begun = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        if not over.wait(seconds):
+            begin()
+            begun.set()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    (thread.start if seconds else wait)()
+    try:
+        yield
+    finally:
+        over.set()
+        if seconds:
+            thread.join()
+        if begun.is_set():
+            end()
 
 
 def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:

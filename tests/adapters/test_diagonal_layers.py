@@ -155,3 +155,14 @@ def test_s5():
 def test_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_eigenvalues_of_continuous_time_need_a_step():
+    poles = np.array([-1.5 + 3j, -0.2])
+    with pytest.raises(ValueError, match=r"must have moduli below 1, got 3.35.*continuous.*step="):
+        adapters.diagonal(poles, np.ones(2))
+    assert (
+        abs(adapters.diagonal(poles, np.ones(2), step=0.1).spectral_radius - np.exp(-0.02)) < SAME
+    )
+    assert adapters.diagonal(poles, np.array([0.0, 1.0])).size  # what is not driven may be anything
+    assert adapters.diagonal(poles + 2, np.ones(2)).size  # no continuous time would help

@@ -69,6 +69,8 @@ def test_masks_readouts_and_weights():
     assert network.C.tolist() == [0, 0, 1, 0, 1]
     assert network.readout.tolist() == [4, 0]
     assert network.name == "graph"
+    assert network.labels == ("sink", "a", "b", "3", "c")
+    assert as_network(nx.path_graph([1, "1"]), mask=[1]).labels == ("1", "'1'")
     assert as_network(graph, mask=["b"], readout=np.array([1, 2])).readout.tolist() == [1, 2]
     two = as_network(graph, mask={"a": [1.0, 0.0], "b": [0.0, 2.0]})
     assert two.inputs == 2

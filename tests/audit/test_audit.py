@@ -113,7 +113,7 @@ def test_unreachable_nodes_are_named() -> None:
     A = np.diag([0.5, 0.4, 0.3, 0.2])
     [loss] = only(LinearNetwork(A, [1.0, 0.0, 2.0, 0.0]))
     assert (loss.kind, loss.count, loss.nodes) == ("unreached", 2, (1, 3))
-    assert loss.text == "2 nodes are never reached from the input: nodes 1, 3"
+    assert loss.text == "2 nodes are never reached from the input: nodes 1 and 3"
 
 
 def test_twins_are_named() -> None:
@@ -127,7 +127,7 @@ def test_nodes_that_hold_only_the_present_input() -> None:
     A[3, :3] = 0.5
     losses = only(LinearNetwork(A, np.ones(4)))
     assert sum(loss.count for loss in losses) == 2
-    assert any("present input" in loss.text for loss in losses)
+    assert any("listen to the input alone" in loss.text for loss in losses)
 
 
 def test_paths_that_cancel() -> None:

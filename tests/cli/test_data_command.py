@@ -88,6 +88,76 @@ def test_table_with_column_names(command, recording, tmp_path: Path) -> None:
     assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
 
 
+def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_path: Path) -> None:
+    """Blanks between fields, units, a clock, columns of NaN, packed."""
+    X, z = recording
+    clock, nothing = np.arange(ROWS) * 1e-3, np.full(ROWS, np.nan)
+    names = " ".join(["time[s]", *(f"ch{k}[V]" for k in range(STATES)), "9_I[A]", "drive[V]"])
+    file = tmp_path / "rec.txt.gz"
+    np.savetxt(file, np.column_stack([clock, X, nothing, z]), "%.17g", header=names, comments="")
+    asked = ["--input", "drive[V]", "--lags", 12]
+    done = command(file, *asked)
+    assert "columns count the rows, as time does, and are no states: time[s]" in done.out
+    assert "columns are NaN in most rows: 9_I[A]" in done.out
+    assert f"rec: {ROWS - 11} rows of {STATES} states" in done.out
+    here = memory_from_data(X, z, 12).values
+    for names in (["ch*"], ["ch0[V]-ch5[V]"], ["ch0[V]", "ch1[V]-ch5[V]"]):
+        out = command(file, *asked, "--states", *names, "--json").out
+        assert np.array_equal(MemoryCurve.from_json(out).values, here)
+    out = command(file, *asked, "--drop", "time[s]", "9*", "--json").out
+    assert np.array_equal(MemoryCurve.from_json(out).values, here)
+    out = command(file, *asked, "--states", "ch*", "--rows", "50:700", "--json").out
+    here = memory_from_data(X[50:700], z[50:700], 12).values
+    assert np.array_equal(MemoryCurve.from_json(out).values, here)
+    assert "--compare" not in command(file, *asked, "--compare").err
+    capacity = command(file, *asked, "--capacity", "--drop", "9*").out  # the clock is left out
+    assert f"at most {STATES}, the number" in capacity
+
+
+def test_several_inputs(command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    z = rng.standard_normal((900, 2))
+    network = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1)
+    X = network.replace(C=rng.standard_normal((STATES, 2))).simulate(z)[100:]
+    z = z[100:]
+    names = ",".join([*(f"x{k}" for k in range(STATES)), "left", "right"])
+    table = np.column_stack([X, z])
+    np.savetxt(tmp_path / "rec.csv", table, "%.17g", ",", header=names, comments="")
+    here = memory_from_data(X, z, 15)
+    done = command(tmp_path / "rec.csv", "--input", "left", "right", "--lags", 15)
+    assert done.code == 0, done.err
+    assert f"total memory  {here.total:.4f}" in done.out
+    for k, total in enumerate(here.diagnostics["channel_totals"]):
+        assert f"input {k}  {total:.4f} ± " in done.out
+    np.savez(tmp_path / "rec.npz", states=X, inputs=z)
+    out = command(tmp_path / "rec.npz", "--lags", 15, "--json").out
+    assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
+    text = failed(command(tmp_path / "rec.npz", "--lags", 15, "--capacity"))
+    assert "one input channel at a time" in text
+
+
+def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
+    X, z = recording
+    np.savez(tmp_path / "fast.npz", states=np.repeat(X, 2, axis=0), z=z)
+    assert "take every second row of theirs, --rows 1::2" in failed(command(tmp_path / "fast.npz"))
+    assert command(tmp_path / "fast.npz", "--rows", "1::2")[0] == 0
+    np.savez(
+        tmp_path / "noise.npz", states=np.random.default_rng(1).standard_normal((250, 3)), z=z[:250]
+    )
+    out = command(tmp_path / "noise.npz").out
+    assert "(no lag stands out from noise)" in out
+    assert "-1" not in out.split("lag ")[0]
+    start = np.vstack([100 + X[:60], X[60:]])
+    np.savez(tmp_path / "start.npz", states=start, z=z)
+    assert "drop them, e.g. with --washout " in command(tmp_path / "start.npz").out
+    text = failed(command(tmp_path / "fast.npz", "more"), 2)
+    assert "there is more than this command takes: 'more'" in text
+    np.savez(tmp_path / "fine.npz", states=X, z=z)
+    assert "is no file, and --input-name" in failed(
+        command(tmp_path / "fine.npz", "--input", "z", "--input-name", "z"), 2
+    )
+
+
 def test_two_files_and_every_option(command, recording, tmp_path: Path) -> None:
     X, z = recording
     np.save(tmp_path / "x.npy", X)
@@ -176,9 +246,9 @@ def test_missing_files_and_inputs(command, file, recording, tmp_path: Path) -> N
     assert "no such file" in failed(command(tmp_path / "none.npz"))
     assert "no such file" in failed(command(file, "--input", tmp_path / "none.npy"))
     np.save(tmp_path / "x.npy", recording[0])
-    assert "give their input too: --input FILE" in failed(command(tmp_path / "x.npy"))
+    assert "give their input too, as --input" in failed(command(tmp_path / "x.npy"))
     np.savetxt(tmp_path / "x.csv", recording[0], delimiter=",")
-    assert "or give --input FILE" in failed(command(tmp_path / "x.csv"))
+    assert "or give the input as --input" in failed(command(tmp_path / "x.csv"))
     (tmp_path / "x.docx").write_text("x")
     assert "unknown kind of file '.docx'" in failed(command(tmp_path / "x.docx"))
 
@@ -186,14 +256,14 @@ def test_missing_files_and_inputs(command, file, recording, tmp_path: Path) -> N
 def test_wrong_names_list_those_there_are(command, file, recording, tmp_path: Path) -> None:
     message = failed(command(file, "--state-names", "rates"))
     assert f"has no rates; it holds states ({ROWS}, {STATES}) float64" in message
-    assert "Correct --state-names." in message
+    assert "Correct --states." in message
     assert "Correct --input-name." in failed(command(file, "--input-name", "drive"))
     assert "name of one array" in failed(command(file, "--state-names", "a", "b"))
     names = ",".join([*"abcdef", "drive"])
     content = np.column_stack(recording)
     np.savetxt(tmp_path / "x.csv", content, delimiter=",", header=names, comments="")
     message = failed(command(tmp_path / "x.csv"))
-    assert "only a, b, c, d, e, f, drive; choose one with --input-name '...'" in message
+    assert "only a, b, c, d, e, f, drive; choose one with --input-name NAME" in message
     message = failed(command(tmp_path / "x.csv", "--input-name", "g"))
     assert "has no column 'g'; it has a, b, c, d, e, f, drive" in message
 
@@ -201,10 +271,10 @@ def test_wrong_names_list_those_there_are(command, file, recording, tmp_path: Pa
 def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: Path) -> None:
     X, z = recording
     broken = X.copy()
-    broken[100, 2] = np.nan
+    broken[100, 2] = np.inf
     wide = np.random.default_rng(1).standard_normal((60, 80))
     cases = {
-        "nan": (broken, z, "error: 1 of 800 rows hold NaN or infinite numbers"),
+        "nan": (broken, z, "error: 1 of 800 rows hold infinite numbers"),
         "wide": (wide, z[:60], "error: there are 60 rows for 80 states"),
         "lead": (X[2:], z[:-2], "error: the states lead by 2 steps"),
     }
@@ -214,7 +284,10 @@ def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: P
         assert message in text
         assert "--no-checks" in text
     text = failed(command(tmp_path / "lead.npz"))
-    assert "pass states[:-2], inputs[2:]" in text
+    assert "take --shift -2, states[:-2] with inputs[2:]" in text
+    lead = command(tmp_path / "lead.npz", "--shift", -2, "--lags", 12, "--json").out
+    here = memory_from_data(X[2:-2], z[2:-2], 12)
+    assert np.array_equal(MemoryCurve.from_json(lead).values, here.values)
     assert command(tmp_path / "lead.npz", "--no-checks")[0] == 0
     assert "must have more rows" in failed(command(tmp_path / "wide.npz", "--no-checks"))
 
@@ -222,11 +295,11 @@ def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--lags", "0"], "`lags` must be a positive integer"),
-        (["--lags", "500"], "`lags` must be at most half"),
+        (["--lags", "0"], "--lags must be a positive integer"),
+        (["--lags", "500"], "--lags must be at most half"),
         (["--washout", "800"], "washout"),
-        (["--level", "1"], "`level` must be a finite number between 0 and 1"),
-        (["--noise-floor", "-1"], "`noise_floor` must be a finite number at least 0"),
+        (["--level", "1"], "--level must be a finite number between 0 and 1"),
+        (["--noise-floor", "-1"], "--noise-floor must be a finite number at least 0"),
         (["--lags", "5", "--plot", "x.docx"], "must end in one of"),
     ],
 )

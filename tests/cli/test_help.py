@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import inspect
 import re
 import shlex
@@ -37,6 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     savemat(place / "reservoir.mat", {"W": network.A, "Win": network.C})
     np.savez(place / "network.npz", A=network.A, C=network.C)
     np.save(place / "weights.npy", network.A)
+    np.savetxt(place / "edges.csv.gz", [[0, 1, 2], [1, 2, 3], [2, 0, 1], [0, 0, 1]], "%d", ",")
+    (place / "nodes.txt").write_text("0\n2\n")
     from safetensors.numpy import save_file
 
     save_file({"rnn.A": network.A, "rnn.B": network.C}, place / "layer.safetensors")
@@ -49,6 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     savemat(place / "recording.mat", {"firing_rates": X, "stimulus": z})
     columns = np.column_stack([X[:, :3], z])
     np.savetxt(place / "recording.csv", columns, delimiter=",", header="x0,x1,x2,u", comments="")
+    packed = gzip.compress((place / "recording.csv").read_bytes())
+    (place / "recording.csv.gz").write_bytes(packed)
     import h5py
 
     with h5py.File(place / "recording.h5", "w") as file:

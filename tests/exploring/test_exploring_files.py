@@ -160,7 +160,7 @@ def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
     [
         ("empty.npz", b"", "empty.npz: the file is empty"),
         ("no.npz", b"nonsense", "^no.npz: cannot be read"),
-        ("a.txt", b"1 2\n3 4\n", "unknown kind of file '.txt'"),
+        ("a.dat", b"1 2\n3 4\n", "unknown kind of file '.dat'"),
         ("noending", b"1", "unknown kind of file"),
         ("../../etc/passwd.csv", b"a,b\n", "^passwd.csv: "),
         ("square.csv", b"0.5,0\n0,0.5\n", "choose an input mask in the controls"),

@@ -129,7 +129,7 @@ def test_torch_is_named_where_it_is_missing(tmp_path, monkeypatch):
     path = tmp_path / "n.pt"
     path.write_bytes(b"PK\x03\x04")
     monkeypatch.setitem(sys.modules, "torch", None)
-    refused(path, "needs torch", "pip install memcurve[torch]", error=ModuleNotFoundError)
+    refused(path, "needs torch", "the extra `torch`", error=ModuleNotFoundError)
 
 
 def test_old_torch_is_refused(tmp_path):

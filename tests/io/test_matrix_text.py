@@ -37,9 +37,9 @@ def test_text_complex_as_matlab_writes_it(tmp_path):
     [
         ("1,2\n3,x\n", ["line 2: 'x' is not a number"]),
         ("1,x\n", ["line 1: 'x' is not a number"]),
-        ("a,b\nc,d\n", ["line 2: 'c' is not a number"]),
+        ("a,b,c,d\ne,f,g,h\n", ["line 2: 'e' is not a number"]),
         ("NA,NA,NA\n1,2,3\n", ["line 1: 'NA' is not a number"]),
-        ("0,5;0,3\n0,5;0,3\n", ["line 2: '0,5' is not a number", "decimal point"]),
+        ("0.5;0,3\n0.5;0,3\n", ["line 1: '0,3' is not a number", "decimal point"]),
         ("1,2,3\n4,,6\n", ["line 2: '' is not a number"]),
         ("# c\n\n1,2,3\n4,5\n", ["line 4 has 2 fields, the first line 3", "same number of fields"]),
         ("a,b\n", ["holds no numbers"]),

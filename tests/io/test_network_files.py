@@ -228,8 +228,8 @@ def test_matrix_ignores_a_wrong_mask_and_readout(tmp_path):
 
 def test_matrix_refused(tmp_path):
     refused(tmp_path / "none.npz", "no such file", load=load_matrix, error=FileNotFoundError)
-    (tmp_path / "x.txt").write_text("1")
-    refused(tmp_path / "x.txt", "unknown kind", "Convert it", load=load_matrix)
+    (tmp_path / "x.dat").write_text("1")
+    refused(tmp_path / "x.dat", "unknown kind", "Convert it", load=load_matrix)
     (tmp_path / "x.npy").write_bytes(b"")
     refused(tmp_path / "x.npy", "is empty", load=load_matrix)
     for ending in ("npy", "npz", "mat", "mtx", "safetensors"):
@@ -247,3 +247,18 @@ def test_matrix_refused(tmp_path):
     for array in (C, np.zeros((0, 0))):
         np.save(tmp_path / "x.npy", array)
         refused(tmp_path / "x.npy", "a square A", str(array.shape), load=load_matrix)
+
+
+def test_of_two_pairs_it_is_said_which_was_taken(tmp_path):
+    np.savez(tmp_path / "both.npz", A=A, C=C, W=A / 2, Win=C)
+    network = load_network(tmp_path / "both.npz")
+    np.testing.assert_array_equal(network.A, A)
+    assert "W and Win left out; choose them with matrix='W', mask='Win'" in network.notes[0]
+    chosen = load_network(tmp_path / "both.npz", matrix="W", mask="Win")
+    np.testing.assert_array_equal(chosen.A, A / 2)
+
+
+def test_leaks_that_are_none(tmp_path):
+    np.savez(tmp_path / "leak.npz", W=A, Win=C, lr=1.7)
+    with pytest.raises(ValueError, match=r"`lr` must be one number from 0 to 1.*got 1.7.*rate 1/τ"):
+        load_network(tmp_path / "leak.npz")

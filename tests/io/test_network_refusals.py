@@ -40,7 +40,7 @@ def test_no_permission(tmp_path, monkeypatch):
     refused(tmp_path / "A.npy", "may not be read", "permissions", error=PermissionError)
 
 
-@pytest.mark.parametrize("file", ["x.txt", "x.pkl", "x"])
+@pytest.mark.parametrize("file", ["x.dat", "x.pkl", "x"])
 def test_unknown_endings(tmp_path, file):
     (tmp_path / file).write_text("1 2 3")
     refused(
@@ -266,7 +266,7 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, package, ending):
     path = tmp_path / f"n.{ending}"
     path.write_bytes(b"MATLAB 7.3 MAT-file" + bytes(600))
     monkeypatch.setitem(sys.modules, package, None)
-    refused(path, f"needs {package}", "pip install memcurve[files]", error=ModuleNotFoundError)
+    refused(path, f"needs {package}", "the extra `files`", error=ModuleNotFoundError)
 
 
 def test_missing_bfloat16_is_named(tmp_path, monkeypatch):
@@ -279,7 +279,7 @@ def test_missing_bfloat16_is_named(tmp_path, monkeypatch):
     refused(
         path,
         "needs ml_dtypes",
-        "pip install memcurve[files]",
+        "the extra `files`",
         mask=[1.0],
         error=ModuleNotFoundError,
     )

@@ -100,3 +100,21 @@ def test_the_page_shows_it() -> None:
     from memcurve.exploring.jobs import shown_methods
 
     assert shown_methods()["Half of it"].method is TOY
+
+
+def test_numbers_do_not_depend_on_threads() -> None:
+    """What methods without errors report is mostly rounding, and still the same everywhere."""
+    from threadpoolctl import threadpool_limits
+
+    network = ensembles.sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
+    for name, method in METHODS.items():
+        if not method.bounded:
+            seed = 1 if method.draws else None
+            few = {"masks": 2, "samples": 2000}
+            options = {key: few[key] for key in method.options if key in few}
+            found = set()
+            for threads in (1, 2):
+                with threadpool_limits(threads, user_api="blas"):
+                    curve = memcurve.memory_curve(network, 120, method=name, seed=seed, **options)
+                found.add(curve.values.tobytes())
+            assert len(found) == 1, name

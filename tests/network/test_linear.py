@@ -109,7 +109,7 @@ def test_repr_and_properties() -> None:
 def test_the_spectral_radius_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     network = LinearNetwork(A2, [1, 1])
     assert network.spectral_radius == 0.5
-    monkeypatch.setattr(linear, "eigenvalues", None)
+    monkeypatch.setattr(linear, "largest_modulus", None)
     assert network.spectral_radius == network.replace(C=[1, 2]).spectral_radius == 0.5
 
 
@@ -200,3 +200,14 @@ def test_html() -> None:
         html = NonlinearNetwork(A2, [1, 1], activation=activation)._repr_html_()
         assert "NonlinearNetwork" in html
         assert f">{shown}</td>" in html
+
+
+def test_few_weights_are_simulated_as_such() -> None:
+    """A dense matrix that is nearly empty gives the states of x ← Ax + Cz."""
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((220, 220)) * (rng.random((220, 220)) < 0.02) * 0.3
+    C, z, x = rng.standard_normal(220), rng.standard_normal(30), np.zeros(220)
+    states = LinearNetwork(A, C).simulate(z)
+    for t in range(30):
+        x = A @ x + C * z[t]
+        assert states[t] == pytest.approx(x, rel=1e-12, abs=1e-12)

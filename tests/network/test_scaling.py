@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse.linalg import ArpackNoConvergence
 
 from memcurve import ensembles
+from memcurve.network import graph
+from memcurve.network.graph import largest_modulus
 from memcurve.network.scaling import (
     scale_by_circular_law,
     scale_to_spectral_norm,
@@ -65,3 +68,34 @@ def test_matrix_must_be_finite():
     for A in (np.diag([1, np.nan]), sparse.csr_array(np.diag([1, np.nan]))):
         with pytest.raises(ValueError, match="`A` must be finite"):
             scale_to_spectral_radius(A, 0.9)
+
+
+@pytest.mark.parametrize("signs", [False, True])
+def test_large_sparse_radius_is_that_of_lapack(signs: bool) -> None:
+    """Several components, of which two are large; by Arnoldi's method against all eigenvalues."""
+    rng = np.random.default_rng(3)
+
+    def part(size: int) -> sparse.csr_array:
+        weights = rng.standard_normal(5 * size) if signs else rng.uniform(0, 1, 5 * size)
+        places = tuple(rng.integers(0, size, (2, 5 * size)))
+        return sparse.csr_array((weights, places), shape=(size, size))
+
+    A = sparse.csr_array(sparse.block_diag([part(310), part(20), part(330), [[0.01]]]))
+    true = np.abs(np.linalg.eigvals(A.toarray())).max()
+    assert largest_modulus(A) == pytest.approx(true, rel=1e-11)
+    scaled = scale_to_spectral_radius(A, 0.9)
+    assert np.abs(np.linalg.eigvals(scaled.toarray())).max() == pytest.approx(0.9, rel=1e-11)
+
+
+def test_radius_that_the_iteration_does_not_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All eigenvalues of a ring are of one size: then all of them are computed, or none."""
+    ring = sparse.csr_array(np.eye(301)[np.roll(np.arange(301), 1)])
+    monkeypatch.setattr("scipy.sparse.linalg.eigs", _no_convergence)
+    assert largest_modulus(ring) == pytest.approx(1, abs=1e-12)
+    monkeypatch.setattr(graph, "MOST_DENSE_AT_ALL", 300)
+    with pytest.raises(ValueError, match="cannot be found among its 301 nodes"):
+        largest_modulus(ring)
+
+
+def _no_convergence(*_: object, **__: object) -> None:
+    raise ArpackNoConvergence("too slow", np.empty(0), np.empty((301, 0)))

@@ -206,7 +206,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
 
     web.library.cache_clear()
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install memcurve\[report\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"the extra `report`"):
         html(document())
     assert "<svg" not in fragment(document())
 

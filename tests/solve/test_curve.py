@@ -9,7 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve
+from memcurve import (
+    LinearNetwork,
+    MemoryCurve,
+    ensembles,
+    fisher_curve,
+    forecasting_curve,
+    inputs,
+    memory_curve,
+)
 from truth import truth
 
 CURVE = memory_curve(ensembles.normal(20, seed=1, spectral_radius=0.95), seed=5)
@@ -29,7 +37,7 @@ def test_slicing_is_by_lag() -> None:
     assert part.lags.tolist() == [5, 8, 11, 14]
     assert np.array_equal(part.values, CURVE.values[5:15:3])
     assert np.array_equal(part.error, CURVE.error[5:15:3])
-    assert part.total == CURVE.total
+    assert part.total == pytest.approx(part.values.sum())
     again = part[8:12]
     assert again.lags.tolist() == [8, 11]
     assert again[11] == CURVE[11] == CURVE.values[11]
@@ -177,3 +185,49 @@ def test_versions_are_a_copy() -> None:
     curve = memory_curve(ensembles.delay_line(2))
     curve.versions["numpy"] = "other"  # type: ignore[index]
     assert memory_curve(ensembles.delay_line(2)).versions["numpy"] == np.__version__
+
+
+def test_a_slice_has_its_own_total() -> None:
+    """Parts add up to the whole, whatever the question, and say what they are over."""
+    network = ensembles.normal(12, spectral_radius=0.9, seed=1)
+    colour = inputs.ARMA(ar=[0.5])
+    wholes = [
+        memory_curve(network),
+        memory_curve(network, 30, input=colour),
+        memory_curve(network, 30, noise=1e-2),
+        forecasting_curve(network, colour, horizons=6),
+        fisher_curve(network, lags=40),
+    ]
+    for whole in wholes:
+        first = int(whole.lags[0])
+        head, rest = whole[: first + 4], whole[first + 4 :]
+        bound = head.total_error + rest.total_error
+        assert abs(head.total + rest.total - whole.total) <= bound < 1e-9
+        assert abs(head.total - head.values.sum()) <= 1e-15 * abs(whole.total)
+        assert rest.total_error >= whole.total_error
+        assert head.total_lags == (first, first + 3, 1)
+        assert rest.total_lags == (first + 4, None, 1)
+        assert whole[first:].total == whole.total
+        assert whole[first:].total_lags is None
+        middle = rest[: first + 5]
+        assert middle.total == whole[first + 4 : first + 5].total == whole[first + 4]
+    rank = wholes[0]
+    assert rank[1:].total == pytest.approx(12 - rank[0], abs=1e-12)
+    certified = memory_curve(network, method="certified")[1:20]
+    assert abs(rank[1:20].total - certified.total) <= rank[1:20].total_error + certified.total_error
+    assert "(lags 1 … 19)" in repr(rank[1:20])
+    assert "(all lags from 1 on)" in repr(rank[1:])
+    assert rank[::2].total_over == f"lags 0 … {rank[::2].lags[-1]} in steps of 2"
+    assert (rank[3:3].total, rank[3:3].total_over) == (0, "no lags")
+    assert rank[9999:].total_over == "no lags"  # what lies between is not listed
+    assert wholes[3][1:3].total_over == "horizons 1 … 2"
+    assert np.isnan(memory_curve(network, method="naive")[1:].total_error)
+
+
+def test_slices_are_kept_in_files() -> None:
+    part = memory_curve(ensembles.delay_line(3), lags=5)[1:]
+    again = MemoryCurve.from_json(part.to_json())
+    assert (again.total, again.total_lags) == (2.0, (1, None, 1))
+    earlier = json.loads(part.to_json())  # as written before slices had totals of their own
+    del earlier["total_lags"]
+    assert MemoryCurve.from_json(json.dumps(earlier)).total_lags is None

@@ -53,6 +53,8 @@ class Enclosed(NamedTuple):
     total_forecast_error: float
     rank: int
     bits: int
+    sum_error: np.ndarray | None = None
+    forecast_sum_error: np.ndarray | None = None
 
 
 def run(

@@ -15,6 +15,7 @@ from command import failed, inside
 from memcurve import (
     LinearNetwork,
     StateNoise,
+    UnstableNetworkError,
     ensembles,
     fisher_curve,
     forecasting_curve,
@@ -24,6 +25,8 @@ from memcurve import (
     load_network,
     memory_curve,
     noise_profile,
+    rank,
+    structural_rank,
 )
 from memcurve.limits import TooLargeError, require_room_for_array
 from memcurve.methods import METHODS
@@ -168,6 +171,37 @@ def test_the_message(room) -> None:
     ):
         assert words in text
     assert isinstance(caught.value, MemoryError)
+
+
+def test_refusals_tell_what_would_fit_and_what_can_be_asked(room) -> None:
+    """Half of the states take a quarter of the memory."""
+    size, rng = 200, np.random.default_rng(1)
+    A = sparse.csr_array(sparse.random_array((size, size), density=0.02, rng=rng) * 0.1)
+    network = LinearNetwork(A, rng.standard_normal(size))
+    room(arrays(limits.WORK["noise"].arrays, size // 2))
+    with pytest.raises(
+        TooLargeError, match=r"About 100 states would fit: noise that enters .*rank"
+    ):
+        memory_curve(network, noise=StateNoise(0.1))
+    room(arrays(limits.WORK["Fisher"].arrays, size // 2))
+    with pytest.raises(TooLargeError, match=r"About 100 states .*`noise=s`, can be asked"):
+        fisher_curve(network)
+    room(arrays(limits.WORK["exact"].arrays, size // 2))
+    with pytest.raises(TooLargeError, match=r"memcurve\.rank and memcurve\.structural_rank can"):
+        memory_curve(network)
+    assert rank(network) == structural_rank(network).rank
+
+
+def test_sparse_networks_under_noise_are_refused_for_what_they_do_only(room) -> None:
+    """Not for dense matrices that nobody needs: powers that grow, say."""
+    size = 6000
+    nodes = np.arange(size)
+    ring = sparse.csr_array((np.ones(size), ((nodes + 1) % size, nodes)))
+    ring = LinearNetwork(0.5 * (ring + 0.1 * ring @ ring), nodes == 0)
+    room(arrays(2, size))
+    assert memory_curve(ring, noise=0.1).total_error < 1e-9
+    with pytest.raises(UnstableNetworkError, match=r"grow, by a factor of 1\.\d+ a step"):
+        memory_curve(ring.replace(A=2 * ring.A), noise=0.1)
 
 
 def test_sizes_and_times_in_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,6 +12,7 @@ import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
 from memcurve.methods.montecarlo import DISTRIBUTIONS, draw_input, montecarlo_bias
 from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.analysis import Analysis
 from repository import GOLDEN
 from tolerances import CLOSED_FORM
 
@@ -302,3 +304,19 @@ def test_published_setting_in_full() -> None:
     assert np.diff(curve.values).max() <= 1e-12
     assert 0.2 < off < 0.35
     assert naive < 80
+
+
+def test_sample_covariances_need_no_poles() -> None:
+    """γ̂ᵀΓ̂⁺γ̂, written out, of a network whose poles are withheld."""
+    network, samples, lags = ensembles.normal(6, seed=1), 300, 4
+    curve = memory_curve(network, lags, method="montecarlo", samples=samples, burn_in=50, seed=3)
+    analysis = Analysis.of(network)
+    analysis._spectrum = dataclasses.replace(analysis.spectrum(), poles=None)
+    again = memory_curve(network, lags, method="montecarlo", samples=samples, burn_in=50, seed=3)
+    z = draw_input("normal", np.random.default_rng(3), samples + 50)
+    x, z = network.simulate(z, washout=50), z[50:]
+    inverse = np.linalg.inv(x.T @ x / samples) / (z @ z / samples)
+    for lag in range(lags):
+        gamma = sum(z[t - lag] * x[t] for t in range(lag, samples)) / (samples - lag)
+        assert curve[lag] == pytest.approx(gamma @ inverse @ gamma, rel=1e-9)
+        assert again[lag] == curve[lag]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -304,3 +305,29 @@ def test_what_could_not_be_drawn_is_known_before() -> None:
     words = Study.grid(ensemble=["cyclic", "delay_line"], size=3, picture={"kind": "lines"})
     with pytest.raises(ValueError, match="needs an axis of numbers, but 'ensemble' has words"):
         require_drawable(words)
+
+
+def test_sizes_have_panels_of_their_own() -> None:
+    """A mean over sizes says nothing; colours mean the same in every panel."""
+    found = run(
+        ensemble=["normal", "orthogonal"], size=[4, 6, 8, 10], spectral_radius=[0.5, 0.9],
+        seed=[1, 2], keep="usable_12bit",
+    )  # fmt: skip
+    there = [r for r in found.rows if (r.case["size"], r.case["ensemble"]) != (6, "normal")]
+    found = dataclasses.replace(found, rows=there)
+    picture = Picture(kind="lines", x="spectral_radius", hue="ensemble", quantity=("usable_12bit",))
+    panels = found.plot(picture=picture).figure.axes
+    assert [panel.get_title() for panel in panels] == ["N = 4", "N = 6", "N = 8", "N = 10"]
+    frame = found.to_pandas()
+    means = frame.groupby(["size", "ensemble", "spectral_radius"])["usable_12bit"].mean()
+    for panel, size in zip(panels, (4, 6, 8, 10), strict=True):
+        lines = {line.get_color(): line for line in panel.lines}
+        for colour, ensemble in zip(plot.COLOURS, ("normal", "orthogonal"), strict=False):
+            known = (size, ensemble) != (6, "normal")
+            expected = means.loc[size, ensemble].tolist() if known else []
+            assert lines[colour].get_ydata().tolist() == pytest.approx(expected)
+        assert lines[plot.COLOURS[6]].get_ydata()[0] == size  # the number of states
+    [legend] = [legend for panel in panels if (legend := panel.get_legend())]
+    assert legend.get_title().get_text() == "mean and range of 2 seeds"
+    alone = found.plot(panels[0].figure.add_subplot(), picture=picture)  # one panel, if told so
+    assert alone.get_legend().get_title().get_text() == "mean and range of 4 sizes × 2 seeds"

@@ -120,6 +120,14 @@ def test_ranges_are_spaced_as_asked() -> None:
     assert study.axes["noise"] == (1e-4, 1e-3, 1e-2, 1e-1)
 
 
+def test_random_ranges_are_written_either_way() -> None:
+    ends = {"low": 0.1, "high": 0.9}, {"from": 0.1, "to": 0.9}
+    one, other = (Study.random(5, 1, ensemble="normal", size=9, spectral_radius=e) for e in ends)
+    assert [one.case_at(k) for k in range(5)] == [other.case_at(k) for k in range(5)]
+    with pytest.raises(ValueError, match=r"grid.density: count: is missing; give how many values"):
+        Study.grid(ensemble="sparse_normal", size=9, density={"from": 0.1, "to": 0.9})
+
+
 def test_a_billion_cases_are_counted_at_once_and_run_only_if_meant(tmp_path: Path) -> None:
     start = time.perf_counter()
     study = Study.grid(ensemble="normal", size=10, seed=range(1, 10**9 + 1))

@@ -38,7 +38,8 @@ def as_network(
         One of these, with the options it takes:
 
         - a ``LinearNetwork``, a ``NonlinearNetwork`` (linearised), or the path of a file
-          (``matrix=``, ``mask=``, see :func:`memcurve.load_network`)
+          (``matrix=``, ``mask=``, ``edges=``, ``spectral_radius=``, see
+          :func:`memcurve.load_network`)
         - a tuple ``(A, C)``; ``(W, Win, lr)`` with a leak rate, see
           :func:`memcurve.adapters.leaky`; or ``(eigenvalues, B)`` and ``(eigenvalues, B, step)``,
           see :func:`memcurve.adapters.diagonal` (``discretisation=``); arrays, scipy sparse arrays,

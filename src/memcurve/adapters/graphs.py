@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array
+from memcurve.io.edges import graph_matrix, node_mask, node_names
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 
@@ -21,7 +21,7 @@ def from_graph(
     spectral_radius: float | None = None,
     readout: Any = None,
 ) -> LinearNetwork:
-    """The graph's weights as a sparse A, nodes in the order of ``graph.nodes``.
+    """The graph's weights as a sparse A, nodes in the order of ``graph.nodes``, with their names.
 
     ``mask`` is a dictionary of nodes and weights (the others get 0), a list of nodes that the input
     drives with weight one, or an array in the order of the nodes. Edges without the attribute
@@ -32,18 +32,14 @@ def from_graph(
     places = {node: k for k, node in enumerate(graph.nodes)}
     if not places:
         raise ValueError("`network` must have at least one node, got none; add nodes first.")
-    from networkx import to_scipy_sparse_array
-
-    directed = graph.to_directed(as_view=True)
-    weights = [value for *_, value in directed.edges(data=weight, default=1.0)]
-    dtype = exact_array(weights, f"edge attribute {weight}").dtype
-    A = to_scipy_sparse_array(directed, dtype=dtype, weight=weight).T
+    A = graph_matrix(graph, weight)
     if spectral_radius is not None:
         A = scale_to_spectral_radius(A, spectral_radius)
     chosen = readout
     if isinstance(readout, list | tuple | set | frozenset | range):
         chosen = [_place(places, node, "readout") for node in readout]
-    return LinearNetwork(A, _mask(mask, places), readout=chosen, name=str(graph.name) or None)
+    labels, name = node_names(places), str(graph.name) or None
+    return LinearNetwork(A, _mask(mask, places), readout=chosen, name=name, labels=labels)
 
 
 def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
@@ -54,16 +50,9 @@ def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
         )
     if isinstance(mask, Mapping):
         given = {_place(places, node, "mask"): value for node, value in mask.items()}
-        values = exact_array(list(given.values()), "mask")
-        if values.size == 0:
-            raise ValueError("`mask` must name at least one node, got none.")
-        C = np.zeros((len(places), *values.shape[1:]), dtype=values.dtype)
-        C[list(given)] = values
-        return C
+        return node_mask(given, len(places))
     if isinstance(mask, list | tuple | set | frozenset | range):
-        C = np.zeros(len(places))
-        C[[_place(places, node, "mask") for node in mask]] = 1.0
-        return C
+        return node_mask({_place(places, node, "mask"): 1.0 for node in mask}, len(places))
     return exact_array(mask, "mask")
 
 

@@ -17,8 +17,10 @@ from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
 from memcurve.solve.question import Question
+from memcurve.solve.solvers import one_thread
 
-#: Simulations are repeated with this many inputs, to know how much their totals scatter.
+#: Where a claim is judged, simulations are repeated with this many inputs, to know how much their
+#: totals scatter.
 REPEATS = 3
 #: A larger spectral radius makes simulations forget their start after millions of steps only.
 SLOWEST = 1 - 1e-5
@@ -62,46 +64,59 @@ class Estimate:
 
 
 def usual_estimates(
-    network: LinearNetwork, exact: MemoryCurve, seed: int, tell: Callable[[str], None]
+    network: LinearNetwork,
+    rank: int,
+    exact: Callable[[], MemoryCurve],
+    seed: int,
+    tell: Callable[[str], None],
+    *,
+    repeats: int = 1,
 ) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
     """The usual estimates over 2N lags for white input, and notes on those left out.
 
     What the methods declare to be shown (:class:`memcurve.methods.Variant`), and what other
-    libraries measure. ``exact`` is the exact curve for white input, to as many lags.
+    libraries measure, ``repeats`` times. ``exact`` gives the exact curve for white input, to as
+    many lags.
     """
-    radius, text = network.spectral_radius, ""
-    if not exact.rank:
+    if not rank:
         text = "the usual estimates need a network that holds some memory; left out"
-    elif radius >= 1:
-        text = (
-            f"the usual estimates are left out: A has an eigenvalue of modulus {radius:.4g} that "
-            f"the input does not excite, and they cannot tell"
-        )
-    if text:
         return (), (Note("method", text),)
-    question = Question.of(network, len(exact))
+    question = Question.of(network, 2 * network.states + 1)
     # name, largest number of states, whether its start must be forgotten, and how it is run
-    ways = list[tuple[str, float, bool, Callable[[], Estimate]]]()
+    ways = list[tuple[str, float, bool, Callable[[MemoryCurve], Estimate]]]()
     for method in METHODS.values():
         for variant in method.variants if method.can_answer(question) else ():
-            run = partial(_estimated, question, method, variant, exact, seed)
+            run = partial(_estimated, question, method, variant, seed)
             simulates = method.draws and "samples" in method.options
             ways.append((variant.name, variant.largest_size, simulates, run))
     for key, protocol in PROTOCOLS.items():
         settings = protocol(network.read_states)
-        run = partial(_simulated, key, settings, network, exact, seed)
+        run = partial(_simulated, key, settings, network, seed, repeats)
         ways.append((settings.name, MOST_STATES, False, run))
     found, notes = list[Estimate](), list[Note]()
-    for name, most, simulates, estimate in ways:
+    slow = [name for name, most, *_ in ways if network.states > most]
+    if slow:
+        text = f"left out, as they take long for {network.states:,} states: {'; '.join(slow)}"
+        notes.append(Note("method", text))
+    ways = [way for way in ways if way[0] not in slow]
+    if not ways:
+        return (), tuple(notes)
+    radius = network.spectral_radius
+    if radius >= 1:
+        text = (
+            f"the usual estimates are left out: A has an eigenvalue of modulus {radius:.4g} that "
+            f"the input does not excite, and they cannot tell"
+        )
+        return (), (Note("method", text),)
+    curve = exact()
+    for name, _, simulates, estimate in ways:
         reason = ""
-        if network.states > most:
-            reason = f"left out: with more than {most} states it takes minutes"
-        elif simulates and radius > SLOWEST:
+        if simulates and radius > SLOWEST:
             reason = "left out, since a start is forgotten only after ages"
         else:
             tell(name)
             try:
-                found.append(estimate())
+                found.append(estimate(curve))
             except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
                 reason = f"failed: {error}"
         if reason:
@@ -110,7 +125,7 @@ def usual_estimates(
 
 
 def _estimated(
-    question: Question, method: Method, variant: Variant, exact: MemoryCurve, seed: int
+    question: Question, method: Method, variant: Variant, seed: int, exact: MemoryCurve
 ) -> Estimate:
     start = time.perf_counter()
     curve = ask(question, method.name, seed=seed, options=variant.options, warn=False)
@@ -134,12 +149,18 @@ def _estimated(
 
 
 def _simulated(
-    key: str, protocol: Protocol, network: LinearNetwork, exact: MemoryCurve, seed: int
+    key: str,
+    protocol: Protocol,
+    network: LinearNetwork,
+    seed: int,
+    repeats: int,
+    exact: MemoryCurve,
 ) -> Estimate:
     start = time.perf_counter()
-    streams = np.random.SeedSequence(seed).spawn(REPEATS)
-    scores = [protocol.measure(network, np.random.default_rng(stream)) for stream in streams]
-    seconds = (time.perf_counter() - start) / REPEATS
+    streams = np.random.SeedSequence(seed).spawn(repeats)
+    with one_thread():
+        scores = [protocol.measure(network, np.random.default_rng(stream)) for stream in streams]
+    seconds = (time.perf_counter() - start) / repeats
     totals = [float(score.sum()) for score in scores]
     truth = exact.values[1 : protocol.last_lag + 1]
     floor = np.sqrt(protocol.ridge / (protocol.samples - protocol.tested))
@@ -153,7 +174,7 @@ def _simulated(
         values=scores[0],
         total=totals[0],
         truth=float(truth.sum()),
-        spread=float(np.std(totals, ddof=1)),
+        spread=float(np.std(totals, ddof=1)) if repeats > 1 else float("nan"),
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
         why=(
             f"lag 0 is left out; its ridge chooses the readout as for a noise of "
@@ -197,7 +218,8 @@ class Protocol:
         train, test = x[self.warmup : split], x[split:]
         normal_matrix = train.T @ train + self.ridge * np.eye(x.shape[1])
         for channel in z.T:
-            past = np.lib.stride_tricks.sliding_window_view(channel, self.last_lag + 1)[:, -2::-1]
+            windows = np.lib.stride_tricks.sliding_window_view(channel, self.last_lag + 1)
+            past = np.ascontiguousarray(windows[:, -2::-1])
             right = train.T @ past[self.warmup : split]
             try:
                 readout = np.linalg.solve(normal_matrix, right)

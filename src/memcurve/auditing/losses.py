@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from memcurve.curve import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.solve.analysis import Analysis
+from memcurve.solve.factors import Shared, counting_roots
 from memcurve.solve.modular import proportional_rows
 from memcurve.solve.states import States
 
 #: Nodes named in a sentence; the rest are counted.
 MOST_NAMED = 8
-#: States up to which modes are looked at one by one.
+#: Groups of nodes that are driven alike are told one by one up to this many.
+MOST_GROUPS = 2
+#: States up to which modes are looked at one by one, unless the curve has done so already.
 MOST_STATES = 600
 
 
@@ -67,18 +70,20 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     if len(missing):
         nodes = _nodes(missing, network.size)
         what, are = _plural(len(missing), "state" if network.is_complex else "node")
-        text = f"{len(missing)} {what} {are} never reached from the input: {_named('node', nodes)}"
+        text = f"{len(missing)} {what} {are} never reached from the input: "
+        text += _named("node", network.names(nodes))
         losses.append(Loss("unreached", len(missing), text, nodes))
     if network.readout is None:
-        losses += _undriven(states, rank, network.size)
+        losses += _undriven(states, rank, network)
     elif read - rank > 0:
         text = (
             f"{read} states are read, and their past holds {rank} independent inputs: the others "
             f"repeat what these say"
         )
         losses.append(Loss("unread", read - rank, text))
-    # these are about all states, not about those that are read
+    # these are about all states, not about those that are read, and known together
     known = curve.diagnostics if network.readout is None else {}
+    known = known if known.get("margin") is not None else {}
     return Account(
         states=network.states,
         read=read,
@@ -90,31 +95,33 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     )
 
 
-def _undriven(states: States, rank: int, size: int) -> list[Loss]:
+def _undriven(states: States, rank: int, network: LinearNetwork) -> list[Loss]:
     """Why the input drives fewer modes than it reaches states."""
     missing = len(states) - rank
     if missing <= 0:
         return []
-    if len(states) > MOST_STATES:
-        return [_rest(missing)]
-    nodes = _same_nodes(states, size)
+    single = states.mask.shape[1] == 1
+    if len(states) > MOST_STATES and single and "degree" not in vars(states):
+        return [_rest(missing)]  # the curve had a closed form, and took far less than this would
+    nodes = _same_nodes(states, network)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
     # the nodes concerned and the modes lost are two views of one loss: the counts are the modes'
+    modes = _lost_modes(states, missing, network) if single else [_rest(missing)]
     among = [replace(loss, count=0, text=f"among these, {loss.text}") for loss in nodes]
-    modes = _lost_modes(states, missing) if states.mask.shape[1] == 1 else [_rest(missing)]
     return [*modes, *among]
 
 
-def _same_nodes(states: States, size: int) -> list[Loss]:
+def _same_nodes(states: States, network: LinearNetwork) -> list[Loss]:
     """Nodes that never move, or move alike."""
     losses: list[Loss] = []
-    A, reached = states.dense, states.nodes
+    size = network.size
+    A, reached = states.stored, states.nodes
     groups, silent = proportional_rows(A, states.mask)
     if silent:
         nodes = _nodes(reached[silent], size)
         are = _plural(len(nodes), "node")[1]
-        text = f"{_named('node', nodes)} {are} reached along paths that cancel"
+        text = f"{_named('node', network.names(nodes))} {are} reached along paths that cancel"
         losses.append(Loss("silent", len(silent), text, nodes))
     told: set[tuple[int, ...]] = set()
     for group in groups:
@@ -123,25 +130,47 @@ def _same_nodes(states: States, size: int) -> list[Loss]:
             losses[-1] = replace(losses[-1], count=losses[-1].count + len(group) - 1)
             continue
         told.add(nodes)
-        named = _named("node", nodes)
-        what = "always hold the same state"
-        if not A[group].any():
-            what = "hold nothing but the present input"
+        named = _named("node", network.names(nodes))
+        what = "are driven alike: they always hold the same state"
+        if not np.any(A[group] if isinstance(A, np.ndarray) else A[group].data):
+            what = "listen to the input alone: they always hold the same state"
         text = f"{named} {what}, up to a factor, and count once"
         if size < max(reached, default=0) + 1:  # complex nodes
             text = f"real or imaginary parts of {named} are multiples of each other"
         losses.append(Loss("twins", len(group) - 1, text, nodes))
-    return losses
+    alike = [loss for loss in losses if loss.kind == "twins"]
+    if len(alike) <= MOST_GROUPS + 1:
+        return losses
+    # the largest groups one by one, the others in one sentence
+    alike.sort(key=lambda loss: (-len(loss.nodes), loss.nodes))
+    others = alike[MOST_GROUPS:]
+    nodes = tuple(sorted({node for loss in others for node in loss.nodes}))
+    listed = [_named("", network.names(loss.nodes)) for loss in others[:MOST_NAMED]]
+    more = f"; and {len(others) - len(listed)} more groups" * (len(others) > len(listed))
+    text = f"nodes {'; '.join(listed)}{more} are driven alike: each group counts once"
+    together = Loss("twins", sum(loss.count for loss in others), text, nodes)
+    return [loss for loss in losses if loss.kind != "twins"] + alike[:MOST_GROUPS] + [together]
 
 
-def _lost_modes(states: States, missing: int) -> list[Loss]:
-    """Modes lost to one input: at zero by exact counts, elsewhere by the closer look."""
+def _lost_modes(states: States, missing: int, network: LinearNetwork) -> list[Loss]:
+    """Modes lost to one input: at zero and in small components exactly, else by the closer look."""
     zeros, driven = len(states) - states.nonzero_eigenvalues, states.degree.zeros
-    losses = [_repeated(0, zeros, driven)] if zeros > driven else []
+    losses = [_lost_zeros(zeros, driven)] if zeros > driven else []
+    counting = counting_roots(states.blocks, states.degree.modulo)
+    shared = [_equal_parts(states, one, network) for one in counting.shared]
     rest = missing - max(zeros - driven, 0)
-    missed = [c for c in states.clusters or [] if abs(c.centre) > c.uncertainty and c.rank < c.size]
+    if counting.lost == rest:
+        return losses + shared
+    # larger components take the modes themselves, which are at hand where the curve needed them
+    looked = states.clusters if len(states) <= MOST_STATES or "clusters" in vars(states) else None
+    missed = [c for c in looked or [] if abs(c.centre) > c.uncertainty and c.rank < c.size]
     if sum(cluster.size - cluster.rank for cluster in missed) != rest:
-        return [*losses, _rest(rest)] if rest > 0 else losses
+        return [*losses, *shared, _rest(rest - counting.lost)]
+    named = np.concatenate([np.zeros(0, complex), *(one.roots for one in counting.shared)])
+    missed = [c for c in missed if not np.any(np.abs(named - c.centre) <= c.uncertainty)]
+    if sum(c.size - c.rank for c in missed) != rest - counting.lost:
+        return [*losses, *shared, _rest(rest - counting.lost)]
+    losses += shared
     losses += [_repeated(c.centre, c.size, c.rank) for c in missed if c.size > 1]
     orthogonal = [_number(cluster.centre) for cluster in missed if cluster.size == 1]
     if orthogonal:
@@ -152,6 +181,35 @@ def _lost_modes(states: States, missing: int) -> list[Loss]:
         )
         losses.append(Loss("orthogonal", len(orthogonal), text))
     return losses
+
+
+def _lost_zeros(size: int, rank: int) -> Loss:
+    """The eigenvalue zero, and what its loss means."""
+    loss = _repeated(0, size, rank)
+    # where zero is lost, some vᵀA = 0 and vᵀC = 0, so that vᵀx = 0 at all times
+    text = f"{loss.text}: some nodes only ever hold combinations of what others hold"
+    return replace(loss, text=text)
+
+
+def _equal_parts(states: States, shared: Shared, network: LinearNetwork) -> Loss:
+    """Small strong components with the same eigenvalues: self-loops of equal weight above all."""
+    parts = [states.nodes[states.strong_components[k]] for k in shared.blocks]
+    nodes = _nodes(np.concatenate(parts), network.size)
+    lost = len(shared.roots) * (shared.appears - shared.counts)
+    loops = all(len(part) == 1 for part in parts)
+    named = _named("node", network.names(nodes))
+    values = _named("eigenvalue", [*map(_number, shared.roots)])
+    one, what = len(shared.roots) == 1, f"the self-loop of {named}"
+    if not loops:
+        what = f"the {values} of the loops among {named}"
+    if shared.appears == 1:
+        text = f"{what} {'is' if one else 'are'} never excited"
+        return Loss("orthogonal", lost, text, nodes)
+    what = f"{what} {'appears' if one else 'each appear'} {shared.appears} times"
+    if loops:
+        what = f"the self-loops of {named} have the same weight"
+    driven = {0: "none of them", 1: "them as one"}.get(shared.counts, f"{shared.counts} of them")
+    return Loss("repeated", lost, f"{what}: one input drives {driven}", nodes)
 
 
 def _repeated(value: complex, size: int, rank: int) -> Loss:
@@ -173,9 +231,12 @@ def _nodes(states: NDArray[np.intp], size: int) -> tuple[int, ...]:
 
 
 def _named(noun: str, things: Sequence[Any]) -> str:
-    some = ", ".join(map(str, things[:MOST_NAMED]))
-    more = f" and {len(things) - MOST_NAMED} more" if len(things) > MOST_NAMED else ""
-    return f"{_plural(len(things), noun)[0]} {some}{more}"
+    some = [str(thing) for thing in things]
+    if len(some) > MOST_NAMED + 1:
+        some = [*some[:MOST_NAMED], f"{len(some) - MOST_NAMED} more"]
+    *first, last = some
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{_plural(len(things), noun)[0]} {listed}" if noun else listed
 
 
 def _plural(count: int, noun: str) -> tuple[str, str]:
@@ -184,4 +245,5 @@ def _plural(count: int, noun: str) -> tuple[str, str]:
 
 def _number(value: complex) -> str:
     real, imag = round(value.real, 4) + 0.0, round(value.imag, 4)
-    return f"{real:g}" if imag == 0 else f"{real:g} {'+' if imag > 0 else '−'} {abs(imag):g}i"
+    shown = f"{'−' if real < 0 else ''}{abs(real):g}"
+    return shown if imag == 0 else f"{shown} {'+' if imag > 0 else '−'} {abs(imag):g}i"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from memcurve.auditing.structure import (
     RoundedWeights,
     Squeezing,
 )
-from memcurve.auditing.usable import UsableMemory
+from memcurve.auditing.usable import INVISIBLE, Usable, UsableMemory
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
 from memcurve.optional import optional
@@ -32,10 +32,20 @@ from memcurve.result import Floats, Result, installed_versions
 OFF = 0.01
 #: A curve with the right total is off if it differs by more than this at some lag.
 UNEVEN = 0.05
-#: Charts of memory end where less than this is left.
-INVISIBLE = 1e-4
+#: Where less than this share of the rank can be used, the total without noise is beside the point.
+BESIDE_THE_POINT = 0.1
 #: They hold all but this share of it.
 SHARE_BEYOND = 1e-3
+#: What became of so many states, by the kind of loss.
+LOST_IN_WORDS = {
+    "unreached": "never reached from the input",
+    "silent": "reached along paths that cancel",
+    "twins": "repeating what others hold",
+    "repeated": "repeating what others hold",
+    "orthogonal": "never excited",
+    "unread": "repeating what others hold",
+    "other": "not driven independently of the others",
+}
 #: Estimates drawn at first; the others can be switched on.
 SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")
 #: Estimates of files that do not say so yet.
@@ -118,17 +128,30 @@ class Audit(Result):
     def verdict(self) -> tuple[str, ...]:
         """The few sentences that matter: the claim, the truth, the usual ways, what is usable."""
         claim = "" if self.claim is None else _claim_judged(self.claim, self.total)
-        sentences = (claim, _truth(self), _others(self), _usable_in_words(self))
-        return tuple(sentence for sentence in sentences if sentence)
+        facts = [_truth(self), _others(self), _usable_in_words(self)]
+        if self.headline is not None:  # usable memory first
+            facts = [facts[-1], *facts[:-1]]
+        return tuple(sentence for sentence in (claim, *facts) if sentence)
+
+    @property
+    def headline(self) -> Usable | None:
+        """The usable memory, where it comes first: where less than a tenth of the rank is usable.
+
+        It is that under the noise given, or else with 12 bits, as measuring devices record.
+        """
+        row = self.usable.measured
+        if row is None or row.total >= BESIDE_THE_POINT * self.account.rank:
+            return None
+        return row
 
     def document(self) -> Document:
         """The audit as sentences, tables and charts."""
+        truth = [_memory(self), _estimates(self), _losses(self), _usable(self)]
+        if self.headline is not None:
+            truth = [_usable(self), _memory(self), _losses(self), _estimates(self)]
         sections = [
             _claim(self),
-            _memory(self),
-            _estimates(self),
-            _losses(self),
-            _usable(self),
+            *truth,
             spectrum_section(self.eigenvalues),
             None if self.squeezing is None else squeezing_section(self.squeezing),
             _sensitivity(self),
@@ -218,6 +241,11 @@ def _truth(audit: Audit) -> str:
     account = audit.account
     total = f"{number(audit.total)}{_error(audit.curve)}"
     text = f"This network remembers {total} of its past inputs in total"
+    if audit.headline is not None:
+        text = f"Without any noise it would remember {total} of its past inputs"
+        if account.lost > 0:
+            text += f", not {account.read}: that leaves out {_summed(account)}"
+        return f"{text}."
     if account.lost > 0:
         text += f", not {account.read}: {'; '.join(loss.text for loss in account.losses[:2])}"
     elif audit.input == "white":
@@ -230,11 +258,18 @@ def _truth(audit: Audit) -> str:
         return f"{text}."
     if not tenth:
         return f"{text}. At no lag is as much as a tenth of an input left."
-    where = f"from lag {half} on" if half else "at any lag"
-    return (
-        f"{text}. Less than half of an input is left {where}, less than a tenth from lag {tenth} "
-        f"on."
-    )
+    return f"{text}. {_capital(_below_half(half))}, less than a tenth from lag {tenth} on."
+
+
+def _summed(account: Account) -> str:
+    """How much is lost for which reason."""
+    counts: dict[str, int] = {}
+    for loss in account.losses:
+        words = LOST_IN_WORDS[loss.kind]
+        counts[words] = counts.get(words, 0) + loss.count
+    (words, count), *others = ((words, count) for words, count in counts.items() if count)
+    rest = (f"{count} {words}" for words, count in others)
+    return _listed([f"{counted(count, 'state')} {words}", *rest])
 
 
 def _error(curve: MemoryCurve) -> str:
@@ -267,14 +302,13 @@ def _others(audit: Audit) -> str:
         )
     if not parts:
         return "The usual ways to compute it agree with this within 1 %."
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{_capital('; '.join(parts))}."
 
 
 def _reason(audit: Audit, wrong: Sequence[Estimate]) -> str:
     """Why they are wrong, where that is plain."""
     condition = 0.0 if audit.squeezing is None else audit.squeezing.condition
-    if condition < HOPELESS or not any(one.inverts for one in wrong):
+    if not condition >= HOPELESS or not any(one.inverts for one in wrong):
         return ""
     power = "infinity" if math.isinf(condition) else f"{condition:.0e}"
     return (
@@ -288,17 +322,35 @@ def _is_off(total: float, truth: float) -> bool:
 
 
 def _usable_in_words(audit: Audit) -> str:
-    rows = sorted(audit.usable.rows, key=lambda row: row.given)
+    rows, first = sorted(audit.usable.rows, key=lambda row: row.given), audit.headline
     if all(row.given for row in rows):
         return ""
-    told = _listed(
-        f"{number(row.total)} "
-        + ("under the noise given" if row.given else _IN_WORDS.get(row.name, row.name))
-        for row in rows
-    )
+    if first is not None:
+        rows = [row for row in rows if row is not first]
+    told = _listed(f"{number(row.total)} {_read(row)}" for row in rows)
+    if first is not None:
+        opening = "Under the noise given" if first.given else f"Read {_read(first)}"
+        lags = "" if first.horizon is None else f": {_below_half(first.horizon)}"
+        return (
+            f"{opening}, this network remembers {number(first.total)} of its past "
+            f"inputs{lags}. It would be {told}."
+        )
     if any(_is_off(row.total, audit.total) for row in rows):
         return f"How much of it can be used depends on how the states are read: {told}."
     return f"Rounding the states costs nearly none of it: {told} can be used."
+
+
+def _read(row: Usable) -> str:
+    """How the states are read."""
+    return "under the noise given" if row.given else _IN_WORDS.get(row.name, row.name)
+
+
+def _below_half(lag: int) -> str:
+    return f"less than half of an input is left {f'from lag {lag} on' if lag else 'at any lag'}"
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _named(estimates: Sequence[Estimate]) -> str:
@@ -320,11 +372,19 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
         for level, words in (("0.5", "half"), ("0.1", "a tenth"))
         for lag in [audit.horizons[level]]
     ]
+    first, total = audit.headline, f"{audit.total:.10g}{_error(audit.curve)}"
+    memory = [("total memory", total)]
+    error = [("largest error of a lag", _small(float(audit.curve.error.max())))]
+    if first is not None:
+        name = f"usable, {'noise given' if first.given else first.name}"
+        lag = "—" if first.horizon is None else f"lag {first.horizon}"
+        memory = [(name, number(first.total)), ("less than half of it from", lag)]
+        memory, error, below = [*memory, ("without noise", total)], [], []
     return [
         *claimed,
-        ("total memory", f"{audit.total:.10g}{_error(audit.curve)}"),
+        *memory,
         ("rank", f"{audit.account.rank} of {audit.account.read}"),
-        ("largest error of a lag", _small(float(audit.curve.error.max()))),
+        *error,
         ("spectral radius", f"{audit.eigenvalues.radius:.6g}"),
         *below,
     ]
@@ -353,19 +413,32 @@ def _memory(audit: Audit) -> Section:
     curve = audit.curve
     end = max([visible_end(curve.values), *(e.last_lag for e in audit.estimates)])
     end = min(end, max(4 * audit.account.rank, 2 * visible_end(curve.values), 10), len(curve) - 1)
+    first = audit.headline
+    if first is not None:  # what can be used fills the chart
+        end = min(end, max(3 * (first.horizon or 0), 10))
     values, error = curve.values[: end + 1], curve.error[: end + 1]
     seen = bool(error.max(initial=0.0) > INVISIBLE)
     low, high = (np.maximum(values - error, 0), values + error) if seen else (None, None)
     series = [Series("exact", curve.lags[: end + 1].astype(float), values, low, high)]
+    series[0] = series[0] if first is None else replace(series[0], name="without noise")
+    if first is not None:
+        usable = first.values[: end + 1]
+        lags = np.arange(len(usable), dtype=float)
+        series.insert(0, Series(f"usable, {_read(first)}", lags, usable))
     for one in audit.estimates:
         lags = np.arange(one.first_lag, min(one.last_lag, end) + 1, dtype=float)
         drawn = np.clip(one.values[: len(lags)], -0.25, 1.5 * max(1, audit.inputs))
         series.append(Series(one.name, lags, drawn, shown=one.key in SHOWN_AT_FIRST))
     white = "" if audit.input == "white" else " for white input"
     text = (
-        f"The share of an input that the states hold τ steps later; the area under the curve is "
-        f"the total. The other curves are what the usual ways report{white} (cut at −0.25 and 1.5)."
+        "The share of an input that the states hold τ steps later; the area under the curve is "
+        "the total."
     )
+    if first is not None:
+        last = visible_end(curve.values)
+        text += f" Drawn as far as some of it can be used; without noise it goes on to lag {last}."
+    if audit.estimates:
+        text += f" The other curves are what the usual ways report{white} (cut at −0.25 and 1.5)."
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
     return Section("Memory", text, chart=chart)
 
@@ -374,20 +447,22 @@ def _estimates(audit: Audit) -> Section | None:
     if not audit.estimates:
         return None
     rank = str(audit.account.rank)
-    exact = ("exact", rank, rank, "all", _small(float(audit.curve.error.max())), "—", "")
+    exact = ("exact", rank, rank, "all", _small(float(audit.curve.error.max())), "—")
     rows = (
         (
-            f"{one.name}: {one.about}",
+            one.name,
             number(one.total),
             number(one.truth),
             f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}",
             f"{one.largest_error:.1e}",
             f"{one.seconds:.2g} s",
-            one.why,
         )
         for one in audit.estimates
     )
-    head = ("method", "total", "true sum", "lags", "off by up to", "time", "why")
+    head = ("method", "total", "true sum", "lags", "off by up to", "time")
+    points = tuple(
+        f"{one.name}: {one.about}{f'; {one.why}' if one.why else ''}" for one in audit.estimates
+    )
     text = (
         "What would have been reported for this network, the true sum over the same lags, and how "
         "far off the worst lag is."
@@ -395,13 +470,13 @@ def _estimates(audit: Audit) -> Section | None:
     if audit.input != "white":
         text += " All of this is for white input."
     table = Table(head, (exact, *rows), frozenset({1, 2, 4, 5}))
-    return Section("What the usual ways say", text, table)
+    return Section("What the usual ways say", text, table, points=points)
 
 
 def _losses(audit: Audit) -> Section:
     account = audit.account
     rows = [
-        ("states that are read", str(account.read)),
+        ("read", str(account.read)),
         ("reached from the input", str(account.reached)),
         ("driven independently (rank)", str(account.rank)),
     ]
@@ -412,12 +487,11 @@ def _losses(audit: Audit) -> Section:
     if account.rank_robust is not None:
         rows.append(("of these, beyond rounding", str(account.rank_robust)))
     if account.margin is not None:
-        rows.append(("margin", _small(account.margin)))
         text += (
             f" Of those that count, the mode that is excited least would be silenced by a change "
             f"of the mask by {_small(account.margin)} of its length."
         )
-    table = Table(("", ""), tuple(rows), frozenset({1}))
+    table = Table(("states", "number"), tuple(rows), frozenset({1}))
     points = tuple(loss.text for loss in account.losses)
     return Section("What is lost, and why", text, table, points=points)
 
@@ -480,6 +554,7 @@ def visible_end(values: Floats) -> int:
 
 def usable_chart(usable: UsableMemory, without: float) -> Chart:
     """Usable memory against noise; number formats, and the noise given, are marked."""
+    near = without <= float(usable.totals.max(initial=0.0)) / BESIDE_THE_POINT**0.5
     marks = tuple(
         (f"{'given' if row.given else row.name}: {number(row.total)}", row.level)
         for row in usable.rows
@@ -492,7 +567,8 @@ def usable_chart(usable: UsableMemory, without: float) -> Chart:
         (Series("usable memory", usable.levels, usable.totals),),
         log_x=True,
         marks=marks,
-        levels=((f"without noise: {number(without)}", without),),
+        # a line far above would leave no room for what can be used
+        levels=((f"without noise: {number(without)}", without),) if near else (),
     )
 
 
@@ -532,13 +608,14 @@ def squeezing_section(found: Squeezing) -> Section:
             f"From j = {found.below_rounding} on it is below rounding; the Krylov matrix of 5N "
             f"columns looks to be of rank {found.numerical_rank}."
         )
-    more = " or more" if found.condition >= WORST_CONDITION else ""
-    works = "fail" if found.condition > HOPELESS else "can work"
-    text = (
-        f"How much of A^(j−1)·C leads out of the space of the inputs before it. {seen} The "
-        f"correlations of the states have a condition number of {found.condition:.1e}{more}: "
-        f"formulas that invert their covariance {works}."
-    )
+    text = f"How much of A^(j−1)·C leads out of the space of the inputs before it. {seen}"
+    if not math.isnan(found.condition):
+        more = " or more" if found.condition >= WORST_CONDITION else ""
+        works = "fail" if found.condition > HOPELESS else "can work"
+        text += (
+            f" The correlations of the states have a condition number of {found.condition:.1e}"
+            f"{more}: formulas that invert their covariance {works}."
+        )
     return Section("Squeezing", text, chart=chart)
 
 
@@ -551,4 +628,6 @@ def number(value: float) -> str:
     """A total in a sentence."""
     if not math.isfinite(value):
         return "no number"
+    if abs(value) >= 1e7:  # nonsense, whose size is all there is to it
+        return f"{value:.1e}"
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"

@@ -25,7 +25,7 @@ WORST_CONDITION = 1e15
 HOPELESS = 1e12
 #: Directions are looked at down to this share of the mask, far below rounding.
 INVISIBLE = 1e-17
-#: States up to which squeezing is measured, and the weights are rounded.
+#: States up to which zeros are told apart, the weights are rounded, and weak squeezing is measured.
 MOST_STATES = 1000
 
 
@@ -53,7 +53,13 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     analysis = Analysis.of(network)
     if network.inputs > 1 or network.readout is not None:
         return Eigenvalues(analysis.eigenvalues, None)
-    return Eigenvalues(analysis.eigenvalues, analysis.spectrum().poles)
+    spectrum = analysis.spectrum(poles=network.states <= MOST_STATES)
+    counting, response = spectrum.poles, spectrum.response
+    if counting is None and response is not None:
+        # deflating many zeros takes long, and a picture does not tell them from those around
+        smallest_last = np.argsort(-np.abs(response.poles), kind="stable")
+        counting = response.poles[smallest_last[: len(response.poles) - response.shift]]
+    return Eigenvalues(analysis.eigenvalues, counting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +88,17 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     It is the rank of a network that is read everywhere; of another one it is found here.
     """
     analysis = Analysis.of(network)
-    if network.inputs != 1 or network.states > MOST_STATES:
+    if network.inputs != 1:
         return None
     if network.readout is not None:  # what is read of the states does not change how they move
         rank = analysis.rank
     if rank == 0:
         return None
     columns = 5 * network.states
-    steps, singular = _krylov(analysis, rank, columns)
+    found = _krylov(analysis, rank, columns)
+    if found is None:
+        return None
+    steps, singular = found
     components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
     below = np.flatnonzero(components < np.finfo(float).eps)
     cut = singular[0] * columns * np.finfo(float).eps
@@ -97,17 +106,19 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
         components=components,
         below_rounding=int(below[0]) + 1 if len(below) else None,
         numerical_rank=int((singular > cut).sum()),
-        condition=_condition(network, rank),
+        condition=_condition(network, rank, len(singular)),
     )
 
 
-def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats]:
+def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats] | None:
     """Lengths of Arnoldi's steps and singular values of K, from the directions that are seen."""
     with contextlib.suppress(UncertainResultError):
         found = krylov_reduction(analysis, INVISIBLE)
         singular = np.asarray(np.linalg.svd(found.R[:, :columns], compute_uv=False), dtype=float)
         return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
     # no decay to speak of: all directions are needed
+    if analysis.network.states > MOST_STATES:
+        return None
     A, mask = analysis.reached.stored, analysis.reached.mask[:, 0]
     mask = mask / np.linalg.norm(mask / np.abs(mask).max()) / np.abs(mask).max()
     with np.errstate(under="ignore"):
@@ -116,9 +127,18 @@ def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats
     return steps, np.asarray(singular, dtype=float)
 
 
-def _condition(network: LinearNetwork, rank: int) -> float:
-    """Condition number of the states' correlations; scales of states are no one's difficulty."""
+def _condition(network: LinearNetwork, rank: int, directions: int) -> float:
+    """Condition number of the states' correlations; scales of states are no one's difficulty.
+
+    Where fewer ``directions`` are seen than there are, what lies outside of them is below a share
+    of the mask, and of the correlations below its square relative to the smallest variance.
+    """
     analysis, white = Analysis.of(network), processes_for(None, network.inputs)
+    if network.states > MOST_STATES:
+        least = float(analysis.state_deviations(white).min())
+        outside = INVISIBLE * float(np.linalg.norm(analysis.reached.mask))
+        hidden = directions < rank and outside**2 * WORST_CONDITION < least**2
+        return WORST_CONDITION if hidden else float("nan")
     G = analysis.direct_covariance(analysis.reached, white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):

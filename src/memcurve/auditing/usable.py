@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,27 +10,33 @@ import numpy as np
 
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError
-from memcurve.inputs import processes_for
+from memcurve.inputs import InputProcess, processes_for
 from memcurve.memory import ask, ask_family
 from memcurve.network import LinearNetwork
 from memcurve.noise import Float32, Float64, Noise, ObservationNoise, noise_of, number_formats
 from memcurve.result import Floats
 from memcurve.solve.analysis import Analysis
+from memcurve.solve.direct import krylov_reduction
 from memcurve.solve.question import Question
 
 #: Noise levels of the picture, two a decade.
 LEVELS = np.logspace(-18, 0, 37)
-#: States up to which the picture is drawn: about a minute there.
+#: States up to which all directions may be needed: about a minute there. Beyond, few must suffice.
 MOST_STATES = 1500
+#: The number format of measuring devices, which verdicts go by unless a noise is given.
+MEASURED = "12 bit"
+#: Curves are kept as far as there is something to see.
+INVISIBLE = 1e-4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Usable:
     """Memory that is left under some noise.
 
     ``level`` is its standard deviation, for input of unit variance (its root mean square where it
     differs between states, NaN where that says little); ``horizon`` is the first lag from which on
-    less than half is left; ``given`` says that the caller gave it.
+    less than half is left; ``given`` says that the caller gave it. ``values`` is the memory curve,
+    as far as there is something to see of it.
     """
 
     name: str
@@ -38,6 +45,7 @@ class Usable:
     error: float
     horizon: int | None
     given: bool = False
+    values: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +65,11 @@ class UsableMemory:
         """The row called ``name``."""
         return next((row for row in self.rows if row.name == name), None)
 
+    @property
+    def measured(self) -> Usable | None:
+        """What is left under the noise given, or else of states recorded as devices do."""
+        return next((row for row in self.rows if row.given), self.at(MEASURED))
+
 
 def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemory:
     """Usable memory in number formats, under the noise given, and against the noise level.
@@ -66,13 +79,13 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     """
     if not network.C.any():
         return UsableMemory(reason="no input enters the network")
-    if network.states > MOST_STATES:
-        return UsableMemory(
-            reason=f"left out: with more than {MOST_STATES} states it takes minutes; "
-            f"memcurve.noise_profile computes it"
-        )
     given, processes = noise_of(noise), processes_for(input, network.inputs)
     try:
+        if network.states > MOST_STATES and not _is_quick(network, processes, given):
+            return UsableMemory(
+                reason=f"left out: the states vary in so many directions that with more than "
+                f"{MOST_STATES} of them it takes minutes; memcurve.noise_profile computes it"
+            )
         deviations = Analysis.of(network).state_deviations(processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
         rows = []
@@ -95,6 +108,23 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     return UsableMemory(tuple(rows), LEVELS, totals)
 
 
+def _is_quick(
+    network: LinearNetwork, processes: tuple[InputProcess, ...], given: Noise | None
+) -> bool:
+    """Whether few directions hold whatever memory is above the noise, so that products with A do.
+
+    Of coloured input, and of noise that enters the recursion, that is not known.
+    """
+    if not all(process.is_white for process in processes):
+        return False
+    if given is not None and given.state(np.ones(1)).any():
+        return False
+    with contextlib.suppress(UncertainResultError):
+        krylov_reduction(Analysis.of(network), float(LEVELS[0]))
+        return True
+    return False
+
+
 class _BothPrecisions(Noise):
     """States in double and in single precision, whose errors differ by a power of two."""
 
@@ -107,4 +137,6 @@ class _BothPrecisions(Noise):
 
 
 def _row(name: str, level: float, curve: MemoryCurve, *, given: bool = False) -> Usable:
-    return Usable(name, level, curve.total, curve.total_error, curve.horizon(), given)
+    seen = np.flatnonzero(curve.values >= INVISIBLE)
+    values = curve.values[: int(seen[-1]) + 1] if len(seen) else curve.values[:1]
+    return Usable(name, level, curve.total, curve.total_error, curve.horizon(), given, values)

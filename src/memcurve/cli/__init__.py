@@ -35,7 +35,17 @@ for _command in (audit, curve, compare, data, explore, paper, sweep):
 def main() -> None:
     """Entry point: ends with an exit code, and with one line on stderr where something is wrong."""
     how: Any = {"result_action": "return_value", "print_error": False, "exit_on_error": False}
-    sys.exit(exit_code(lambda: app(**how)))
+    sys.exit(exit_code(lambda: app(**how), _options))
+
+
+def _options() -> dict[str, str]:
+    """Options of the command that was asked for, by the names of their arguments."""
+    command = app.parse_commands(sys.argv[1:])[1][-1]
+    found = {"inputs": "--input"}  # of functions that take recordings
+    for argument in command.assemble_argument_collection():
+        long = [name for name in argument.names if name.startswith("--")]
+        found |= {argument.field_info.name: long[0]} if long else {}
+    return found
 
 
 Shell = Literal["bash", "zsh", "fish"]

@@ -1,14 +1,18 @@
 """What commands print: tables, notes, reports with charts of braille dots, JSON.
 
-A terminal has some width; in a file or pipe nothing is cut. Texts are shown as they are, less the
-escape sequences that names from files may hold.
+A terminal has some width, and lines are folded at its end, between words; in a file or pipe they
+are whole. Texts are shown as they are, less the escape sequences that names from files may hold.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +24,16 @@ if TYPE_CHECKING:
 #: Columns of a file or pipe; rich would take 80, or those of the terminal behind, and cut there.
 PIPE_WIDTH = 10_000
 #: Columns at least; a narrower terminal wraps lines by itself, and better than cells would be.
-LEAST_WIDTH = 72
+LEAST_WIDTH = 40
 
 #: Lags shown in tables, besides those that mean something.
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
+# where a table may be broken: at blanks, after underscores and before brackets
+_WORD = re.compile(r"\s*(?:\([^\s_(]*|[^\s_(]+)_*|\s*_+")
+# columns of words are at least so wide, or as wide as their longest word, unless that is no word
+# but a name of a file; a text of which less than so much fits beside its row goes below it
+_NARROW, _LONG_WORD, _READABLE = 12, 30, 36
 # columns and rows of a plot, of 2 × 4 dots each, and the bits of these dots
 _PLOT_WIDTH, _PLOT_HEIGHT = 60, 8
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -51,35 +60,38 @@ class Printer:
         )
 
     def line(self, *parts: str | tuple[str, str]) -> None:
-        """Print one line of texts, each as it is or with a style; a terminal wraps it by itself."""
+        """Print texts in one line, each as it is or with a style; a terminal may take several."""
         from rich.text import Text
 
         texts = [styled(part) if isinstance(part, str) else styled(*part) for part in parts]
-        self.console.print(Text.assemble(*texts), soft_wrap=True)
+        self.wrapped(Text.assemble(*texts))
 
-    def wrapped(self, text: Text, prefix: str = "", style: str = "") -> None:
-        """Print one paragraph, each of its lines behind the prefix."""
+    def wrapped(
+        self, text: Text, prefix: str = "", style: str = "", *, hanging: bool = False
+    ) -> None:
+        """Print one paragraph, each of its lines behind the prefix, or behind blanks as wide."""
         from rich.text import Text
 
         for line in text.wrap(self.console, max(self.console.width - len(prefix), 20)):
             line.rstrip()
             self.console.print(Text.assemble((prefix, style), line), soft_wrap=True)
+            prefix = " " * len(prefix) if hanging else prefix
 
     def paragraph(self, content: str, style: str = "", bullet: str = "") -> None:
         """Print a text as one paragraph."""
         from memcurve.report.document import one_line
 
-        self.wrapped(styled(one_line(content), style), bullet)
+        self.wrapped(styled(one_line(content), style), bullet, hanging=True)
 
     def named(self, rows: Iterable[tuple[str, str]]) -> None:
         """Print a name and a text a line."""
         for name, text in rows:
-            self.line((f"{name:>14}", "bold"), f"  {text}")
+            self.wrapped(styled(text), f"{name:>14}  ", "bold", hanging=True)
 
     def notes(self, notes: Iterable[str]) -> None:
         """Print one note a line."""
         for note in notes:
-            self.line(("note:", "yellow"), f" {note}")
+            self.wrapped(styled(note), "note: ", "yellow", hanging=True)
 
     def table(
         self,
@@ -91,23 +103,120 @@ class Printer:
     ) -> None:
         """Print a table without lines, the columns ``right`` aligned to the right.
 
-        Those are numbers and stay whole; words too long for a narrow terminal are folded, never
-        cut. In a file or pipe lines have no blanks at their ends.
+        Those are numbers, and stay whole. Where a terminal is too narrow, heads and words are
+        folded, long texts in the last column go below their rows, and numbers for which there is
+        still no room are left out, with a line that names their columns.
         """
-        from rich.table import Table
+        body = [[styled(cell).plain for cell in row] for row in rows]
+        columns = [
+            _Column(styled(head).plain, [row[k] for row in body], k in right)
+            for k, head in enumerate(heads)
+        ]
+        columns = [column for column in columns if column.natural]
+        room, gap = self.console.width - 2 * indent, 2 + indent
+        if sum(column.natural + gap for column in columns) - gap > room:
+            room, gap = self.console.width - indent, 2
+        beside, below, left_out = _placed(columns, room, gap)
+        for k in range(-1, len(body)):
+            # the next line of each cell, as long as any has one
+            parts = [_folded(c.cells[k] if k >= 0 else c.head, c.width) for c in beside]
+            for cells in itertools.zip_longest(*parts, fillvalue=""):
+                padded = (c.padded(cell) for c, cell in zip(beside, cells, strict=True))
+                line = (" " * indent + (" " * gap).join(padded)).rstrip()
+                self.console.print(styled(line, "bold" if k < 0 else ""), soft_wrap=True)
+            for column in below if k >= 0 else ():
+                if column.cells[k].strip():
+                    head = f"{column.head}: " if column.head else ""
+                    self.wrapped(styled(head + column.cells[k], "dim"), " " * (indent + 4))
+        if left_out:
+            names = ", ".join(left_out)
+            text = f"left out for lack of room: {names}; a wider terminal, a file or --json has all"
+            self.paragraph(text, "dim", " " * indent)
 
-        table = Table(box=None, padding=(0, 2, 0, indent))
-        for k, head in enumerate(heads):
-            justify: Any = "right" if k in right else "left"
-            table.add_column(styled(head), overflow="fold", justify=justify, no_wrap=k in right)
-        for row in rows:
-            table.add_row(*map(styled, row))
-        if sys.stdout.isatty():
-            self.console.print(table)
-            return
-        with self.console.capture() as captured:
-            self.console.print(table)
-        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+@dataclass
+class _Column:
+    """A column of a table: its head, its cells, and the width it is given."""
+
+    head: str
+    cells: list[str]
+    is_number: bool
+    width: int = 0
+
+    @cached_property
+    def natural(self) -> int:
+        """Width without folding."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, (self.head, *self.cells)))
+
+    @cached_property
+    def least(self) -> int:
+        """Width below which a number, or a word that is not too long, would be cut."""
+        from rich.cells import cell_len
+
+        whole = self.cells if self.is_number else []
+        folded = [self.head, *([] if self.is_number else self.cells)]
+        words = [w.strip() for text in folded for w in _WORD.findall(text)]
+        narrow = 0 if self.is_number else min(self.natural, _NARROW)
+        longest = max(map(cell_len, words), default=1)
+        return max(narrow, min(longest, _LONG_WORD), *map(cell_len, whole))
+
+    def padded(self, cell: str) -> str:
+        """A cell with blanks up to the width, before a number and after words."""
+        from rich.cells import cell_len
+
+        blanks = " " * (self.width - cell_len(cell))
+        return blanks + cell if self.is_number else cell + blanks
+
+
+def _placed(
+    columns: list[_Column], room: int, gap: int
+) -> tuple[list[_Column], list[_Column], list[str]]:
+    """The columns that stand side by side, with widths; those below; the names of those left out.
+
+    The first column stays.
+    """
+    beside, below, left_out = list(columns), list[_Column](), list[str]()
+
+    def spare() -> int:
+        return room - sum(column.least + gap for column in beside) + gap
+
+    def fits() -> bool:
+        return sum(column.natural + gap for column in beside) - gap <= room
+
+    last = beside[-1]
+    if not fits() and not last.is_number and spare() + last.least < min(last.natural, _READABLE):
+        below.append(beside.pop())
+    while len(beside) > 1 and spare() < 0:
+        numbers = [k for k, column in enumerate(beside) if k and column.is_number]
+        if numbers:
+            left_out.insert(0, beside.pop(numbers[-1]).head)
+        else:
+            below.insert(0, beside.pop())
+    spared, words = max(spare(), 0), [column for column in beside if not column.is_number]
+    share = min(1.0, spared / max(1, sum(column.natural - column.least for column in words)))
+    for column in (*words, *(column for column in beside if column.is_number)):
+        more = column.natural - column.least
+        # words take what they can get; a head that has to be folded needs no room
+        more = (0 if more > spared else more) if column.is_number else int(share * more)
+        column.width, spared = column.least + more, spared - more
+    if len(beside) == 1:
+        beside[0].width = min(beside[0].natural, room)
+    return beside, below, left_out
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """A text in lines of at most this width, broken between words."""
+    from rich.cells import cell_len, chop_cells
+
+    lines = [""]
+    for word in _WORD.findall(text):
+        for piece in chop_cells(word, width) if cell_len(word.strip()) > width else [word]:
+            if cell_len((lines[-1] + piece).rstrip()) > width:
+                lines.append("")
+            lines[-1] += piece if lines[-1] else piece.lstrip()
+    return [line.rstrip() for line in lines]
 
 
 @contextlib.contextmanager

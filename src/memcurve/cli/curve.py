@@ -41,6 +41,7 @@ def curve(
       memcurve curve network.mat --lags 50
       memcurve curve weights.npy --mask ones --method certified
       memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
+      memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise 1e-3
       memcurve curve --input ar:0.9 --noise 1e-3
       memcurve curve --input ar:0.9 --forecast --lags 20
       memcurve curve --profile --plot usable.png
@@ -50,7 +51,10 @@ def curve(
     ----------
     file
         Network to read: .npz, .mat or .safetensors holding A and C (or W and Win); .npy, .csv or
-        .mtx holding A (with --mask) or [A | C]. Without a file, a built-in ensemble is used.
+        .mtx holding A (with --mask) or [A | C]; edges as text, .csv, .tsv, .txt or .edges, with
+        the columns source, target and weight (source drives target, A[target, source]; weight 1
+        without it), also packed, .csv.gz; .graphml or .gml. Without a file, a built-in ensemble is
+        used.
     method
         exact: rounding accuracy in milliseconds; certified: proven bounds; the others are the
         paper's, without an error bound.

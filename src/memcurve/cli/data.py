@@ -13,25 +13,16 @@ from cyclopts import Parameter
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, writing
 from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole
-from memcurve.cli.process import UsageError, require_other_files
+from memcurve.cli.process import UsageError, as_options, require_other_files
+from memcurve.notes import Note
 
 if TYPE_CHECKING:
     from memcurve.curve import MemoryCurve
     from memcurve.data.capacity import Capacity
-    from memcurve.notes import Note
 
 Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "thresholded"]
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
-# what errors name by its argument, as it is called here
-_WORDS = {
-    "checks=False": "--no-checks",
-    "`inputs` as array or path": "--input FILE",
-    "`input_name`": "--input-name",
-    "input_name=": "--input-name ",
-    "`state_names`": "--state-names",
-    "state_names=": "--state-names ",
-}
 
 
 @Parameter(name="*")
@@ -42,12 +33,20 @@ class RecordingOptions:
     Parameters
     ----------
     input
-        File of the input, where it is not in that of the states.
+        File of the input, where it is not in that of the states; or else --input-name.
     state_names
         Name of the states' array (default: states, X or x), or names of the columns that are
-        states (default: all but the input).
+        states (default: all but the input and clocks), also "ch*" and ch0-ch29. Columns without
+        names have their numbers, from 0 on.
     input_name
-        Name of the input's array or column. Default: z, u, input or inputs.
+        Name of the input's array or column, or names of the columns of several inputs. Default: z,
+        u, input or inputs.
+    drop
+        Columns that are no states, named in the same way.
+    rows
+        Rows to take, FROM:TO or FROM:TO:STEP, counted from 0, TO left out.
+    shift
+        Steps by which the states are late: row t + SHIFT of the states belongs to input t.
     lags
         Number of lags, from 0 on. Default: twice the number of states, or up to 100 for few states
         in many rows.
@@ -66,9 +65,14 @@ class RecordingOptions:
         Look for what is wrong with the recording first.
     """
 
-    input: Path | None = None
-    state_names: Annotated[list[str] | None, SEVERAL] = None
-    input_name: str | None = None
+    input: Annotated[list[str] | None, SEVERAL] = None
+    state_names: Annotated[
+        list[str] | None, SEVERAL, Parameter(name=("--states", "--state-names"))
+    ] = None
+    input_name: Annotated[list[str] | None, SEVERAL] = None
+    drop: Annotated[list[str] | None, SEVERAL] = None
+    rows: str | None = None
+    shift: Whole = 0
     lags: Whole | None = None
     washout: Whole = 0
     noise_floor: float = 1e-12
@@ -77,50 +81,76 @@ class RecordingOptions:
     innovations: bool | None = None
     checks: bool = True
 
+    @property
+    def input_file(self) -> Path | None:
+        """The file that --input names, if it does."""
+        from memcurve.io.arrays import ending_of
+        from memcurve.io.recordings import FORMATS
+
+        path = Path(self.input[0]) if self.input is not None and len(self.input) == 1 else None
+        is_file = path is not None and (ending_of(path) in FORMATS or path.is_file())
+        return path if is_file else None
+
     def curve(self, states: Path, **changes: Any) -> MemoryCurve:
         """The memory curve, with what is given in place of the options."""
         import warnings
 
         from memcurve import RecordingWarning, memory_from_data
 
-        arguments = {**vars(self), **self._names(), "progress": sys.stderr.isatty(), **changes}
+        names = ("lags", "washout", "noise_floor", "level", "estimator", "innovations", "checks")
+        given = {name: getattr(self, name) for name in names}
+        arguments = {**given, **self._which(), "progress": sys.stderr.isatty(), **changes}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordingWarning)  # among the findings
-            return memory_from_data(states, arguments.pop("input"), **arguments)
+            return memory_from_data(states, self.input_file, **arguments)
 
     def all_curves(self, states: Path) -> list[MemoryCurve]:
         """The curves of all estimators; the recording is checked once, unless columns go."""
         from memcurve.data.estimators import ESTIMATORS
-        from memcurve.io import open_recording
 
         first = self.curve(states)
-        columns = open_recording(states, self.input, **self._names()).columns
         same = {
-            "checks": self.checks and first.diagnostics["states"] < columns,
+            "checks": self.checks and "kept" in first.diagnostics,
             "innovations": "ar_order" in first.diagnostics,
         }
         return [first, *(self.curve(states, estimator=name, **same) for name in ESTIMATORS)]
 
-    def capacity(self, states: Path) -> Capacity:
-        """The capacity by degree; the recording is loaded whole."""
+    def capacity(self, states: Path, memory: MemoryCurve) -> Capacity:
+        """The capacity by degree, of the columns its memory is of; they are loaded whole."""
         from memcurve import capacity_from_data
         from memcurve.io import open_recording
 
-        source = open_recording(states, self.input, **self._names())
+        source = open_recording(states, self.input_file, **self._which())
         X, z = next(iter(source.chunks(source.length)))
+        X = X[:, memory.diagnostics.get("kept", slice(None))]
         return capacity_from_data(X, z, washout=self.washout, name=source.name)
 
-    def _names(self) -> dict[str, Any]:
-        names = self.state_names
-        states = names[0] if names is not None and len(names) == 1 else names
-        return {"state_names": states, "input_name": self.input_name}
+    def _which(self) -> dict[str, Any]:
+        """The arrays, columns and rows to take."""
+        names, name = self.state_names, self.input_name
+        if self.input is not None and self.input_file is None:
+            if name is not None:
+                given = " ".join(self.input)
+                raise UsageError(f"--input {given} is no file, and --input-name is given too.")
+            name = self.input
+        return {
+            "state_names": names[0] if names is not None and len(names) == 1 else names,
+            "input_name": name[0] if name is not None and len(name) == 1 else name,
+            "drop": self.drop or (),
+            "rows": self.rows,
+            "shift": self.shift,
+        }
 
 
 RECORDING = RecordingOptions()
+# what findings and notes name by its argument, as it is called here
+_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in vars(RECORDING)}
+_OPTIONS |= {"state_names": "--states"}
 
 
 def data(
     states: Path,
+    /,
     *,
     recording: RecordingOptions = RECORDING,
     capacity: Flag = False,
@@ -136,8 +166,9 @@ def data(
 
       memcurve data states.npy --input input.npy --washout 500 --plot memory.png
       memcurve data recording.npz --lags 200
-      memcurve data recording.mat --state-names firing_rates --input-name stimulus
-      memcurve data recording.csv --state-names x0 x1 x2 --input-name u --json
+      memcurve data recording.mat --states firing_rates --input stimulus
+      memcurve data recording.csv --states x0-x2 --input u --rows 100:1500 --json
+      memcurve data recording.csv.gz --drop x1 --washout 100
       memcurve data recording.h5 --noise-floor 0.01 --level 0.99
       memcurve data recording.npz --capacity
       memcurve data recording.npz --compare --plot compare.png
@@ -147,7 +178,7 @@ def data(
     states
         Recording to read, in chunks: a row for each time, already driven by the input of that
         time. .npy holds the states; .npz, .mat and .h5 arrays by name, .parquet, .csv and .txt
-        columns, with the input among them or in --input FILE.
+        (also .csv.gz) columns, with the input among them or in --input FILE.
     capacity
         Also the nonlinear capacity by degree: of products of past inputs; the recording is then
         loaded whole. With --json both are printed, as "memory" and "capacity".
@@ -161,20 +192,12 @@ def data(
     json
         Print the result as JSON instead of tables.
     """
-    for file in (states, recording.input):
+    for file in (states, recording.input_file):
         require_other_files(file, plot, save, what="recording")
     if compare and (capacity or recording.estimator != "regression"):
         raise UsageError("--compare takes all estimators; leave out --estimator and --capacity.")
-    try:
-        curves = recording.all_curves(states) if compare else [recording.curve(states)]
-        processing = recording.capacity(states) if capacity else None
-    except ValueError as error:
-        if len(error.args) == 1:
-            text = str(error)
-            for argument, option in _WORDS.items():
-                text = text.replace(argument, option)
-            error.args = (text,)
-        raise
+    curves = recording.all_curves(states) if compare else [recording.curve(states)]
+    processing = recording.capacity(states, curves[0]) if capacity else None
     with writing(curves[0], plot=plot, save=save, draw=lambda: _drawn(curves)):
         if json:
             print(_json(curves, processing))
@@ -254,27 +277,31 @@ def _print_findings(printer: Printer, result: MemoryCurve) -> None:
         return
     for k, one in enumerate(findings):
         head, level = ("" if k else "checks"), one["level"]
-        said = f" {one['message']}; {one['remedy']}"
+        said = as_options(f" {one['message']}; {one['remedy']}", _OPTIONS)
         printer.line((f"{head:>14}", "bold"), "  ", (f"{level}:", _COLOURS[level]), said)
 
 
 def _other_notes(result: MemoryCurve) -> list[Note]:
     """The notes besides the findings."""
-    return [note for note in result.notes if note.kind != "finding"]
+    notes = [note for note in result.notes if note.kind != "finding"]
+    return [Note(note.kind, as_options(note, _OPTIONS)) for note in notes]
 
 
 def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
     known = result.diagnostics
     error = "" if math.isnan(result.total_error) else f" ± {result.total_error:.2g}"
-    span = f"over lags {result.lags[0]} … {known.get('end_lag', result.lags[-1])}"
+    end = known.get("end_lag", result.lags[-1])
+    span = f"over lags {result.lags[0]} … {end}" if end >= 0 else "(no lag stands out from noise)"
     rows = [
         ("recording", f"{result.network}: {known['rows']} rows of {known['states']} states"),
         ("estimator", str(result.options["estimator"])),
         ("total memory", f"{result.total:.4f}{error} {span}"),
     ]
-    if "total_cut" in known:
+    if known.get("last_lag", -1) >= 0:
         cut = f"{known['total_cut']:.4f} ± {known['total_cut_error']:.2g}"
         rows.append(("total cut", f"{cut} up to the last significant lag, {known['last_lag']}"))
+    for k, value in enumerate(known.get("channel_totals", [])):
+        rows.append((f"input {k}", f"{value:.4f} ± {known['channel_errors'][k]:.2g}"))
     if "raw_total" in known:
         text = f"{known['raw_total']:.4f} of the coloured input itself, lags not being independent"
         rows.append(("raw total", text))

@@ -69,24 +69,27 @@ class NetworkOptions:
     Parameters
     ----------
     ensemble
-        Built-in ensemble (default sparse_normal for compare, else normal).
+        Built-in ensemble (default normal for curve, else sparse_normal).
     size
         Number of nodes of the ensemble (default 100).
     spectral_radius
-        Spectral radius of the ensemble (0.9 where it has one).
+        Spectral radius of the ensemble (0.9 where it has one); A of a file is scaled to it.
     density
         Share of non-zero weights of a sparse ensemble (default 0.1).
     seed
         Seed of everything drawn at random.
     mask
         Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
-        the name of an array in it or another file. Default: the file's, or the ensemble's own.
+        the name of an array in it, another file, names of nodes (a,b,c), or a text with a name a
+        line (and a weight behind it). Default: the file's, or the ensemble's own.
     inputs
         Number of inputs of the ensemble (default 1), each with a mask of its own.
     readout
-        Nodes that can be read, e.g. 0,3,5-9. Default: all.
+        Nodes that can be read, e.g. 0,3,5-9, or names of nodes. Default: all.
     matrix
-        Name of the connectivity in FILE, where it is not A or W.
+        Name of the connectivity in FILE, where it is not A or W; of the column of weights.
+    edges
+        Whether a text lists edges or is a matrix, where its first lines do not tell.
     input
         Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
         for several inputs one for all, or one each.
@@ -105,6 +108,7 @@ class NetworkOptions:
     inputs: Whole | None = None
     readout: str | None = None
     matrix: str | None = None
+    edges: bool | None = None
     input: Annotated[list[str] | None, SEVERAL] = None
     noise: Annotated[list[str] | None, SEVERAL] = None
 
@@ -114,6 +118,7 @@ class NetworkOptions:
         given = {name: getattr(self, name) for name in names}
         options = {name: value for name, value in given.items() if value is not None}
         if file is not None:
+            options.pop("spectral_radius", None)
             for name in options:
                 raise UsageError(
                     f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
@@ -121,14 +126,32 @@ class NetworkOptions:
                 )
             from memcurve.io import load_masked
 
-            network = load_masked(file, self.mask, seed=self.seed, matrix=self.matrix)
-        elif self.matrix is not None:
-            raise UsageError("--matrix names an array in a file; give the file, or leave it out.")
+            network = load_masked(
+                file,
+                self.mask,
+                seed=self.seed,
+                matrix=self.matrix,
+                edges=self.edges,
+                spectral_radius=self.spectral_radius,
+            )
+        elif self.matrix is not None or self.edges is not None:
+            told = "--edges is about" if self.matrix is None else "--matrix names an array in"
+            raise UsageError(f"{told} a file; give the file, or leave it out.")
         else:
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
         if self.readout is None:
             return network
-        return network.replace(readout=_node_list(self.readout))
+        return network.replace(readout=self._read(self.readout, network.labels))
+
+    def _read(self, text: str, labels: tuple[str, ...] | None) -> list[int] | list[str]:
+        """The nodes read, by their names where they have some: 5-9 is then from name to name."""
+        if labels is None:
+            return _node_list(text)
+        names = [name.strip() for name in text.split(",")]
+        if not {*names} <= {*labels}:
+            with contextlib.suppress(UsageError):
+                return [str(node) for node in _node_list(text)]
+        return names
 
     def _drawn(
         self, ensemble: str, size: int = 100, inputs: int = 1, **options: float

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnusedCliTokensError
 
 FINE = 0
 FAILED = 1
@@ -32,6 +33,11 @@ Exit codes:
 # ValueErrors are LinAlgError, UnstableNetworkError and UnicodeError. Anything else is a mistake in
 # this package and shows its traceback
 _USER_ERRORS = (ValueError, TypeError, ImportError, OverflowError)
+# an argument as Python writes it: `name`, name='value', name=3 or name=[...]
+_ARGUMENT = re.compile(
+    r"`(?P<quoted>[a-z_]+)`"
+    r"|`?\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\[[^\]]*\]|True|False|[-+\d.][\w.:+-]*\b)`?"
+)
 
 
 class UsageError(ValueError):
@@ -52,8 +58,27 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
         written.add(path)
 
 
-def exit_code(command: Callable[[], object]) -> int:
+def as_options(text: str, options: Mapping[str, str]) -> str:
+    """A text that speaks of arguments of a function, with the options of a command instead."""
+
+    def spelled(match: re.Match[str]) -> str:
+        option, value = options.get(match["quoted"] or match["name"]), match["value"] or ""
+        if option is None:
+            return match[0]
+        if value in ("True", "False"):
+            return option if value == "True" else option.replace("--", "--no-", 1)
+        return " ".join([option, value.strip("[]'").replace("...", "NAME")]).rstrip()
+
+    return _ARGUMENT.sub(spelled, text)
+
+
+def exit_code(
+    command: Callable[[], object], options: Callable[[], Mapping[str, str]] = dict
+) -> int:
     """Call ``command`` and return the exit code of the process.
+
+    ``options`` tells its options by their names in Python, which messages speak of.
+
 
     An integer that ``command`` returns is passed on. Errors that are the user's doing end in one
     line on stderr, or in their traceback where the command line has ``--verbose``.
@@ -81,14 +106,22 @@ def exit_code(command: Callable[[], object]) -> int:
         return FINE
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (CycloptsError, UsageError) as error:
+    except UnusedCliTokensError as error:
+        more = ", ".join(map(repr, error.unused_tokens or ()))
+        text = f"there is more than this command takes: {more}; leave it out, or see --help."
+        return _reported(error, text, USAGE)
+    except CycloptsError as error:
         return _reported(error, str(error), USAGE)
+    except UsageError as error:
+        return _reported(error, as_options(str(error), options()), USAGE)
     except MemoryError as error:
-        return _reported(error, str(error) or "out of memory; ask for fewer nodes or lags.", FAILED)
+        text = as_options(str(error), options()) or "out of memory; ask for fewer nodes or lags."
+        return _reported(error, text, FAILED)
     except OSError as error:
         return _reported(error, _without_number(error), FAILED)
     except (*_USER_ERRORS, UncertainResultError) as error:
-        return _reported(error, str(error) or type(error).__name__, FAILED)
+        text = as_options(str(error), options()) or type(error).__name__
+        return _reported(error, text, FAILED)
     return code if isinstance(code, int) else FINE
 
 

@@ -11,7 +11,8 @@ on as many rows: half of them the first ones, half from the middle on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,13 +32,20 @@ EPS = float(np.finfo(float).eps)
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
 LEAST = 20
+#: A clock's steps differ from their median by at most this share, but for a few: it may pause.
+JITTER, MOST_STEPS = 0.25, 0.9
 #: Number formats with their digits; a lattice of more levels than 2 to the last number is the
 #: format's own, not an AD converter's.
 FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
 
 
 def check_recording(
-    states: ArrayLike, inputs: ArrayLike, *, washout: int = 0, level: float = 1e-4
+    states: ArrayLike,
+    inputs: ArrayLike,
+    *,
+    washout: int = 0,
+    level: float = 1e-4,
+    names: Sequence[str] = (),
 ) -> Findings:
     """Look for whatever would falsify the memory computed from a recording.
 
@@ -51,9 +59,15 @@ def check_recording(
         Rows at the start not to look at.
     level : float
         Chance of a false alarm, for each of the tests.
+    names : sequence of str
+        What findings call the columns, if not by their numbers.
 
     Notes
     -----
+    *Columns.* Those that are NaN in most rows, are constant, count the rows (a clock: equal steps,
+    up to rounding, or nearly equal ones) or copy another hold nothing, and are not among ``kept``.
+    NaN elsewhere is taken for a row that is missing: the tests see the median there.
+
     *Alignment.* Of independent inputs, states know nothing of those to come: R²_k of z_{t+k} on
     x_t, k > 0, is Beta(N/2, (n − 1 − N)/2) distributed, and so is R²_{−k} for inputs that have not
     reached the states yet. A lag into the future with more means that the states lead; dead lags
@@ -73,14 +87,16 @@ def check_recording(
     >>> states = np.stack([np.roll(z, k) for k in range(4)], axis=1)
     >>> print(check_recording(states[10:990], z[12:992]))
     warning: the states are late by 2 steps: they hold nothing of the input at lags 0 to 1 and \
-R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the system's own
+R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this delay is the system's own
     """
     x, z = _validated(states, inputs, require_limit(washout, "washout"))
     level = require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
     if broken := _not_finite(x, z, washout):
         return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
     found: list[Finding] = []
-    kept = _distinct_columns(x, found)
+    named = _Named(names)
+    x, z, some = _without_gaps(x, z, named, found)
+    kept = _distinct_columns(x, some, named, found)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
         message = f"the input is constant, {z[0]:g}: there is nothing to remember"
@@ -95,7 +111,7 @@ R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the syst
     head, body = (x[a : a + half][:, kept].astype(float) for a in (0, rows // 2))
     floor, step = _check_storage(body, z, found)
     if not period:  # a repeated peak is no clipping
-        _check_clipping(x, kept, found)
+        _check_clipping(x, kept, named, found)
     start = _check_transient(head, body, washout, level, found)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
@@ -117,6 +133,38 @@ R² = 1.00 at lag 2; pass states[2:], inputs[:-2], unless this delay is the syst
     )
 
 
+#: Findings that are about the input, or its relation to the states.
+_OF_INPUT = (
+    "not_finite", "missing_rows", "constant_input", "repeated", "coloured", "dependent",
+    "two_valued", "alignment_untested", "unpaired", "misaligned",
+)  # fmt: skip
+
+
+def merged(channels: Sequence[Findings]) -> Findings:
+    """Findings of several inputs of the same states: of the states those of the first."""
+    if len(channels) == 1:
+        return channels[0]
+    found = [one for one in channels[0] if one.name not in _OF_INPUT]
+    silent = [any(one.name == "unpaired" for one in each) for each in channels]
+    leads = [each.shift < 0 for each in channels]
+    # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
+    # that follows another
+    excused: dict[str, Level] = {} if all(silent) else {"unpaired": "info"}
+    if not all(lead or mute for lead, mute in zip(leads, silent, strict=True)):
+        excused["misaligned"] = "warning"
+    for k, each in enumerate(channels):
+        for one in (one for one in each if one.name in _OF_INPUT):
+            level = excused.get(one.name, one.level)
+            found.append(replace(one, level=level, message=f"input {k}: {one.message}"))
+    order = ("error", "warning", "info")
+    return replace(
+        channels[0],
+        found=tuple(sorted(found, key=lambda one: order.index(one.level))),
+        coloured=any(each.coloured for each in channels),
+        period=next((each.period for each in channels if each.period), None),
+    )
+
+
 def _validated(states: Any, inputs: Any, washout: int) -> tuple[NDArray[Any], Floats]:
     """Views of what was passed, less the washout, if it has the form of a recording."""
     x, z = _real(states, "states"), _real(inputs, "inputs")
@@ -129,8 +177,8 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[NDArray[Any], Fl
         z = z[:, 0]
     if z.ndim != 1:
         raise ValueError(
-            f"`inputs` must be one series of T values, got shape {z.shape}; several inputs are not "
-            f"supported: pass one column, e.g. inputs[:, 0]."
+            f"`inputs` must be one series of T values, got shape {z.shape}; of several inputs "
+            f"pass one column after the other, e.g. inputs[:, 0]."
         )
     if len(x) != len(z):
         remedy = "cut them to the same time steps, row t of `states` being driven by inputs[t]"
@@ -168,8 +216,21 @@ def _real(value: Any, argument: str) -> NDArray[Any]:
     return array
 
 
+class _Named:
+    """Columns by their names, where they have some."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def __call__(self, indices: Iterable[int], most: int = 5) -> str:
+        """The first few, separated by commas."""
+        texts = [str(self._names[i] if len(self._names) else int(i)) for i in indices]
+        return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+
+
 def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
-    bad = ~(np.isfinite(x).all(axis=1) & np.isfinite(z))
+    """An infinite number is no gap, but something that went wrong."""
+    bad = np.isinf(x).any(axis=1) | np.isinf(z)
     if not bad.any():
         return None
     ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
@@ -178,11 +239,77 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
     return Finding(
         "error",
         "not_finite",
-        f"{bad.sum()} of {len(z)} rows hold NaN or infinite numbers, the first is row "
-        f"{int(ends[1])}; nothing else was checked",
-        f"rows taken out would break the order in time: cut to the longest stretch without, "
-        f"[{first}:{last}] of both, {last - first} rows",
+        f"{bad.sum()} of {len(z)} rows hold infinite numbers, the first is row {int(ends[1])}; "
+        f"nothing else was checked",
+        f"find out what overflowed; the longest stretch without is rows='{first}:{last}', "
+        f"{last - first} rows",
     )
+
+
+def _without_gaps(
+    x: NDArray[Any], z: Floats, named: _Named, found: list[Finding]
+) -> tuple[NDArray[Any], Floats, Indices]:
+    """States and input with medians in place of NaN, and the columns that are there mostly."""
+    gaps = np.isnan(x)
+    if not gaps.any() and not np.isnan(z).any():
+        return x, z, np.arange(x.shape[1])
+    empty = 2 * gaps.sum(axis=0) > len(x)
+    some = np.flatnonzero(~empty)
+    if empty.any():
+        message = f"{empty.sum()} of {x.shape[1]} columns are NaN in most rows: "
+        message += named(np.flatnonzero(empty))
+        remedy = "they are left out" if len(some) else "record the states again"
+        level: Level = "warning" if len(some) else "error"
+        found.append(Finding(level, "empty_columns", message, remedy))
+    missing = gaps[:, some].any(axis=1) | np.isnan(z)
+    if missing.any():
+        rows = len(z) - int(missing.sum())
+        message = f"{missing.sum()} of {len(z)} rows hold NaN, the first is row "
+        message += f"{int(missing.argmax())} after the washout"
+        if 2 * rows < len(z):
+            worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
+            message += f"; most of them in the columns {named(worst[:3])}"
+        remedy = "they are left out, and rows with NaN among their past inputs; nothing to do "
+        remedy += "unless what was recorded decides which rows are missing"
+        level = "warning" if rows > len(some) else "error"
+        found.append(Finding(level, "missing_rows", message, remedy))
+    filled = x.astype(float)
+    for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
+        filled[gaps[:, column], column] = _median(filled[:, column])
+    filled[:, empty] = 0.0
+    return filled, without_nan(z), some
+
+
+def without_nan(z: Floats) -> Floats:
+    """A series with its median in place of NaN."""
+    gaps = np.isnan(z)
+    return np.where(gaps, _median(z), z) if gaps.any() else z
+
+
+def _median(series: Floats) -> float:
+    known = series[~np.isnan(series)]
+    return float(np.quantile(known, 0.5, method="nearest")) if len(known) else 0.0
+
+
+def counts_rows(column: NDArray[Any]) -> bool:
+    """Whether a column is a clock: time, or the number of the row.
+
+    Its steps go one way, and are equal up to the rounding of what was printed, so that the column
+    keeps within a step of a straight line, or nearly equal: those of a computer's clock jitter.
+    """
+    steps = np.diff(column[:LEAST].astype(float))
+    if not ((steps >= 0).all() or (steps <= 0).all()):  # soon seen of most
+        return False
+    series = column[np.isfinite(column)].astype(float)
+    steps = np.diff(series)
+    if len(steps) < LEAST - 1 or not ((steps >= 0).all() or (steps <= 0).all()):
+        return False
+    if np.count_nonzero(steps) < LEAST // 2:  # a switch, no clock
+        return False
+    line = np.linspace(series[0], series[-1], len(series))
+    middle = np.median(steps)
+    even = abs(steps - middle) <= JITTER * abs(middle)
+    return bool(abs(series - line).max() <= abs(steps).max() or even.mean() >= MOST_STEPS)
 
 
 def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
@@ -281,17 +408,24 @@ def _period(z: Floats, level: float) -> int | None:
     return int(lags[first + np.argmax(np.append(np.diff(r[first:]) <= 0, True))])
 
 
-def _distinct_columns(x: NDArray[Any], found: list[Finding]) -> Indices:
-    """Columns that vary and are no affine copy of an earlier one."""
+def _distinct_columns(
+    x: NDArray[Any], some: Indices, named: _Named, found: list[Finding]
+) -> Indices:
+    """Those of ``some`` columns that vary, are no clock and no affine copy of an earlier one."""
     low, high = x.min(axis=0).astype(float), x.max(axis=0).astype(float)
-    constant = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
-    kept = np.flatnonzero(~constant)
-    if constant.any():
-        message = f"{constant.sum()} of {len(low)} columns are constant: "
-        message += _listed(np.flatnonzero(constant))
+    still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
+    constant, kept = some[still[some]], some[~still[some]]
+    if len(constant):
+        message = f"{len(constant)} of {len(low)} columns are constant: {named(constant)}"
         remedy = "leave them out, they hold nothing" if len(kept) else "record the states again"
         level: Level = "warning" if len(kept) else "error"
         found.append(Finding(level, "constant_columns", message, remedy))
+    clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
+    if len(clocks):
+        kept = np.setdiff1d(kept, clocks)
+        message = f"{len(clocks)} of {len(low)} columns count the rows, as time does, and are no "
+        message += f"states: {named(clocks)}"
+        found.append(Finding("info", "clocks", message, "they are left out"))
     sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
     # 1 − |r| is quadratic in the difference: a first look only
     alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
@@ -302,17 +436,11 @@ def _distinct_columns(x: NDArray[Any], found: list[Finding]) -> Indices:
     }
     if copies:
         copy, original = min(copies.items())
-        message = f"{len(copies)} columns equal earlier ones up to scale and offset: {copy} equals "
-        message += f"{original}" + (" …" if len(copies) > 1 else "")
-        remedy = f"leave out {_listed(sorted(copies))}: a linear readout gains nothing from them"
+        message = f"{len(copies)} columns equal earlier ones up to scale and offset: "
+        message += f"{named([copy])} equals {named([original])}" + (" …" if len(copies) > 1 else "")
+        remedy = f"leave out {named(sorted(copies))}: a linear readout gains nothing from them"
         found.append(Finding("warning", "equal_columns", message, remedy))
     return np.setdiff1d(kept, list(copies)).astype(np.int64)
-
-
-def _listed(indices: Iterable[int], most: int = 5) -> str:
-    """The first few, separated by commas."""
-    texts = [str(int(i)) for i in indices]
-    return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
 
 
 def _affinely_equal(one: Floats, other: Floats) -> bool:
@@ -396,7 +524,7 @@ def _lattice_step(column: Floats, distinct: int) -> float:
     return np.nan
 
 
-def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> None:
+def _check_clipping(x: NDArray[Any], kept: Indices, named: _Named, found: list[Finding]) -> None:
     """Look for columns that sit at an extreme far more often than next to it."""
     clipped: dict[int, None] = {}  # ordered sets of columns
     rectified: dict[int, None] = {}
@@ -416,12 +544,12 @@ def _check_clipping(x: NDArray[Any], kept: Indices, found: list[Finding]) -> Non
                 most = max(most, share)
     if clipped:
         message = f"{len(clipped)} columns sit at their largest or smallest value in up to "
-        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({_listed(clipped)})"
+        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({named(clipped)})"
         remedy = "widen the recorder's range or drive the system less"
         found.append(Finding("warning", "clipped", message, remedy))
     if rectified:
         message = f"{len(rectified)} columns have their extreme at zero in 1 % of the rows or "
-        message += f"more: rectified ({_listed(rectified)})"
+        message += f"more: rectified ({named(rectified)})"
         found.append(Finding("info", "rectified", message, "as it should be for rectifying nodes"))
 
 
@@ -524,14 +652,17 @@ def _check_alignment(
     if k < 0:
         message = f"the states lead by {_steps(-k)}: they hold R² = {largest:.2f} of the input "
         message += f"{_steps(-k)} ahead (by chance up to {cuts.max():.2f})"
-        remedy = f"pass states[:{k}], inputs[{-k}:], dropping the first {_steps(-k, 'input')}; "
+        remedy = f"take shift={k}, states[:{k}] with inputs[{-k}:]; "
         remedy += "filters that look ahead show like this too"
         found.append(Finding("error", "misaligned", message, remedy))
     elif k > 0:
         dead = "lag 0" if k == 1 else f"lags 0 to {k - 1}"
         message = f"the states are late by {_steps(k)}: they hold nothing of the input at {dead} "
         message += f"and R² = {largest:.2f} at lag {k}"
-        remedy = f"pass states[{k}:], inputs[:-{k}], unless this delay is the system's own"
+        remedy = (
+            f"take shift={k}, states[{k}:] with inputs[:-{k}], unless this delay is the system's"
+        )
+        remedy += " own"
         found.append(Finding("warning", "misaligned", message, remedy))
     return k
 
@@ -554,8 +685,8 @@ def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
     return float(max(cuts))
 
 
-def _steps(count: int, word: str = "step") -> str:
-    return f"{count} {word}" + ("" if count == 1 else "s")
+def _steps(count: int) -> str:
+    return f"{count} step" + ("" if count == 1 else "s")
 
 
 def _shares(basis: Floats, target: Floats, reach: int) -> Floats:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from memcurve.curve import MemoryCurve
-from memcurve.io.recordings import Source, lagged, require_rows
+from memcurve.io.recordings import Source, lagged, present, require_rows
 from memcurve.notes import Note
 from memcurve.result import Floats
 
@@ -96,17 +96,20 @@ ESTIMATORS = {function.__name__: function for function in _NOTES}
 def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
     """The curve that one of them gives; the recording is loaded whole."""
     Z, X = lagged(recording, lags, start, recording.length)
+    there = present(Z, X)
+    Z, X = Z[there], X[there]
     require_rows(*X.shape)
     function = ESTIMATORS[estimator]
-    values = function(X, Z)
+    channels = function(X, Z).reshape(lags, -1)
+    values = channels.sum(axis=1)
     return MemoryCurve(
         lags=np.arange(lags),
         values=values,
         error=np.full(lags, np.nan),
-        loss=1 - values,
+        loss=channels.shape[1] - values,
         total=float(values.sum()),
         rank=None,
-        channels=values[:, None],
+        channels=channels,
         method=f"data: {estimator}",
         notes=(
             Note("method", _NOTES[function]),

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from memcurve.arguments import require_limit, require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve
-from memcurve.data.autocorrelation import Autoregression, fit_autoregression
-from memcurve.data.checks import check_recording
+from memcurve.data.autocorrelation import correlation, fit_autoregression
+from memcurve.data.checks import check_recording, counts_rows, merged, without_nan
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
-from memcurve.data.regression import SECOND_PASS, regression_curve
+from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve
 from memcurve.errors import RecordingWarning
-from memcurve.io.recordings import Source, View, first_rows, lagged, open_recording, within_range
+from memcurve.io.recordings import (
+    Names,
+    Source,
+    View,
+    first_rows,
+    lagged,
+    open_recording,
+    present,
+    within_range,
+)
+from memcurve.limits import require_room
 from memcurve.notes import Note
 from memcurve.progress import Progress
 from memcurve.result import Floats
@@ -26,6 +35,8 @@ from memcurve.result import Floats
 USUAL_LAGS = 100
 #: Rows that are checked of a recording that is longer.
 CHECKED_ROWS = 60_000
+#: Correlations of independent inputs, in standard deviations, are below this.
+RELATED = 5.0
 
 
 def memory_from_data(
@@ -39,8 +50,11 @@ def memory_from_data(
     estimator: str = "regression",
     innovations: bool | None = None,
     checks: bool = True,
-    state_names: str | Sequence[str] | None = None,
-    input_name: str | None = None,
+    state_names: Names | None = None,
+    input_name: Names | None = None,
+    drop: Names = (),
+    rows: slice | str | None = None,
+    shift: int = 0,
     progress: Progress = False,
 ) -> MemoryCurve:
     """Memory of a network known by its recorded states, lag by lag and in total.
@@ -51,9 +65,12 @@ def memory_from_data(
     ----------
     states : (T, N) array or path
         Row t already driven by ``inputs[t]``; or a file, which is read in chunks and need not fit
-        into memory: .npy, .npz, .mat, .h5, .parquet, .csv.
-    inputs : (T,) array or path, optional
-        The input; None where it is in the same file as the states.
+        into memory: .npy, .npz, .mat, .h5, .parquet, .csv, .txt, .csv.gz. Rows that hold NaN, or
+        have NaN among their past inputs, are left out; so are columns that count the rows.
+    inputs : (T,) or (T, d) array or path, optional
+        The input; None where it is in the same file as the states. Of several, which should be
+        independent, ``channels`` has the memory of each, and ``values`` their sum; the totals of
+        each are ``channel_totals`` among the diagnostics.
     lags : int, optional
         Number of lags from 0 on. By default 2N, or up to 100 for few states in many rows; for
         innovations of a coloured input as many more as it takes them to come out; never more than
@@ -73,8 +90,9 @@ def memory_from_data(
     checks : bool
         Whether to look for what is wrong with the recording first. What makes any number
         meaningless raises a ValueError; the rest is among the notes, and warned of.
-    state_names, input_name
-        Which arrays or columns of a file, see :func:`memcurve.io.open_recording`.
+    state_names, input_name, drop, rows, shift
+        Which arrays, columns and rows, e.g. ``state_names="ch*"``, ``drop="ch7"``,
+        ``rows=slice(100, 4000)``; see :func:`memcurve.io.open_recording`.
     progress : bool or callable
         Show a bar on stderr, or call ``progress(label, done, total)``.
 
@@ -97,34 +115,51 @@ def memory_from_data(
     >>> round(curve.total, 4)
     20.0
     """
-    source = open_recording(states, inputs, state_names=state_names, input_name=input_name)
+    which: dict[str, Any] = {"drop": drop, "rows": rows, "shift": shift}
+    source = open_recording(states, inputs, state_names=state_names, input_name=input_name, **which)
     washout = require_limit(washout, "washout")
     floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
     level = require_number(level, "level", "between 0 and 1", lambda p: 0 < p < 1)
     table_entry(dict.fromkeys(["regression", *ESTIMATORS]), estimator, "estimator")
+    _require_room(source, lags)
     recording = within_range(source)
     notes: list[Note] = []
     further: dict[str, Any] = {"washout": washout}
     if checks:
         findings = _checked(recording, washout)
         kept = findings.kept
-        if len(kept) < source.columns:
-            recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
         if innovations is None:
             innovations = findings.coloured
-        notes += [Note("finding", str(one)) for one in findings.warnings]
+        said = (one for one in findings if one.level == "warning" or one.name == "clocks")
+        notes += [Note("finding", str(one)) for one in said]
         further["findings"] = [dataclasses.asdict(one) for one in findings]
+    else:
+        X, _ = first_rows(recording, CHECKED_ROWS)
+        kept = np.flatnonzero([not counts_rows(column) for column in X.T])
+        if len(kept) < source.columns:
+            text = f"{source.columns - len(kept)} of {source.columns} columns count the rows, as "
+            notes.append(Note("recording", f"{text}time does, and are left out"))
+    if len(kept) < source.columns:
+        recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
+        further["kept"] = kept.tolist()
     count = _lag_count(lags, recording, washout)
     start = max(washout, count - 1)
     if innovations:
-        model = fit_autoregression(_inputs(recording, washout))
+        models = [fit_autoregression(without_nan(z)) for z in _inputs(recording, washout).T]
         if lags is None:  # what is new in the input goes on coming out for a while
-            count = _lag_count(None, recording, washout, model.settling())
-        start = max(washout, len(model.weights) + count - 1)
-        raw, note = _raw_memory(recording, model, count, start)
+            settling = max(model.settling() for model in models)
+            count = _lag_count(None, recording, washout, settling)
+        order = max(len(model.weights) for model in models)
+        start = max(washout, order + count - 1)
+        raw, note = _raw_memory(recording, order, count, start)
         further, notes = further | raw, [*notes, note]
-        new = model.innovations(_inputs(recording))
+        series = zip(models, _inputs(recording).T, strict=True)
+        new = np.column_stack([model.innovations(z) for model, z in series])
+        new = new if recording.channels > 1 else new[:, 0]
         recording = View(recording, lambda X, _, start: (X, new[start : start + len(X)]))
+    if recording.channels > 1:
+        recording, related = _standardised(recording, washout)
+        notes += [related] if related else []
     if estimator == "regression":
         curve = regression_curve(recording, count, start, floor, level, progress)
     else:
@@ -137,9 +172,23 @@ def memory_from_data(
     )
 
 
+def _require_room(source: Source, lags: int | None) -> None:
+    """Raise where the rows that are checked, or the factor of the regression, cannot fit."""
+    lags = 2 * source.columns if lags is None else lags
+    width = source.columns + lags * source.channels
+    # the rows and a copy of them; a chunk and its factor
+    need = max(2 * min(source.length, CHECKED_ROWS) * source.columns, (CHUNK + 2) * width**2)
+    what = f"the recording {source.name} of {source.columns:,} states"
+    require_room(8 * need, what, "Choose fewer of them with `state_names`.")
+
+
 def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
-    findings = check_recording(*first_rows(source, CHECKED_ROWS), washout=washout)
+    X, z = first_rows(source, CHECKED_ROWS)
+    columns = z.reshape(len(z), -1).T
+    findings = merged(
+        [check_recording(X, column, washout=washout, names=source.labels) for column in columns]
+    )
     if findings.errors:
         listed = "\n  ".join(["this recording gives no memory:", *map(str, findings)])
         raise ValueError(f"{listed}\nchecks=False skips the checks.")
@@ -167,16 +216,41 @@ def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0)
 
 
 def _inputs(recording: Source, start: int = 0) -> Floats:
-    return np.concatenate([z for _, z in recording.chunks(100_000, start)])
+    """The inputs, a column each."""
+    shape = (-1, recording.channels)
+    return np.concatenate([z.reshape(shape) for _, z in recording.chunks(100_000, start)])
+
+
+def _standardised(recording: Source, washout: int) -> tuple[Source, Note | None]:
+    """Several inputs in their own units, and a note where they are not independent of each other.
+
+    Tested are the correlations r between any two of them up to ten lags apart: √n·r is normal.
+    """
+    series = np.column_stack([without_nan(z) for z in _inputs(recording, washout).T])
+    mean, deviation = series.mean(axis=0), series.std(axis=0)
+    series, n, d = (series - mean) / deviation, len(series), recording.channels
+    pairs = [(i, j) for i in range(d) for j in range(d) if i != j]
+    r = [correlation(series[:, i], series[:, j])[: min(11, n)] / n for i, j in pairs]
+    largest = float(np.abs(r).max())
+    view = View(recording, lambda X, z, _: (X, (z - mean) / deviation))
+    if largest <= RELATED / np.sqrt(n):
+        return view, None
+    text = f"the inputs correlate with each other, by up to {largest:.2f}: this is the memory that "
+    return view, Note("recording", text + "independent ones would have with the same response")
 
 
 def _raw_memory(
-    recording: Source, model: Autoregression, lags: int, start: int
+    recording: Source, order: int, lags: int, start: int
 ) -> tuple[dict[str, Any], Note]:
     """R² of the coloured input itself, for the diagnostics, and a note on it."""
     Z, X = lagged(recording, lags, start, min(recording.length, start + SECOND_PASS))
-    values, null = r2_above_shifted(X, Z)
-    total, order = float(values.sum()), len(model.weights)
+    there = present(Z, X)
+    Z[~there], X[~there] = Z[there].mean(axis=0), X[there].mean(axis=0)  # which add nothing
+    channels = [
+        r2_above_shifted(X, Z[:, k :: recording.channels]) for k in range(recording.channels)
+    ]
+    values = np.sum([values for values, _ in channels], axis=0)
+    total, null = float(values.sum()), float(np.mean([null for _, null in channels]))
     text = "the input is coloured: this is the memory of its innovations, the residuals of an "
     text += f"autoregression of order {order}; of the input itself the states hold {total:.4g} over"
     text += " these lags (R² above what shifted inputs give), and the number of states is no bound "

@@ -21,6 +21,12 @@ over serial lags j. At j = 0 each row counts with its leverage h/(1 − h); othe
 the last lag that is significant, since beyond it r is the white input itself. Intervals come from
 the long-run variance (Bartlett's window) of the influence function of each lag, and of their sum.
 
+*Several inputs* stand side by side in Z, each in units of its own deviation, lag after lag. They
+are taken to be independent of each other. Their variances are estimated too, which moves memory
+between them: one more term of the influence functions.
+
+*Rows that are missing* are left out of the factor, and are zeros in sums over pairs of rows.
+
 A total over all lags would be mostly the noise of those without memory. It ends where no sum over
 the lags that follow stands out from noise (after Lepski), which finds thin tails that no lag shows
 by itself; its interval allows for what may be left there unseen.
@@ -32,13 +38,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
-from memcurve.io.recordings import Source, lagged, lagged_chunks, require_rows
+from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note
 from memcurve.progress import Progress, watched
 from memcurve.result import Floats
 
+#: Whether each row is there, NaN neither in its state nor in its past inputs.
+Present = NDArray[np.bool_]
 #: Rows of a chunk, in units of the number of columns: the update then costs little beside its QR.
 CHUNK = 8
 #: Fewer rows than this would cost more to hand over than to decompose.
@@ -66,28 +75,28 @@ def regression_curve(
     factor = triangular_factor(recording, lags, start, progress)
     if not np.isfinite(factor.R).all():
         raise ValueError(
-            "the recording has NaN or infinite entries, or constant columns; remove those rows or "
-            "columns."
+            "the recording has constant columns, or numbers too large to be squared; remove them."
         )
-    require_rows(factor.rows, factor.states)
     fit = regress(factor, noise_floor)
     found = infer(fit, *_sample(recording, factor, start), factor.rows)
+    left_out = recording.length - start - factor.rows
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
-    memory, error = found.memory, width * found.standard_error
+    channels, error = found.memory.reshape(lags, -1), width * found.lag_error
+    memory, several = channels.sum(axis=1), channels.shape[1]
     sigma = np.linalg.svd(factor.R[:, factor.lags :], compute_uv=False)
     return MemoryCurve(
         lags=np.arange(lags),
         values=memory,
         error=error,
-        loss=1 - memory,
+        loss=several - memory,
         total=float(memory[: found.end + 1].sum()),
         total_error=width * found.total_error + rounding,
         rank=None,
-        channels=memory[:, None],
-        bands=np.clip(np.stack([memory - error, memory + error], axis=1), 0.0, 1.0),
+        channels=channels,
+        bands=np.clip(np.stack([memory - error, memory + error], axis=1), 0.0, several),
         method="data",
-        notes=tuple(_notes(factor, fit, found, level)),
+        notes=tuple(_notes(factor, fit, found, level, left_out)),
         options={"noise_floor": noise_floor, "level": level, "estimator": "regression"},
         diagnostics={
             "rows": factor.rows,
@@ -99,6 +108,7 @@ def regression_curve(
             "total_cut": float(memory[: found.last + 1].sum()),
             "total_cut_error": width * found.cut_error + rounding,
             "null_cut": found.null,
+            **_by_channel(channels, width * found.channel_error, found.end),
             "fir_length": fit.length,
             "unexplained": fit.unexplained,
             "singular_values": (sigma / np.sqrt(factor.rows)).tolist(),
@@ -107,17 +117,31 @@ def regression_curve(
     )
 
 
-def _sample(recording: Source, factor: Factor, start: int) -> tuple[Floats, Floats]:
-    """Rows of (Z, X), standardised: all, or stretches spread over a long recording."""
+def _by_channel(channels: Floats, errors: Floats, end: int) -> dict[str, list[float]]:
+    """Totals of several inputs, with their errors."""
+    if channels.shape[1] == 1:
+        return {}
+    totals = channels[: end + 1].sum(axis=0)
+    return {"channel_totals": totals.tolist(), "channel_errors": errors.tolist()}
+
+
+def _sample(recording: Source, factor: Factor, start: int) -> tuple[Floats, Floats, Present]:
+    """Rows of (Z, X), standardised: all, or stretches spread over a long recording.
+
+    Rows that are missing stay in their place, as zeros, so that the others keep their distances.
+    """
     stretches = [(start, recording.length)]
-    if factor.rows > SECOND_PASS:
+    if recording.length - start > SECOND_PASS:
         length = SECOND_PASS // 6
         firsts = np.linspace(start, recording.length - length, 6).astype(int).tolist()
         stretches = [(first, first + length) for first in firsts]
-    pairs = [lagged(recording, factor.lags, *stretch) for stretch in stretches]
+    lags = factor.lags // factor.inputs
+    pairs = [lagged(recording, lags, *stretch) for stretch in stretches]
     Z = np.vstack([(Z - factor.mean_input) / factor.input_deviation for Z, _ in pairs])
     X = np.vstack([(X - factor.means) / factor.deviations for _, X in pairs])
-    return Z, X
+    there = present(Z, X)
+    Z[~there], X[~there] = 0.0, 0.0
+    return Z, X, there
 
 
 class Factor(NamedTuple):
@@ -125,11 +149,12 @@ class Factor(NamedTuple):
 
     R: Floats
     rows: int  # time steps
-    lags: int  # columns of Z
+    lags: int  # columns of Z: lags, of several inputs one column each
     mean_input: Floats  # this and the following were taken out
     input_deviation: float
     means: Floats
     deviations: Floats
+    inputs: int = 1
 
     @property
     def states(self) -> int:
@@ -139,21 +164,27 @@ class Factor(NamedTuple):
 
 def triangular_factor(source: Source, lags: int, start: int, progress: Progress = False) -> Factor:
     """Read the recording from row ``start`` on, which must be at least ``lags`` − 1."""
-    width = 1 + lags + source.columns
+    width = 1 + lags * source.channels + source.columns
     size = max(CHUNK * width, LEAST_ROWS)
     R, count = np.zeros((0, width)), 0
     total = -(-(source.length - start + lags - 1) // size)
     chunks = lagged_chunks(source, lags, start, size)
+    lags *= source.channels
     for Z, X in watched(chunks, "reading", total, progress):
+        there = present(Z, X)
+        if not there.all():
+            Z, X = Z[there], X[there]
         block = np.concatenate([R, np.hstack([np.ones((len(Z), 1)), Z, X])])
         R = np.asarray(np.linalg.qr(block, mode="r"))
         count += len(Z)
+    require_rows(count, source.columns)
     means = R[0, 1:] / R[0, 0]
     R = R[1:, 1:]
     deviations = np.sqrt((R[:, lags:] ** 2).sum(axis=0) / count)
     input_deviation = float(np.sqrt((R[:, :lags] ** 2).sum() / (lags * count)))
     scale = np.concatenate([np.full(lags, input_deviation), deviations])
-    return Factor(R / scale, count, lags, means[:lags], input_deviation, means[lags:], deviations)
+    taken = means[:lags], input_deviation, means[lags:], deviations
+    return Factor(R / scale, count, lags, *taken, source.channels)
 
 
 class Fit(NamedTuple):
@@ -165,6 +196,7 @@ class Fit(NamedTuple):
     residual: Floats  # (N, N): covariance W of the whitened residuals
     B: Floats  # (k, N): the impulse response itself
     unwhiten: Floats  # (N, N): R with whitened states X R⁻¹
+    inputs: int = 1
 
     @property
     def raw(self) -> Floats:
@@ -197,7 +229,7 @@ def regress(factor: Factor, noise_floor: float) -> Fit:
     beyond = R[k:, k:lags]
     tail = (whitened_left.T @ beyond / (beyond**2).sum(axis=0)).T
     residual = whitened_left.T @ whitened_left / freedom
-    return Fit(k, freedom, np.vstack([Q[:k], tail]), residual, B, unwhiten)
+    return Fit(k, freedom, np.vstack([Q[:k], tail]), residual, B, unwhiten, factor.inputs)
 
 
 def _length(R: Floats, rows: int, lags: int) -> int:
@@ -216,7 +248,8 @@ class Inference(NamedTuple):
 
     memory: Floats
     bias: Floats
-    standard_error: Floats
+    lag_error: Floats  # standard errors; of several inputs, of their sum
+    channel_error: Floats  # of the sum of each input up to ``end``
     cut_error: float  # of the sum up to ``last``
     total_error: float  # up to ``end``
     listed_error: float  # over all lags
@@ -233,11 +266,21 @@ class _Rows(NamedTuple):
     u: Floats
     r: Floats
     leverage: Floats
+    there: Present  # the others are zero: sums over pairs of rows are over those that are there
+
+    @property
+    def known(self) -> int:
+        """Rows that are there."""
+        return int(self.there.sum())
+
+    def pairs(self, j: int) -> int:
+        """How many pairs of rows that are there lie j apart."""
+        return int((self.there[:-j] & self.there[j:]).sum())
 
 
-def infer(fit: Fit, Z: Floats, X: Floats, rows: int) -> Inference:
+def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inference:
     """Correct and judge a fit by rows (Z, X) of the recording, all of its ``rows`` or a sample."""
-    part = _rows(fit, Z, X)
+    part = _rows(fit, Z, X, there)
     null = _null_cut(fit)
     bias = _row_bias(fit, part, rows)
     last = _last_significant(fit.raw - bias, null)
@@ -246,21 +289,24 @@ def infer(fit: Fit, Z: Floats, X: Floats, rows: int) -> Inference:
     memory = fit.raw - bias
     last = _last_significant(memory, null)
     chance = _chance(fit, part)
-    end = _end(memory, chance, last)
-    stops = [last, end, len(memory) - 1]
-    error, (cut, total, listed) = _errors(fit, part, Z, memory, chance, stops, rows)
+    end = _end(memory, chance, last, fit.inputs)
+    last, end = last // fit.inputs, end // fit.inputs  # with all inputs of that lag
+    stops = [(stop + 1) * fit.inputs - 1 for stop in (last, end)]
+    error, by_channel, (cut, total, listed) = _errors(
+        fit, part, Z, memory, chance, [*stops, len(memory) - 1], rows
+    )
     total = float(np.sqrt(total**2 + UNSEEN * max(listed**2 - total**2, 0.0)))
-    return Inference(memory, bias, error, cut, total, listed, last, end, null)
+    return Inference(memory, bias, error, by_channel, cut, total, listed, last, end, null)
 
 
-def _rows(fit: Fit, Z: Floats, X: Floats) -> _Rows:
+def _rows(fit: Fit, Z: Floats, X: Floats, there: Present) -> _Rows:
     inverse = np.linalg.inv(fit.unwhiten)
     g = Z[:, : fit.length] @ (fit.B @ inverse)
     e = X @ inverse - g
     u = e @ fit.response.T
     r = Z - g @ fit.response.T - u
     leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, 0.9)
-    return _Rows(g, e, u, r, leverage)
+    return _Rows(g, e, u, r, leverage, there)
 
 
 def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
@@ -268,8 +314,8 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
     weight = (part.leverage / (1 - part.leverage))[:, None]
     gg = (part.g**2).sum(axis=1)[:, None]
     ge = (part.g * part.e).sum(axis=1)[:, None]
-    first = (weight * part.r**2).mean(axis=0) * (rows / fit.freedom)
-    mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).mean(axis=0)
+    first = (weight * part.r**2).sum(axis=0) / part.known * (rows / fit.freedom)
+    mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).sum(axis=0) / part.known
     square = ((fit.response @ fit.residual) ** 2).sum(axis=1)
     # b_τ of a lag without memory is noise, and what it adds is none: its real share counts
     real = np.clip(1 - first / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
@@ -278,7 +324,7 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
 
 def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     """The part of serial lags j ≥ 1, for the first ``count`` lags, with a flat-top window."""
-    sample = len(part.e)
+    sample = part.known
     depth = min(max(8, fit.length), sample // 8, 100)
     square = ((fit.response[:count] @ fit.residual) ** 2).sum(axis=1)
     raw, scale = fit.raw[:count], fit.inflation / fit.freedom
@@ -286,7 +332,7 @@ def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     terms = ((1, e, e, r, r), (1, g, g, u, u), (-1, g, e, u, r), (-1, e, g, r, u))
     bias = np.zeros(count)
     for j in range(1, depth + 1):
-        sums = -square * (sample - j)
+        sums = -square * part.pairs(j)
         for sign, a, b, x, y in terms:
             products = np.einsum("ti,ti->t", a[:-j], b[j:])
             sums += sign * np.einsum("t,ti,ti->i", products, x[:-j], y[j:])
@@ -319,48 +365,76 @@ def _last_significant(memory: Floats, null: float) -> int:
 
 def _errors(
     fit: Fit, part: _Rows, Z: Floats, memory: Floats, chance: Floats, stops: list[int], rows: int
-) -> tuple[Floats, list[float]]:
-    """Standard errors of every lag, and of the sums up to each of the lags ``stops``."""
+) -> tuple[Floats, Floats, list[float]]:
+    """Standard errors of every lag, of each input's sum, and of sums up to the columns ``stops``.
+
+    ``stops`` are the last significant column, the end of the total, and the last column.
+    """
+    d = fit.inputs
     lift = 1 / (1 - part.leverage)[:, None]
     influence = (2 * part.u * part.r * lift + part.u**2) * lift * np.sqrt(rows / fit.freedom)
-    along = ((fit.response @ fit.residual) * fit.response).sum(axis=1)
-    influence += along * (Z[:, :1] ** 2 - 1)
-    influence -= influence.mean(axis=0)
+    influence += (Z[:, :d] ** 2 - 1) @ _scale_weights(fit)
+    influence -= influence[part.there].mean(axis=0)
+    influence[~part.there] = 0.0
     window = int(np.ceil(1.3 * len(Z) ** (1 / 3)))
     share = np.clip(memory / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
-    error = np.sqrt(_long_run(influence, window) / rows * share + chance[:, 0])
+    scale = len(Z) / part.known / rows
+    weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d)
+    noise_each = chance[:, 0].reshape(-1, d)
+    error = np.sqrt(_long_run(weighted.sum(axis=2), window) * scale + noise_each.sum(axis=1))
+    kept = (stops[1] + 1) // d
+    own = _long_run((influence * share).reshape(len(Z), -1, d)[:, :kept].sum(axis=1), window)
+    by_channel = np.sqrt(own * scale + noise_each[:kept].sum(axis=0))
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
-    noise = np.pad(_variance_of_sums(chance, 0), (1, 0))[np.add(stops, 1)]
-    return error, np.sqrt(_long_run(sums, window) / rows + noise).tolist()
+    noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
+    return error, by_channel, np.sqrt(_long_run(sums, window) * scale + noise).tolist()
+
+
+def _scale_weights(fit: Fit) -> Floats:
+    """At [i, m], how the memory of column m changes with the variance of input i, estimated too.
+
+    With K_i = Σ_m b_m b_mᵀ over the columns of input i, its own variance adds b_m·(1 − K_i) b_m,
+    and that of another takes b_m·K_i b_m; of a single input, b_m·W b_m is left.
+    """
+    b, d, own = fit.response, fit.inputs, np.arange(len(fit.response)) % fit.inputs
+    parts = [b[k : fit.length : d] for k in range(d)]
+    shared = np.array([((b @ (part.T @ part)) * b).sum(axis=1) for part in parts])
+    shared[own, np.arange(len(b))] = 0.0
+    along = ((b @ fit.residual) * b).sum(axis=1)
+    return np.where(own == np.arange(d)[:, None], along + shared.sum(axis=0), -shared)
 
 
 def _chance(fit: Fit, part: _Rows) -> Floats:
     """What lag τ adds by noise to the variance of a sum along with lags τ − j … τ − 1, at [τ, j].
 
-    From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart.
+    From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart, of the
+    same input: those of different ones are independent.
     """
-    left, e = 1 - fit.raw, part.e[:20_000]
-    depth = max(1, min(len(left), 80, len(e) // 4))
+    d = fit.inputs
+    left, e, there = 1 - fit.raw, part.e[:20_000], part.there[:20_000]
+    depth = max(1, min(len(left) // d, 80, len(e) // 4))
     shares = np.zeros((len(left), depth))
     shares[:, 0] = 2 * float((fit.residual**2).sum()) * left**2
     for j in range(1, depth):
-        C = e[:-j].T @ e[j:] / (len(e) - j)
-        excess = float((C**2).sum()) - fit.unexplained**2 / (len(e) - j)
-        shares[j:, j] = 4 * max(excess, 0.0) * left[j:] * left[:-j]
+        pairs = max(1, int((there[:-j] & there[j:]).sum()))
+        C = e[:-j].T @ e[j:] / pairs
+        excess = float((C**2).sum()) - fit.unexplained**2 / pairs
+        shares[j * d :, j] = 4 * max(excess, 0.0) * left[j * d :] * left[: -j * d]
     return np.asarray(np.cumsum(shares, axis=1) * (fit.inflation / fit.freedom) ** 2)
 
 
-def _variance_of_sums(chance: Floats, first: int) -> Floats:
-    """Variance of the sums over lags ``first`` … τ by noise alone, for every τ from there on."""
-    lags = np.arange(len(chance) - first)
-    return np.asarray(np.cumsum(chance[first + lags, np.minimum(lags, chance.shape[1] - 1)]))
+def _variance_of_sums(chance: Floats, first: int, inputs: int) -> Floats:
+    """Variance of the sums over columns ``first`` … by noise alone, for every one from there on."""
+    columns = np.arange(len(chance) - first)
+    apart = np.minimum(columns // inputs, chance.shape[1] - 1)
+    return np.asarray(np.cumsum(chance[first + columns, apart]))
 
 
-def _end(memory: Floats, chance: Floats, last: int) -> int:
+def _end(memory: Floats, chance: Floats, last: int, inputs: int) -> int:
     """The lag after which no sum of memory stands out from noise, ``last`` or a later one."""
     for end in range(last, len(memory) - 1):
         sums = np.cumsum(memory[end + 1 :])
-        if not np.any(sums > STANDS_OUT * np.sqrt(_variance_of_sums(chance, end + 1))):
+        if not np.any(sums > STANDS_OUT * np.sqrt(_variance_of_sums(chance, end + 1, inputs))):
             return end
     return len(memory) - 1
 
@@ -375,7 +449,7 @@ def _long_run(series: Floats, window: int) -> Floats:
 
 def _profile(fit: Fit, found: Inference) -> list[float]:
     """Total against the noise floor: one decomposition serves all."""
-    lags = slice(found.end + 1)
+    lags = slice((found.end + 1) * fit.inputs)
     U, sigma, _ = np.linalg.svd(fit.unwhiten)
     squares = (fit.response[lags] @ U) ** 2
     residual = np.diag(U.T @ fit.residual @ U)
@@ -389,13 +463,25 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     return [float(total) for total in totals.sum(axis=0)]
 
 
-def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> Iterator[Note]:
+def _notes(
+    factor: Factor, fit: Fit, found: Inference, level: float, left_out: int
+) -> Iterator[Note]:
     """What one should know before quoting the numbers."""
-    rows, N, memory = factor.rows, factor.states, found.memory[: found.end + 1]
+    rows, N, lags = factor.rows, factor.states, factor.lags // factor.inputs
+    memory = found.memory.reshape(lags, -1).sum(axis=1)
+    still = memory[-1]
+    memory = memory[: found.end + 1]
     total = float(memory.sum())
-    text = f"estimated from {rows} rows; errors are half the {level:.0%} intervals. Of the "
-    text += f"{factor.lags} lags listed, the total is over 0 … {found.end}: no sum over later ones "
-    yield Note("method", text + "stands out from noise")
+    text = f"estimated from {rows} rows; errors are half the {level:.0%} intervals. "
+    if found.end < 0:
+        text += f"No sum over any of the {lags} lags listed stands out from noise: the total"
+        yield Note("method", f"{text} is zero, within its error")
+    else:
+        text += f"Of the {lags} lags listed, the total is over 0 … {found.end}: no sum over "
+        yield Note("method", text + "later ones stands out from noise")
+    if left_out:
+        text = f"{left_out} rows were left out: they hold NaN, or have it among the "
+        yield Note("recording", f"{text}{lags} inputs that they are compared with")
     # a rectangle has its mean lag at half of its total, an exponential decay at the total
     mean_lag = float(memory @ np.arange(len(memory))) / max(total, 1.0)
     if mean_lag > total and rows < ROWS_FOR_SLOW * N:
@@ -405,7 +491,7 @@ def _notes(factor: Factor, fit: Fit, found: Inference, level: float) -> Iterator
     elif rows < ROWS_FOR_ANY * N:
         text = f"{rows / N:.3g} rows a state, below {ROWS_FOR_ANY}: intervals may be too narrow"
         yield Note("recording", text)
-    if found.last == factor.lags - 1 and found.memory[-1] > 1e-6:
+    if found.last == lags - 1 and still > 1e-6:
         yield Note("lags", "memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
         text = f"noise-limited at {N - fit.unexplained:.3g}: {fit.unexplained:.3g} of {N} "

@@ -15,7 +15,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import OWN_MASK, PageSettings
 from memcurve.io import NetworkFileError, load_masked
-from memcurve.io.arrays import readable
+from memcurve.io.arrays import ending_of, readable
 from memcurve.io.networks import FORMATS
 from memcurve.network import LinearNetwork
 from memcurve.version import __version__
@@ -47,7 +47,7 @@ def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwor
     if not contents:
         raise NetworkFileError(f"{plain}: the file is empty.")
     with tempfile.TemporaryDirectory(prefix="memcurve-") as folder:
-        file = Path(folder) / f"uploaded{PurePosixPath(plain).suffix}"
+        file = Path(folder) / f"uploaded{ending_of(plain)}"
         file.write_bytes(contents)
         try:
             network = load_masked(file, None if mask == OWN_MASK else mask, seed=seed)
@@ -61,7 +61,7 @@ def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwor
                         "connectivity alone."
                     )
             raise NetworkFileError(said) from error
-    return network.replace(name=PurePosixPath(plain).stem)
+    return network.replace(name=plain.removesuffix(ending_of(plain)))
 
 
 def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:

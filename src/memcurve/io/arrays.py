@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.limits import TooLargeError, require_room_for_array
+from memcurve.limits import require_room_for_array
+from memcurve.notes import Note
 
 #: Readers take about this many bytes at a time.
 BLOCK = 2**24
 
+T = TypeVar("T")
 #: Goes through the rows from the given one on, in blocks of the reader's own choice.
 Blocks = Callable[[int], Iterator[NDArray[Any]]]
 
@@ -152,15 +155,26 @@ class Table(_Contents):
         return Array("the table", shape, np.dtype(float), None, blocks, Path(self.source))
 
 
+@dataclass(frozen=True)
+class Graph(_Contents):
+    """What edges tell: A, the names of its nodes in order, and notes on what was assumed."""
+
+    A: Any
+    labels: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
 Opened = Array | Archive | Table
 #: Opens the files of one format, without reading more than it takes to know what is in them.
 Opener = Callable[[Path], Opened]
 
 
-def opened(path: str | os.PathLike[str], formats: Mapping[str, Opener], remedy: str) -> Opened:
+def opened(
+    path: str | os.PathLike[str], formats: Mapping[str, Callable[[Path], T]], remedy: str
+) -> T:
     """Open a file by the entry of its ending; ``remedy`` is for those that have none."""
     file = readable(path)
-    ending = file.suffix.lower()
+    ending = ending_of(file)
     if ending not in formats:
         raise NetworkFileError(
             f"{file}: unknown kind of file {ending or '(no ending)'!r}; known are "
@@ -168,6 +182,13 @@ def opened(path: str | os.PathLike[str], formats: Mapping[str, Opener], remedy: 
         )
     with reading(file):
         return formats[ending](file)
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """The ending of a file's name, e.g. ``".csv"``; that of a packed one is ``".csv.gz"``."""
+    file = Path(path)
+    packed = file.suffix if file.suffix.lower() == ".gz" else ""
+    return (Path(file.name.removesuffix(packed)).suffix + packed).lower()
 
 
 def readable(path: str | os.PathLike[str]) -> Path:
@@ -190,18 +211,24 @@ def reading(file: Path | None) -> Iterator[None]:
     """Turn whatever a damaged file makes its reader raise into one error that names the file."""
     try:
         yield
-    except (NetworkFileError, ImportError, TooLargeError):
+    except (NetworkFileError, ImportError, MemoryError):
         raise
     except Exception as error:
         if file is None:
             raise
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            raise MemoryError(
+                f"{file}: does not fit into memory; read it where there is more."
+            ) from error
         raise NetworkFileError(
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
             f"damaged, incomplete or of another kind: write or download it again."
         ) from error
 
 
-def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
+def in_memory(
+    array: Any, name: str, file: Path | None = None, has_no_vectors: bool = False
+) -> Array:
     """Return an array that is there, or is sliced as if it were, e.g. a dataset of h5py."""
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
@@ -209,7 +236,8 @@ def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
         for at in range(start, array.shape[0], step):
             yield np.asarray(array[at : at + step])
 
-    return Array(name, tuple(array.shape), array.dtype, lambda: array, blocks, file)
+    found = Array(name, tuple(array.shape), array.dtype, lambda: array, blocks, file)
+    return replace(found, has_no_vectors=has_no_vectors)
 
 
 def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:

@@ -1,13 +1,16 @@
-"""Matrix files of other programs → LinearNetwork, and LinearNetwork → .npz.
+"""Files of other programs → LinearNetwork, and LinearNetwork → .npz.
 
-Which of a file's arrays are A and C is told by their names, and by which of them are there.
+Which of a file's arrays are A and C is told by their names, and by which of them are there; whether
+a text is a matrix or lists edges, by what it looks like.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed
-from memcurve.io.arrays import Archive, MissingMaskError, NetworkFileError, Opener, opened
+from memcurve.io.arrays import (
+    Archive,
+    Graph,
+    MissingMaskError,
+    NetworkFileError,
+    Opened,
+    Opener,
+    ending_of,
+    opened,
+    readable,
+)
+from memcurve.io.edges import (
+    LISTS,
+    Layout,
+    listed_nodes,
+    node_mask,
+    node_place,
+    open_text,
+    read_graph,
+)
 from memcurve.io.hdf5 import open_mat
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tables import open_market, open_matrix
@@ -25,17 +47,24 @@ from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
 from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.network.nonlinear import leaky_pair
-from memcurve.notes import notes_of
+from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.notes import Note, notes_of
 from memcurve.result import replacing
 
 #: How to open files of one array.
 SINGLE: dict[str, Opener] = {".npy": open_npy, ".csv": open_matrix, ".mtx": open_market}
+#: Text, plain or packed: a matrix or edges, and of a mask the nodes that are driven.
+TEXT = [end + gz for gz in ("", ".gz") for end in (".csv", ".tsv", ".txt", *LISTS)]
+#: Graphs that networkx reads.
+GRAPHS = [end + gz for gz in ("", ".gz") for end in (".graphml", ".gml")]
 #: How to open each ending that networks come with.
-FORMATS: dict[str, Opener] = {
+FORMATS: dict[str, Callable[[Path], Opened | Graph]] = {
     ".npz": open_npz,
     ".mat": open_mat,
     ".safetensors": open_safetensors,
     **SINGLE,
+    **dict.fromkeys(TEXT, open_text),
+    **dict.fromkeys(GRAPHS, read_graph),
     **dict.fromkeys(CHECKPOINTS, open_checkpoint),
 }
 
@@ -58,10 +87,12 @@ def load_network(
     path: str | os.PathLike[str],
     *,
     matrix: str | None = None,
-    mask: str | os.PathLike[str] | ArrayLike | None = None,
+    mask: str | os.PathLike[str] | ArrayLike | Mapping[str, float] | None = None,
+    edges: bool | None = None,
+    spectral_radius: float | None = None,
     name: str | None = None,
 ) -> LinearNetwork:
-    """Read a network from a matrix file.
+    """Read a network from a file of its matrices, a list of its edges, or a graph.
 
     Parameters
     ----------
@@ -72,11 +103,25 @@ def load_network(
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or, without
         ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line;
         commas, semicolons, tabs or blanks separate its numbers.
+        ``.csv``, ``.tsv``, ``.txt``, ``.edges`` and ``.edgelist`` may list edges: source, target
+        and, if there is a third column, weight. The edge of a source drives its target:
+        ``A[target, source] = weight``. Names or numbers, with a header or without. ``.graphml`` and
+        ``.gml`` are read by networkx. All of these may be packed, ``.csv.gz``.
     matrix : str, optional
-        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``.
-    mask : str, path or array, optional
+        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``; of the column or
+        attribute that holds the weights of edges.
+    mask : str, path, array, list of names or mapping, optional
         The input mask: the name of an array in the archive, a file ending in ``.npy``, ``.csv`` or
-        ``.mtx``, or the numbers themselves.
+        ``.mtx``, or the numbers themselves. Where nodes have names: those that the input drives
+        with weight 1, as a list or as ``"a,b"``, a mapping ``{"a": 0.5}`` of names to weights, or a
+        text file with a name a line and, if you like, its weight behind it. Where they have none,
+        the same with their numbers, from 0 on.
+    edges : bool, optional
+        Whether a text lists edges (True) or is a matrix (False), where that is told wrong by its
+        first lines: names and numbers of nodes in two or three columns, in more rows than a matrix
+        of so many columns has.
+    spectral_radius : float, optional
+        Scale A to this largest modulus of an eigenvalue.
     name : str, optional
         A label (default: the file's name without its ending).
 
@@ -84,8 +129,10 @@ def load_network(
     -------
     LinearNetwork
         Sparse matrices (``.mtx``, MATLAB, ``scipy.sparse.save_npz``) stay sparse. A mask of one
-        column, in MATLAB also of one row, becomes a vector. ``shift`` and ``readout`` are read from
-        ``.npz`` files too, unless ``matrix`` or ``mask`` name the arrays to take.
+        column, in MATLAB also of one row, becomes a vector. ``shift``, ``readout`` and ``labels``
+        are read from ``.npz`` files too, unless ``matrix`` or ``mask`` name the arrays to take.
+        Edges give a sparse A, their nodes in the order of their numbers, or else of their names,
+        which are its ``labels``; edges that are listed twice are summed, and a note says so.
 
     Notes
     -----
@@ -105,25 +152,47 @@ def load_network(
     OSError, MemoryError
         There is no file to read, or what it says it holds does not fit into memory.
     ModuleNotFoundError
-        MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch.
+        MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch,
+        graphs ``memcurve[adapters]``.
     """
-    mask_name, given = _name_or_values(mask)
-    file, parts = _parts(path, matrix, mask_name, given)
-    aside = f" (with the mask {mask})" if isinstance(mask, str | os.PathLike) else ""
-    extra = not parts.keys() <= {"A", "C", "notes"}
+    file, contents = _opened(path, matrix, edges)
+    if by_nodes := _names_nodes(mask, contents):
+        parts = _parts(file, contents, matrix, None, _NO_MASK)
+        parts["C"], left_out = _driven(mask, parts)
+        parts["notes"] = (*parts.get("notes", ()), *left_out)
+    else:
+        parts = _parts(file, contents, matrix, *_name_or_values(mask))
+    aside = ""
+    if isinstance(mask, str | os.PathLike) and not by_nodes:
+        aside = f" (with the mask {mask!s})"
+    extra = not parts.keys() <= {"A", "C", "notes"} and not isinstance(contents, Graph)
     remedy = " Name `matrix` and `mask` to read these two alone." if extra else ""
     with _naming(f"{file}{aside}", remedy):
-        return LinearNetwork(**parts, name=file.stem if name is None else name)
+        network = LinearNetwork(**parts, name=_stem(file) if name is None else name)
+    return _scaled(network, spectral_radius, file)
 
 
-def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> Any:
+def _scaled(network: LinearNetwork, radius: float | None, file: Path) -> LinearNetwork:
+    if radius is None:
+        return network
+    with _naming(str(file)):
+        return network.replace(A=scale_to_spectral_radius(network.A, radius))
+
+
+def _stem(file: Path) -> str:
+    return file.name[: len(file.name) - len(ending_of(file))]
+
+
+def load_matrix(
+    path: str | os.PathLike[str], *, matrix: str | None = None, edges: bool | None = None
+) -> Any:
     """Read a connectivity alone, e.g. to try it with several input masks.
 
     Parameters
     ----------
-    path, matrix
-        As for :func:`memcurve.load_network`: an archive that holds A, or else W, or a file of one
-        array, which must be square.
+    path, matrix, edges
+        As for :func:`memcurve.load_network`: an archive that holds A, or else W, a file of one
+        array, which must be square, or one of edges.
 
     Returns
     -------
@@ -131,13 +200,20 @@ def load_matrix(path: str | os.PathLike[str], *, matrix: str | None = None) -> A
         The same numbers that ``load_network(...).A`` would hold, checked alike; they cannot be
         written to, so take a ``.copy()`` to change them.
     """
-    file, parts = _parts(path, matrix, None, _NO_MASK)
+    file, contents = _opened(path, matrix, edges)
+    parts = _parts(file, contents, matrix, None, _NO_MASK, extras=False)
     with _naming(str(file)):  # a network is the one place that checks matrices
         return LinearNetwork(parts["A"], np.zeros(parts["A"].shape[:1])).A
 
 
 def load_masked(
-    path: str | os.PathLike[str], mask: str | None, *, seed: Seed, matrix: str | None = None
+    path: str | os.PathLike[str],
+    mask: str | None,
+    *,
+    seed: Seed,
+    matrix: str | None = None,
+    edges: bool | None = None,
+    spectral_radius: float | None = None,
 ) -> LinearNetwork:
     """Read a network whose mask is one of :data:`memcurve.masks.MASKS`, or stands in a file.
 
@@ -145,21 +221,32 @@ def load_masked(
     place of one that stands in the file; or else it is what :func:`memcurve.load_network` takes.
     """
     if mask not in MASKS:
-        return load_network(path, matrix=matrix, mask=mask)
+        return load_network(
+            path, matrix=matrix, mask=mask, edges=edges, spectral_radius=spectral_radius
+        )
+    file, contents = _opened(path, matrix, edges)
+
+    def drawn(given: Any, extras: bool) -> LinearNetwork:
+        parts = _parts(file, contents, matrix, None, given, extras=extras)
+        with _naming(str(file)):
+            C = np.zeros(parts["A"].shape[:1])
+            return LinearNetwork(**parts | {"C": C}, name=_stem(file))
+
     try:
-        network = load_network(path, matrix=matrix)
+        network = drawn(None, extras=True)
     except NetworkFileError:  # there is no mask in it, or all of it is wrong
-        A = load_matrix(path, matrix=matrix)
-        network = LinearNetwork(A, np.zeros(A.shape[:1]), name=Path(path).stem)
-    return network.replace(C=make(mask, network.size, seed=seed))
+        network = drawn(_NO_MASK, extras=False)
+    network = network.replace(C=make(mask, network.size, seed=seed))
+    return _scaled(network, spectral_radius, file)
 
 
 def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network to an ``.npz`` file that :func:`memcurve.load_network` reads back exactly.
 
-    The arrays are A, C and, where the network has them, shift, readout and notes; a sparse A is
-    stored as A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name takes
-    its place. A file of that name is replaced in one step, so that no half-written one is seen.
+    The arrays are A, C and, where the network has them, shift, readout, labels and notes; a sparse
+    A is stored as A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name
+    takes its place. A file of that name is replaced in one step, so that no half-written one is
+    seen.
     """
     file = Path(path)
     if not isinstance(network, LinearNetwork):
@@ -172,8 +259,8 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     else:
         arrays["A"] = network.A
     arrays |= {k: getattr(network, k) for k in _EXTRAS if getattr(network, k) is not None}
-    if network.notes:
-        arrays["notes"] = np.array(network.notes)
+    texts = {"labels": network.labels, "notes": network.notes}
+    arrays |= {name: np.array(listed) for name, listed in texts.items() if listed}
     with replacing(file) as stream:
         np.savez(stream, **arrays)
 
@@ -207,6 +294,10 @@ def network_parts(
         is_layer = found[0].endswith(_HIDDEN)
         others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
         notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
+        second = _PAIRS[1]
+        if found[0] == "A" and not named and archive.arrays.keys() >= {*second}:
+            text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
+            notes.append(text + "(--matrix W --mask Win)")
         return _network_of(A, C, *notes)
     text = "W and Win taken as a linear network: they tell no activation and no bias"
     leak, notes = None if named else archive.first(_LEAKS), []
@@ -276,8 +367,8 @@ def _prefixes(archive: Archive, first: str, others: Sequence[str]) -> list[str]:
     return [start for start in starts if all(start + name in archive.arrays for name in others)]
 
 
-def _side_by_side(array: Any, mask: Any) -> Parts:
-    """A, its mask given, or both side by side where ``mask`` is None."""
+def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
+    """A, its mask given, or both side by side where ``mask`` is None; ``hint`` is for errors."""
     values = _whole(array)
     shape: tuple[int, ...] = values.shape
     rows, columns = shape if len(shape) == 2 else (0, 0)
@@ -288,7 +379,7 @@ def _side_by_side(array: Any, mask: Any) -> Parts:
     if mask is None and rows == columns > 0:
         raise MissingMaskError(
             f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
-            f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz."
+            f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{hint}."
         )
     rule, remedy = "[A | C] of shape (N, N + d)", "reshape it"
     if mask is _NO_MASK:
@@ -296,33 +387,150 @@ def _side_by_side(array: Any, mask: Any) -> Parts:
         remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
     elif mask is not None:
         rule = "a square A, as `mask` is given"
-    raise NetworkFileError(f"{array.file}: must hold {rule}, got shape {shape}; {remedy}.")
+    raise NetworkFileError(f"{array.file}: must hold {rule}, got shape {shape}; {remedy}{hint}.")
+
+
+def _opened(
+    path: str | os.PathLike[str], matrix: str | None, edges: bool | None
+) -> tuple[Path, Opened | Graph]:
+    """Open a file; ``matrix`` names the weights of edges, ``edges`` says that there are some."""
+    ending, formats = ending_of(path), dict(FORMATS)
+    text = partial(open_text, edges=edges, weight=matrix)
+    formats |= dict.fromkeys(TEXT, text)
+    formats |= dict.fromkeys(GRAPHS, partial(read_graph, weight=matrix))
+    if edges and ending not in formats:
+        formats[ending] = text
+    if edges is not None and ending not in TEXT and formats[ending] is not text:
+        raise NetworkFileError(
+            f"{path}: `edges` says whether a text lists edges, and a {ending} file is none; leave "
+            f"it out."
+        )
+    return Path(path), opened(path, formats, "build LinearNetwork(A, C)")
 
 
 def _parts(
-    path: str | os.PathLike[str], matrix: str | None, mask: str | None, given: Any
-) -> tuple[Path, Parts]:
-    """Read a file's parts of a network: by their names, by the usual names, or side by side."""
-    file, contents = Path(path), opened(path, FORMATS, "build LinearNetwork(A, C)")
-    ending = file.suffix.lower()
+    file: Path,
+    contents: Opened | Graph,
+    matrix: str | None,
+    mask: str | None,
+    given: Any,
+    *,
+    extras: bool = True,
+) -> Parts:
+    """Read a file's parts of a network: by their names, by the usual names, or side by side.
+
+    ``extras`` are what else :func:`save_network` writes.
+    """
+    ending = ending_of(file)
+    if isinstance(contents, Graph):
+        if given is None:
+            raise MissingMaskError(
+                f"{file}: lists edges, but not which nodes the input drives; name them, "
+                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one a line, or "
+                f"give mask='C.npy'."
+            )
+        C = None if given is _NO_MASK else as_mask(given)
+        return {"A": contents.A, "C": C, "labels": contents.labels, "notes": contents.notes}
     if isinstance(contents, Archive):
         with _naming(str(file)):
             parts = network_parts(contents, matrix, mask, given)
-        if ending == ".npz" and matrix is mask is None and given is not _NO_MASK:
-            arrays = contents.arrays  # what else save_network writes
+        if ending == ".npz" and extras and matrix is mask is None:
+            arrays = contents.arrays
             parts |= {part: _whole(arrays[part]) for part in _EXTRAS if part in arrays}
-            stored = arrays.get("notes")
-            if stored is not None and stored.dtype is not None and stored.dtype.kind == "U":
-                notes = [*stored.whole().reshape(-1).tolist(), *parts["notes"]]
-                parts["notes"] = notes_of(notes, "network")
-        return file, parts
+            if labels := _texts(contents, "labels"):
+                parts["labels"] = labels
+            notes = [*_texts(contents, "notes"), *parts["notes"]]
+            parts["notes"] = notes_of(notes, "network")
+        return parts
     if matrix is not None or mask is not None:
         asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
+        if_edges = " If it lists edges, say so: edges=True." if ending in TEXT else ""
         raise NetworkFileError(
             f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
-            f"out, and give a mask as a {', '.join(SINGLE)} file."
+            f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"
         )
-    return file, _side_by_side(contents, given)
+    maybe = ending in TEXT and Layout.of(file).counts_nodes
+    remedy = "; edges=True (--edges) reads it as a list of edges" if maybe else ""
+    parts = _side_by_side(contents, given, remedy)
+    if maybe:
+        parts["notes"] = (
+            Note("network", f"read as a matrix, A of shape {parts['A'].shape}{remedy}"),
+        )
+    return parts
+
+
+def _texts(archive: Archive, name: str) -> list[str]:
+    """The texts in an archive, if there are any of that name."""
+    stored = archive.arrays.get(name)
+    is_text = stored is not None and stored.dtype is not None and stored.dtype.kind == "U"
+    return stored.whole().reshape(-1).tolist() if stored is not None and is_text else []
+
+
+def _names_nodes(mask: Any, contents: Opened | Graph) -> bool:
+    """Whether a mask lists the nodes that are driven: by their names, or where they have none."""
+    if isinstance(mask, Mapping):
+        return True
+    if isinstance(mask, list | tuple | set | frozenset):
+        return len(mask) > 0 and all(isinstance(node, str) for node in mask)
+    if not isinstance(mask, str | os.PathLike):
+        return False
+    ending = ending_of(mask)
+    if ending in SINGLE and not (isinstance(contents, Graph) and ending in TEXT):
+        return False  # the numbers themselves
+    if isinstance(contents, Graph) or ending in TEXT:
+        return True
+    arrays = contents.arrays if isinstance(contents, Archive) else {}
+    numbers = all(part.strip().isdigit() for part in str(mask).split(","))
+    return isinstance(mask, str) and mask not in arrays and ("labels" in arrays or numbers)
+
+
+def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
+    """The mask of the nodes named, and a note on those in a file that the network has not."""
+    size = parts["A"].shape[0]
+    labels = parts.get("labels") or range(size)
+    places = {str(label): k for k, label in enumerate(labels)}
+    names = [part.strip() for part in mask.split(",")] if isinstance(mask, str) else mask
+    notes: list[Note] = []
+    if isinstance(mask, Mapping):
+        weights = {str(name): weight for name, weight in mask.items()}
+    elif isinstance(mask, os.PathLike) or (isinstance(mask, str) and _is_file(mask, places)):
+        weights, notes = _listed(readable(mask), places)
+    else:
+        weights = dict.fromkeys(map(str, names), 1.0)
+    found: dict[int, Any] = {}
+    for name, weight in weights.items():
+        place = node_place(name, places)
+        if place is None:
+            near = difflib.get_close_matches(name, places, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ", nor is there such a file."
+            raise NetworkFileError(
+                f"`mask` must name nodes of the network, {labels[0]!r} … {labels[-1]!r}, got "
+                f"{name!r}, which is none of them{meant}"
+            )
+        if found.setdefault(place, weight) is not weight:
+            raise NetworkFileError(f"`mask` must name each node once, got {name!r} twice.")
+    return node_mask(found, size), notes
+
+
+def _is_file(mask: str, places: Mapping[str, int]) -> bool:
+    """Whether this is a file of nodes, not the name of one, or names of several."""
+    known = all(node_place(name.strip(), places) is not None for name in mask.split(","))
+    return not known and (ending_of(mask) in TEXT or Path(mask).is_file())
+
+
+def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list[Note]]:
+    """Weights of the nodes listed in a file; those that the network has not are told."""
+    listed = listed_nodes(file, lambda name: node_place(name, places) is not None)
+    unknown = [name for name in listed if node_place(name, places) is None]
+    if len(unknown) == len(listed):
+        raise NetworkFileError(
+            f"{file}: must name nodes of the network, such as {next(iter(places))!r}; got "
+            f"{unknown[0]!r} …, none of which is one."
+        )
+    few = ", ".join(unknown[:5]) + ", …" * (len(unknown) > 5)
+    text = f"{len(unknown):,} of the {len(listed):,} nodes in {file.name} are not in the network"
+    notes = [Note("network", f"{text}, and left out: {few}")] if unknown else []
+    return {name: weight for name, weight in listed.items() if name not in {*unknown}}, notes
 
 
 @contextmanager

@@ -7,14 +7,26 @@ and lagged inputs are what estimators read.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.arguments import rectangular_array, require_limit, require_size
-from memcurve.io.arrays import Archive, Array, Opened, Opener, Table, in_memory, opened
+from memcurve.io.arrays import (
+    Archive,
+    Array,
+    Opened,
+    Opener,
+    Table,
+    ending_of,
+    in_memory,
+    opened,
+)
 from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
 from memcurve.io.tables import open_parquet, open_table
@@ -30,25 +42,37 @@ FORMATS: dict[str, Opener] = {
     ".parquet": open_parquet,
     ".csv": open_table,
     ".txt": open_table,
+    ".csv.gz": open_table,
+    ".txt.gz": open_table,
 }
 
 #: Where no name is given, these are looked for.
 _STATES = ("states", "X", "x")
 _INPUTS = ("z", "u", "input", "inputs")
-#: Columns that count the rows; among the states they would be a ramp.
-_CLOCKS = ("", "t", "time", "Time", "index", "Unnamed: 0", "__index_level_0__")
+#: From one name to another that differs by a number: ch0-ch29, 8_V-23_V.
+_SPAN = re.compile(r"(?P<before>.*?)(?P<first>\d+)(?P<after>.*)-(?P=before)(?P<last>\d+)(?P=after)")
 
+Names = str | int | Sequence[str | int]
 Change = Callable[[Floats, Floats, int], tuple[Floats, Floats]]
 
 
 class Source:
     """A recording: ``length`` rows of ``columns`` states of a network, each with its input."""
 
-    def __init__(self, name: str, states: Array, inputs: Array | None) -> None:
-        """The input is the last column of the states where it is None."""
+    def __init__(
+        self,
+        name: str,
+        states: Array,
+        inputs: Array | None,
+        labels: Sequence[str] = (),
+        channels: int = 1,
+    ) -> None:
+        """The inputs are the last columns of the states where they are None."""
         self.name = name
+        self.labels = tuple(labels)  # names of the states, or nothing
+        self.channels = channels  # of the input
         self.length = states.shape[0]
-        self.columns = states.shape[1] - (inputs is None)
+        self.columns = states.shape[1] - channels * (inputs is None)
         self._states, self._inputs = states, inputs
 
     def __repr__(self) -> str:
@@ -65,7 +89,7 @@ class Source:
 
         Yields
         ------
-        states, inputs : (rows, N) and (rows,) array
+        states, inputs : (rows, N) and (rows,) array, (rows, d) for several inputs
             New float64 arrays, states in C order, that may be changed and kept.
         """
         rows, given = require_size(rows, "rows"), np.asarray(start)
@@ -77,17 +101,22 @@ class Source:
             )
         states = _regrouped(self._states, rows, start)
         if self._inputs is None:
-            return ((both[:, :-1].copy(), both[:, -1].copy()) for both in states)
+            cut, shape = self.columns, (-1,) if self.channels == 1 else (-1, self.channels)
+            return ((both[:, :cut].copy(), both[:, cut:].reshape(shape).copy()) for both in states)
         inputs = _regrouped(self._inputs, rows, start)
-        return ((x, z.reshape(-1)) for x, z in zip(states, inputs, strict=True))
+        pairs = zip(states, inputs, strict=True)
+        return ((x, z.reshape(-1) if self.channels == 1 else z) for x, z in pairs)
 
 
 def open_recording(
     states: Any,
     inputs: Any = None,
     *,
-    state_names: str | Sequence[str] | None = None,
-    input_name: str | None = None,
+    state_names: Names | None = None,
+    input_name: Names | None = None,
+    drop: Names = (),
+    rows: slice | str | None = None,
+    shift: int = 0,
 ) -> Source:
     """Open recorded states and their input, without loading them.
 
@@ -96,15 +125,28 @@ def open_recording(
     states : (T, N) array or path
         A row for each time, a column for each state. An array of any real dtype is used as it is,
         also a memory map or an h5py dataset. A path ends in ``.npy``; ``.npz``, ``.mat``, ``.h5``
-        or ``.hdf5`` (arrays by name); ``.parquet``, ``.csv`` or ``.txt`` (columns, by name if
-        there is a header line; empty fields are NaN).
-    inputs : (T,) or (T, 1) array or path, optional
-        The input of the same rows; where it is left out, it is in the same file as the states.
+        or ``.hdf5`` (arrays by name); ``.parquet``, ``.csv`` or ``.txt``, also packed: ``.csv.gz``
+        (columns, by name if there is a header line; empty fields are NaN).
+    inputs : (T,) or (T, d) array or path, optional
+        The input of the same rows, or several; where it is left out, it is in the same file as the
+        states.
     state_names : str or sequence of str, optional
         Name of the states' array (default: states, X or x, or the only array there is), or of the
-        columns that are states (default: all but the input).
-    input_name : str, optional
-        Name of the input's array or column (default: z, u, input or inputs).
+        columns that are states (default: all but the input). ``*`` stands for anything, ``?`` for
+        one character, and ``"ch0-ch29"`` for the columns from ch0 to ch29. Columns without names
+        have their numbers, from 0 on.
+    input_name : str or sequence of str, optional
+        Name of the input's array or column (default: z, u, input or inputs), or names of the
+        columns of several inputs.
+    drop : str or sequence of str
+        Columns that are no states, named in the same way; one that is not there is an error.
+    rows : slice or str, optional
+        The rows to take, e.g. ``slice(100, 4000)`` or ``"100:4000"``, and of the input the same; or
+        all of it, where it has just as many as are left: ``"1::2"`` takes every second state, where
+        two were recorded for each input.
+    shift : int
+        Steps by which the states are late (or lead, where it is negative): row t + ``shift`` of the
+        states then belongs to input t. The rows at the ends that have no partner are left out.
 
     Returns
     -------
@@ -132,18 +174,91 @@ def open_recording(
     [400, 400, 100]
     """
     found, alone = _contents(states, "states"), inputs is not None
-    if not alone and isinstance(found, Array):
-        raise found.fault("holds states alone; give their input too: `inputs` as array or path.")
+    dropped, taken = _listed(drop), _slice(rows)
+    if not alone and isinstance(found, Array) and input_name is None:
+        raise found.fault("holds states alone; give their input too, as `inputs`.")
     z: Array | None = None
-    if not alone and isinstance(found, Table):  # one array, whose last column is the input
-        place = _column(found, input_name, _INPUTS, "input_name")
-        X = found.array([*_state_columns(found, state_names, place), place])
+    if not alone and not isinstance(found, Archive):  # one array, whose last column is the input
+        places = _input_columns(found, input_name)
+        columns = _state_columns(found, state_names, dropped, places)
+        X, labels = _columns(found, columns + places * (not shift)), _labels(found, columns)
+        z, channels = _columns(found, places) if shift else None, len(places)
     else:
-        X = _array(found, state_names, _STATES, "state_names", alone)
-        source = _contents(inputs, "inputs") if alone else found
-        z = _array(source, input_name, _INPUTS, "input_name", alone)
-    _check(X, z)
-    return Source(Path(states).stem if isinstance(states, str | os.PathLike) else "recording", X, z)
+        X, labels = _states(found, state_names, dropped, alone)
+        z = _input(_contents(inputs, "inputs") if alone else found, input_name, alone)
+        channels = z.shape[1] if len(z.shape) == 2 else 1
+    length = X.shape[0] if X.shape else 0
+    X = _sliced(X, range(length)[taken]) if length else X
+    if z is not None and z.shape[:1] == (length,) != X.shape[:1]:
+        z = _sliced(z, range(length)[taken])
+    _check(X, z, channels)
+    if z is not None and shift:
+        X, z = _shifted(X, z, shift)
+    return Source(_name(states), X, z, labels, channels)
+
+
+def _name(states: Any) -> str:
+    """A file's name without its ending."""
+    if not isinstance(states, str | os.PathLike):
+        return "recording"
+    name = Path(states).name
+    return name[: len(name) - len(ending_of(states))]
+
+
+def _listed(names: Names) -> list[str]:
+    """Names as a list of texts; columns without names have their numbers."""
+    several = [names] if isinstance(names, str | int | np.integer) else names
+    return [str(name) for name in several]
+
+
+def _shifted(states: Array, inputs: Array, shift: int) -> tuple[Array, Array]:
+    """States and inputs, paired anew."""
+    length = states.shape[0]
+    if isinstance(shift, bool) or not isinstance(shift, int | np.integer) or abs(shift) >= length:
+        raise ValueError(
+            f"`shift` must be a whole number of steps, fewer than the {length} rows, got {shift!r}."
+        )
+    late, early = max(int(shift), 0), max(-int(shift), 0)
+    first, last = range(late, length - early), range(early, length - late)
+    return _sliced(states, first), _sliced(inputs, last)
+
+
+def _slice(rows: slice | str | None) -> slice:
+    """The rows asked for, e.g. ``"100:4000"``."""
+    wanted = "`rows` must be a slice or a text, e.g. slice(100, 4000) or '100:4000', of rows from 0"
+    wanted += f" on and a step above 0; got {rows!r}."
+    if isinstance(rows, str):
+        parts = rows.split(":")
+        if not 2 <= len(parts) <= 3:
+            raise ValueError(wanted)
+        try:
+            rows = slice(*(int(part) if part.strip() else None for part in parts))
+        except ValueError:
+            raise ValueError(wanted) from None
+    rows = slice(None) if rows is None else rows
+    if not isinstance(rows, slice) or (rows.step is not None and rows.step < 1):
+        raise ValueError(wanted)
+    return rows
+
+
+def _sliced(array: Array, rows: range) -> Array:
+    """These rows of an array."""
+    if rows == range(array.shape[0]):
+        return array
+
+    def blocks(start: int) -> Iterator[NDArray[Any]]:
+        wanted = rows[start:]
+        place = wanted.start
+        for block in array.rows(place):
+            here = range(wanted.start, min(wanted.stop, place + len(block)), rows.step)
+            if here:
+                yield block[here.start - place : here.stop - place : rows.step]
+                wanted = wanted[len(here) :]
+            if not wanted:
+                return
+            place += len(block)
+
+    return replace(array, shape=(len(rows), *array.shape[1:]), load=None, blocks=blocks)
 
 
 def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
@@ -187,86 +302,73 @@ def _contents(value: Any, argument: str) -> Opened:
     return in_memory(array, f"`{argument}`")
 
 
-def _array(contents: Opened, names: Any, usual: Sequence[str], option: str, alone: bool) -> Array:
-    """The array of states or input by its name; read where its format does not tell its type."""
-    if isinstance(contents, Table):
-        if usual is _STATES:
-            return contents.array(_state_columns(contents, names, None))
-        only = names is None and contents.width == 1
-        return contents.array([0 if only else _column(contents, names, usual, option)])
-    if isinstance(contents, Array):
-        if names is None:
-            return contents
-        raise contents.fault(f"has no names to choose from, got {option}={names!r}; leave it out.")
-    if usual is _STATES and names is not None and not isinstance(names, str):
-        if len(names) != 1:
+def _states(
+    contents: Opened, names: Names | None, drop: list[str], alone: bool
+) -> tuple[Array, list[str]]:
+    """The states, of an archive the array of that name, and the names of their columns."""
+    if isinstance(contents, Archive):
+        if names is not None and len(_listed(names)) != 1:
             raise ValueError(
                 f"`state_names` must be the name of one array, that of all states, got {names!r}; "
                 f"lists are for the columns of tables."
             )
-        names = names[0]
-    array = contents.arrays[_chosen(contents, names, usual, option, alone)]
+        name = None if names is None else _listed(names)[0]
+        contents, names = _member(contents, name, _STATES, "state_names", alone), None
+    if isinstance(contents, Array) and len(contents.shape) != 2 and names is None and not drop:
+        return contents, []
+    columns = _state_columns(contents, names, drop, [])
+    return _columns(contents, columns), _labels(contents, columns)
+
+
+def _input(contents: Opened, names: Names | None, alone: bool) -> Array:
+    """The input, of an archive the array of that name, of a table the columns."""
+    if isinstance(contents, Archive):
+        if names is not None and len(_listed(names)) != 1:
+            raise ValueError(
+                f"`input_name` must be the name of one array, that of all inputs, got {names!r}; "
+                f"lists are for the columns of tables."
+            )
+        name = None if names is None else _listed(names)[0]
+        return _member(contents, name, _INPUTS, "input_name", alone).series()
+    if names is None and (isinstance(contents, Array) or contents.width == 1):
+        return contents if isinstance(contents, Array) else contents.array([0])
+    return _columns(contents, _input_columns(contents, names))
+
+
+def _member(
+    archive: Archive, name: str | None, usual: Sequence[str], option: str, alone: bool
+) -> Array:
+    """The array of that name, a usual one, or (``alone``) the only one there is.
+
+    It is read where its format does not tell its type.
+    """
+    names = list(archive.arrays)
+    if not names:
+        raise archive.fault("holds no arrays.")
+    if name is None:
+        found = _usual(archive, names, usual, option, alone and len(names) == 1)
+    elif name in names or (name := name.removeprefix("/")) in names:
+        found = name
+    else:
+        listing = archive.listing
+        raise archive.fault(f"has no {name}; it holds {listing}. Correct `{option}`.")
+    array = archive.arrays[found]
     if array.is_sparse:
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
-    array = array.series() if usual is _INPUTS else array
-    return in_memory(array.whole(), array.name, array.file) if array.dtype is None else array
+    if array.dtype is None:
+        array = in_memory(array.whole(), array.name, array.file, array.has_no_vectors)
+    return array
 
 
-def _state_columns(table: Table, names: str | Sequence[str] | None, place: int | None) -> list[int]:
-    """Return the columns listed, or all but the input's."""
-    if names is None:
-        columns = [column for column in range(table.width) if column != place]
-        for name in [table.names[column] for column in columns] if table.names else ():
-            if name in (*_CLOCKS, *_INPUTS):
-                seems = "to be an input" if name in _INPUTS else "to count the rows"
-                raise table.fault(
-                    f"column {name!r} seems {seems} and not to be a state; remove it, or list the "
-                    f"states with state_names=[...]."
-                )
-        return columns
-    wanted = [names] if isinstance(names, str) else names
-    columns = [_column(table, name, (), "state_names") for name in wanted]
-    if len({*columns}) < len(columns):
-        raise ValueError(f"`state_names` must name each column once, got {names!r}.")
-    if place in columns:
-        raise table.fault(
-            f"column {wanted[columns.index(place)]} is the input and in `state_names`; leave it "
-            f"out there: it would be remembered perfectly."
-        )
-    return columns
-
-
-def _column(table: Table, name: str | None, usual: Sequence[str], option: str) -> int:
-    chosen, names = _chosen(table, name, usual, option), table.names or []
-    if names.count(chosen) > 1:
-        raise table.fault(f"has several columns {chosen!r}; rename them.")
-    return names.index(chosen)
-
-
-def _chosen(
-    contents: Archive | Table, name: Any, usual: Sequence[str], option: str, alone: bool = False
+def _usual(
+    contents: Archive | Table, names: list[str], usual: Sequence[str], option: str, only: bool
 ) -> str:
-    """Return the name asked for, the usual one, or (``alone``) the only one there is."""
-    names = contents.names if isinstance(contents, Table) else list(contents.arrays)
-    if isinstance(contents, Table) and names is None:
-        asked = "" if name is None else f", got {option}={name!r}"
-        remedy = "give `inputs` as array or path" if name is None else f"leave `{option}` out"
-        raise contents.fault(
-            f"has {contents.width} columns without names{asked}; write a header line, or {remedy}."
-        )
-    if not names:
-        raise contents.fault("holds no arrays.")
-    if name is not None:
-        if name in names or (name := str(name).removeprefix("/")) in names:
-            return str(name)
-        is_table = isinstance(contents, Table)
-        thing, holds = (f"column {name!r}", "has") if is_table else (name, "holds")
-        raise contents.fault(f"has no {thing}; it {holds} {contents.listing}. Correct `{option}`.")
+    """The one of the usual names that is there, or the ``only`` name."""
     found = [key for key in usual if key in names]
     if len(found) > 1:
         raise contents.fault(f"has {' and '.join(found)}; choose with {option}='{found[0]}'.")
-    if not found and not (alone and len(names) == 1):
+    if not found and not only:
         raise contents.fault(
             f"has none of {', '.join(usual)}, only {contents.listing}; choose one with "
             f"{option}='...'."
@@ -274,15 +376,112 @@ def _chosen(
     return found[0] if found else names[0]
 
 
-def _check(states: Array, inputs: Array | None) -> None:
-    """Raise an error unless these are T rows of states, and T numbers."""
+def _column_names(contents: Table | Array) -> list[str]:
+    """Names of the columns, or else their numbers."""
+    if isinstance(contents, Table):
+        return contents.names or [str(column) for column in range(contents.width)]
+    if len(contents.shape) != 2:
+        raise contents.fault(f"has no columns to choose from, its shape is {contents.shape}.")
+    return [str(column) for column in range(contents.shape[1])]
+
+
+def _labels(contents: Table | Array, columns: list[int]) -> list[str]:
+    """What messages call these columns, unless it is their number in any case."""
+    names = _column_names(contents)
+    named = isinstance(contents, Table) and contents.names is not None
+    return [names[k] for k in columns] if named or columns != [*range(len(names))] else []
+
+
+def _columns(contents: Table | Array, columns: list[int]) -> Array:
+    """These columns as one array."""
+    if isinstance(contents, Table):
+        return contents.array(columns)
+    if columns == [*range(contents.shape[1])]:
+        return contents
+
+    def blocks(start: int) -> Iterator[NDArray[Any]]:
+        return (block[:, columns] for block in contents.rows(start))
+
+    return replace(contents, shape=(contents.shape[0], len(columns)), load=None, blocks=blocks)
+
+
+def _state_columns(
+    contents: Table | Array, names: Names | None, drop: list[str], places: list[int]
+) -> list[int]:
+    """Return the columns listed, or all but the inputs', less those to drop."""
+    known = _column_names(contents)
+    dropped = {k for name in drop for k in _matching(contents, known, name, "drop")}
+    if names is None:
+        columns = [k for k in range(len(known)) if k not in (*places, *dropped)]
+        for name in (known[k] for k in columns):
+            if name in _INPUTS:
+                raise contents.fault(
+                    f"column {name!r} seems to be an input and not to be a state; leave it out "
+                    f"with drop={name!r}, or list the states with state_names=[...]."
+                )
+        return columns
+    matches = [(name, _matching(contents, known, name, "state_names")) for name in _listed(names)]
+    columns = [k for _, found in matches for k in found]
+    if len({*columns}) < len(columns):
+        raise ValueError(f"`state_names` must name each column once, got {names!r}.")
+    for name, found in matches:
+        if len(found) == 1 and found[0] in places and name == known[found[0]]:
+            raise contents.fault(
+                f"column {name} is the input and in `state_names`; leave it out there: it would be "
+                f"remembered perfectly."
+            )
+    return [k for k in columns if k not in (*places, *dropped)]
+
+
+def _input_columns(contents: Table | Array, names: Names | None) -> list[int]:
+    """The columns of the inputs, by their names, or by a usual one."""
+    known = _column_names(contents)
+    if names is None and isinstance(contents, Table):
+        if contents.names is None:
+            raise contents.fault(
+                f"has {contents.width} columns without names; choose the input by its number, e.g. "
+                f"input_name='{contents.width - 1}' (they count from 0), write a header line, or "
+                f"give the input as `inputs`."
+            )
+        names = _usual(contents, known, _INPUTS, "input_name", only=False)
+    wanted = [] if names is None else _listed(names)
+    found = [k for name in wanted for k in _matching(contents, known, name, "input_name")]
+    if not found or len({*found}) < len(found):
+        raise ValueError(f"`input_name` must name each column once, got {names!r}.")
+    return found
+
+
+def _matching(contents: Table | Array, names: list[str], wanted: str, option: str) -> list[int]:
+    """The columns of that name; else those that ``ch*`` or ``ch0-ch29`` stands for."""
+    if wanted in names:
+        if names.count(wanted) > 1:
+            raise contents.fault(f"has several columns {wanted!r}; rename them.")
+        return [names.index(wanted)]
+    span, found = _SPAN.fullmatch(wanted), list[int]()
+    if span is not None:
+        number = re.compile(re.escape(span["before"]) + r"(\d+)" + re.escape(span["after"]))
+        numbers = [number.fullmatch(name) for name in names]
+        first, last = int(span["first"]), int(span["last"])
+        found = [k for k, one in enumerate(numbers) if one and first <= int(one[1]) <= last]
+    elif "*" in wanted or "?" in wanted:  # brackets are for units
+        pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
+        found = [k for k, name in enumerate(names) if re.fullmatch(pattern, name)]
+    if not found:
+        there = contents.listing if isinstance(contents, Table) and contents.names else ""
+        there = there or f"{names[0]} … {names[-1]}, which are their numbers"
+        raise contents.fault(f"has no column {wanted!r}; it has {there}. Correct `{option}`.")
+    return found
+
+
+def _check(states: Array, inputs: Array | None, channels: int) -> None:
+    """Raise an error unless these are T rows of states, and of one input or several."""
     _require_real(states, "both parts as columns, e.g. numpy.hstack([X.real, X.imag])")
     if len(states.shape) != 2:
         raise states.fault(
             f"must be two-dimensional, a row for each time and a column for each state, got "
             f"shape {states.shape}; a single state has shape (T, 1)."
         )
-    if 0 in states.shape or (inputs is None and states.shape[1] < 2):
+    if 0 in states.shape or (inputs is None and states.shape[1] <= channels):
         raise states.fault(f"holds no states, its shape is {states.shape}; check how it was made.")
     if inputs is None:
         return
@@ -290,10 +489,10 @@ def _check(states: Array, inputs: Array | None) -> None:
     shape = inputs.shape
     if len(shape) == 2 and shape[0] == 1 < shape[1]:
         raise inputs.fault(f"is a row of shape {shape}; give a column, e.g. z.reshape(-1).")
-    if len(shape) not in (1, 2) or shape[1:] not in ((), (1,)):
+    if len(shape) not in (1, 2) or 0 in shape:
         raise inputs.fault(
-            f"must be one input of shape (T,) or (T, 1), got several: shape {shape}; choose one, "
-            f"e.g. z[:, 0]."
+            f"must be one input of shape (T,), or several of shape (T, d), got shape {shape}; "
+            f"reshape it, e.g. z.reshape(len(z), -1)."
         )
     length, columns = states.shape
     if columns == shape[0] != length:
@@ -304,8 +503,23 @@ def _check(states: Array, inputs: Array | None) -> None:
     if length != shape[0]:
         raise states.fault(
             f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the "
-            f"same times: cut the longer one, at the end where it is too long."
+            f"same times: {_remedy(length, shape[0])}."
         )
+
+
+def _remedy(length: int, inputs: int) -> str:
+    """How to make so many states and inputs as many: one may be sampled faster."""
+    times = round(max(length, inputs) / max(1, min(length, inputs)))
+    if times < 2 or abs(max(length, inputs) - times * min(length, inputs)) >= times:
+        return "cut the longer one, at the end where it is too long"
+    every = f"every {'second' if times == 2 else 'third' if times == 3 else f'{times}th'} row"
+    if length > inputs:  # the last one has been driven for the longest time
+        stop = "" if length == times * inputs else times * inputs
+        return (
+            f"the states seem sampled {times} times as often; take {every} of theirs, "
+            f"rows='{times - 1}:{stop}:{times}', the last of each input"
+        )
+    return f"the input seems sampled {times} times as often; give {every} of it, z[::{times}]"
 
 
 def _require_real(array: Array, remedy: str) -> None:
@@ -320,7 +534,8 @@ class View(Source):
     """Another recording's rows, of which ``change(X, z, start)`` makes others, chunk by chunk."""
 
     def __init__(self, source: Source, change: Change, columns: int | None = None) -> None:
-        self.length, self.name = source.length, source.name
+        self.length, self.name, self.labels = source.length, source.name, source.labels
+        self.channels = source.channels
         self.columns = source.columns if columns is None else columns
         self._source, self._change = source, change
 
@@ -336,11 +551,11 @@ def within_range(source: Source) -> Source:
     X, z = first_rows(source, 10_000)
     with np.errstate(invalid="ignore"):
         exponents = np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1]
-        input_exponent = int(np.frexp(np.nanmax(np.abs(z), initial=0.0))[1])
-    if max(np.abs(exponents).max(initial=0), abs(input_exponent)) <= 300:
+        of_inputs = np.frexp(np.nanmax(np.abs(z), axis=0, initial=0.0))[1]
+    if max(np.abs(exponents).max(initial=0), np.abs(of_inputs).max()) <= 300:
         return source
     # division by powers of two is exact
-    return View(source, lambda X, z, _: (np.ldexp(X, -exponents), np.ldexp(z, -input_exponent)))
+    return View(source, lambda X, z, _: (np.ldexp(X, -exponents), np.ldexp(z, -of_inputs)))
 
 
 def first_rows(source: Source, most: int) -> tuple[Floats, Floats]:
@@ -353,17 +568,18 @@ def lagged_chunks(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}), from row ``start`` on.
 
+    Of several inputs each z_t is a vector, so that neighbouring columns are of the same lag.
     ``start`` is at least ``lags`` − 1: rows before it serve as lagged inputs only.
     """
-    history = np.zeros(0)
+    history = np.zeros((0, source.channels))
     done = start - lags + 1
     for X, z in source.chunks(rows, done):
-        joined = np.concatenate([history, z])
+        joined = np.concatenate([history, z.reshape(len(z), -1)])
         first = max(start - done, 0)
         if first < len(z):
-            windows = np.lib.stride_tricks.sliding_window_view(joined, lags)[:, ::-1]
-            # the last window ends with the last row
-            yield windows[len(windows) - (len(z) - first) :], X[first:]
+            windows = np.lib.stride_tricks.sliding_window_view(joined, lags, axis=0)[:, :, ::-1]
+            windows = windows[len(windows) - (len(z) - first) :]  # the last ends with the last row
+            yield windows.transpose(0, 2, 1).reshape(len(windows), -1), X[first:]
         done += len(z)
         history = joined[max(len(joined) - lags + 1, 0) :]
 
@@ -371,13 +587,19 @@ def lagged_chunks(
 def lagged(source: Source, lags: int, start: int, stop: int) -> tuple[Floats, Floats]:
     """(Z, X) of the rows ``start`` … ``stop`` − 1 in one piece."""
     Z, X = next(lagged_chunks(source, lags, start, stop - start + lags - 1))
-    return np.ascontiguousarray(Z), X
+    return np.array(Z), X
+
+
+def present(Z: Floats, X: Floats) -> NDArray[np.bool_]:
+    """Whether each row is there: the state, and all inputs that it is compared with."""
+    return np.asarray(np.isfinite(X).all(axis=1) & np.isfinite(Z).all(axis=1))
 
 
 def require_rows(rows: int, columns: int) -> None:
     """Refuse what least squares would fit perfectly."""
     if rows <= columns + 2:
         raise ValueError(
-            f"`states` must have more rows than columns by at least 3 after washout and lags, got "
-            f"{rows} rows for {columns} states; record longer or ask for fewer `lags`."
+            f"`states` must have more rows than columns by at least 3 after washout and lags, NaN "
+            f"left out, got {rows} rows for {columns} states; record longer or ask for fewer "
+            f"`lags`."
         )

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, Table
+from memcurve.limits import require_room_for_array
 from memcurve.optional import optional
 
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Bytes of a line of text; beyond it a packed file may be a decompression bomb.
+LONGEST_LINE = 2**26
 _INTEGER = re.compile(r"[+-]?\d+")
+#: A number as much of Europe writes it.
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 #: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
 _SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 
@@ -40,23 +47,30 @@ class _Text:
 
     def __init__(self, file: Path, is_table: bool) -> None:
         self.file, self.is_table, self._blanks = file, is_table, b" \r\n"
+        self._decimal_comma = False
         top = list(islice(self._lines(), 2))
         none = f"{file}: holds no numbers; write one row a line."
         if not top:
             raise NetworkFileError(none)
         texts = [line.decode() for _, line in top]
-        self._separator = next((sign for sign in ";\t," if all(sign in t for t in texts)), None)
+        self._separator, self._decimal_comma = _separator_and_comma(texts)
         if self._separator != "\t":  # tabs may stand between empty fields
             self._blanks += b"\t"
-        first, below = _fields(texts[0], self._separator), _fields(texts[-1], self._separator)
+        named = fields_of(texts[0], self._separator)
+        if self._decimal_comma:
+            texts = [text.replace(",", ".") for text in texts]
+        first, below = fields_of(texts[0], self._separator), fields_of(texts[-1], self._separator)
         self.names, self._skip = None, 0
         if _is_header(first, below) if is_table else _are_words(first):
-            self.names, self._skip = first, 1
+            self.names, self._skip = named, 1
         elif is_table:
-            above = _fields(_comment_above(file, top[0][0]), self._separator)
-            named = len(above) == len(first) and _is_header(above, below)
-            self.names = above if named else None
+            above = fields_of(_comment_above(file, top[0][0]), self._separator)
+            is_header = len(above) == len(first) and _is_header(above, below)
+            self.names = above if is_header else None
         self.width, self.length = len(first), -self._skip
+        if not is_table:  # tables are read in blocks
+            rows = _estimated_lines(file, max(len(line) for _, line in top))
+            require_room_for_array((rows, self.width), f"{file} of about so many rows")
         for line in self._lines():
             self.length, last = self.length + 1, line
         if self.length > 0:
@@ -76,14 +90,10 @@ class _Text:
         return blocks
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
-        """Go through the lines that are neither empty nor a comment, with their numbers."""
-        with self.file.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")
-                content = line.strip(self._blanks)
-                if content and not content.startswith(b"#"):
-                    yield number, content
+        lines = content_lines(self.file, self._blanks)
+        if self._decimal_comma:
+            return ((number, line.replace(b",", b".")) for number, line in lines)
+        return lines
 
     def _split(self, number: int, line: bytes) -> list[str]:
         fields = line.decode().split(self._separator)
@@ -105,18 +115,71 @@ class _Text:
         return [self._number(fields[column].strip().strip('"'), number) for column in columns]
 
     def _number(self, field: str, number: int) -> float | complex:
-        value = _real(field) if self.is_table else _complex(field)
+        value = real_number(field) if self.is_table else _complex(field)
         if value is not None:
             return value
-        if self.is_table and _is_missing(field):
+        if self.is_table and is_missing(field):
             return math.nan
         raise NetworkFileError(
             f"{self.file}: line {number}: {field!r} is not a {'real ' * self.is_table}number; "
-            f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks."
+            f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
+            f"{', or leave its column out with drop=[...]' * self.is_table}."
         )
 
 
-def _fields(text: str, separator: str | None) -> list[str]:
+def open_bytes(file: Path) -> IO[bytes]:
+    """Open a file that may be packed (.gz)."""
+    return cast(IO[bytes], gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb"))
+
+
+def content_lines(
+    file: Path, blanks: bytes = b" \t\r\n", comments: Sequence[bytes] = (b"#",)
+) -> Iterator[tuple[int, bytes]]:
+    """Go through the lines that are neither empty nor a comment, with their numbers."""
+    with open_bytes(file) as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), start=1):
+            if len(line) == LONGEST_LINE:
+                raise NetworkFileError(
+                    f"{file}: line {number} is longer than {LONGEST_LINE:,} bytes; write one row a "
+                    f"line."
+                )
+            content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            content = content.strip(blanks)
+            if content and not content.startswith(tuple(comments)):
+                yield number, content
+
+
+def separator_of(texts: Sequence[str]) -> str | None:
+    """The sign between the fields of most of these lines; None for blanks."""
+    counts = {sign: sum(sign in text for text in texts) for sign in ";\t,"}
+    return next((sign for sign, count in counts.items() if 2 * count > len(texts)), None)
+
+
+def _separator_and_comma(texts: Sequence[str]) -> tuple[str | None, bool]:
+    """The sign between fields, and whether numbers have a decimal comma: 1,5;2,5 or 1,5 2,5."""
+    separator = separator_of(texts)
+    for sign in (None, separator) if separator == "," else (separator,):
+        fields = fields_of(texts[-1], sign)
+        whole = [field for field in fields if not _DECIMAL_COMMA.fullmatch(field)]
+        others = all(_INTEGER.fullmatch(field) or is_missing(field) for field in whole)
+        if len(whole) < len(fields) > (sign is None) and others:
+            return sign, True
+    return separator, False
+
+
+def _estimated_lines(file: Path, longest: int) -> int:
+    """About how many lines a file has, at least; packed ones do not tell."""
+    size = 0 if file.suffix.lower() == ".gz" else file.stat().st_size
+    seen = ends = 0
+    with file.open("rb") as stream:
+        for at in (0, size // 2):
+            stream.seek(at)
+            block = stream.read(2**20)
+            seen, ends = seen + len(block), ends + block.count(b"\n")
+    return size // max(longest, seen // max(ends, 1), 1)
+
+
+def fields_of(text: str, separator: str | None) -> list[str]:
     if separator is None:
         return [field.strip('"') for field in text.split()]
     row = next(csv.reader([text], delimiter=separator, skipinitialspace=separator != "\t"), [])
@@ -125,14 +188,14 @@ def _fields(text: str, separator: str | None) -> list[str]:
 
 def _are_words(fields: list[str]) -> bool:
     """Whether no field is a number, and not all of them are missing."""
-    return all(_complex(field) is None for field in fields) and not all(map(_is_missing, fields))
+    return all(_complex(field) is None for field in fields) and not all(map(is_missing, fields))
 
 
 def _is_header(fields: list[str], below: list[str]) -> bool:
     """Whether these are names: words, or numbers from 0 or 1 on above others with decimals."""
-    rest = [field for field in fields if _real(field) is not None or _is_missing(field)]
+    rest = [field for field in fields if real_number(field) is not None or is_missing(field)]
     if len(rest) < len(fields):
-        return all(_is_missing(field) or _INTEGER.fullmatch(field) for field in rest)
+        return all(is_missing(field) or _INTEGER.fullmatch(field) for field in rest)
     numbers = fields[1:] if fields[0] == "" else fields  # a pandas index has no name
     counted = any(numbers == [str(k + n) for n in range(len(numbers))] for k in (0, 1))
     decimals = not all(_INTEGER.fullmatch(field) for field in below)
@@ -141,13 +204,13 @@ def _is_header(fields: list[str], below: list[str]) -> bool:
 
 def _comment_above(file: Path, number: int) -> str:
     """Return the comment, if any, on the line before that one: numpy.savetxt writes names so."""
-    with file.open("rb") as stream:
+    with open_bytes(file) as stream:
         above = next(islice(stream, number - 2, None), b"") if number > 1 else b""
     text = above.decode("utf-8-sig").strip()
     return text.lstrip("#").strip() if text.startswith("#") else ""
 
 
-def _real(field: str) -> float | None:
+def real_number(field: str) -> float | None:
     try:
         return None if "_" in field else float(field)
     except ValueError:
@@ -155,7 +218,7 @@ def _real(field: str) -> float | None:
 
 
 def _complex(field: str) -> float | complex | None:
-    real = _real(field)
+    real = real_number(field)
     if real is not None or "_" in field or not re.search(r"\d", field):
         return real  # a lone "j" is a column's name
     try:
@@ -164,7 +227,7 @@ def _complex(field: str) -> float | complex | None:
         return None
 
 
-def _is_missing(field: str) -> bool:
+def is_missing(field: str) -> bool:
     return field.lower().lstrip("+-") in _MISSING_VALUES
 
 

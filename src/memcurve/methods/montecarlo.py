@@ -93,13 +93,15 @@ def montecarlo(
         require_driven(task)
         burn_in = _burn_in(burn_in, network.spectral_radius)
         return _general(task, count, samples, burn_in, generator(seed))
-    poles = _poles(task.analysis)
-    burn_in = _burn_in(burn_in, float(np.abs(poles).max(initial=0.0)))
+    simulated, found = network, task.analysis.spectrum().poles
+    radius = network.spectral_radius if found is None else float(np.abs(found).max(initial=0.0))
+    if covariance == "known" or radius >= 1:
+        simulated = LinearNetwork(*cascade(section_poles(_poles(task.analysis))))
+    burn_in = _burn_in(burn_in, radius)
     z = draw_input(distribution, generator(seed), samples + burn_in)
-    simulated = network if covariance == "sample" else LinearNetwork(*cascade(section_poles(poles)))
     x = simulated.simulate(z, washout=burn_in)
     z = z[burn_in:]
-    gamma = np.array([z[: samples - lag] @ x[lag:] / (samples - lag) for lag in range(count)])
+    gamma = _lagged(x, z, count)
     rank = x.shape[1]
     if covariance == "known":
         memory = (gamma**2).sum(axis=1)
@@ -120,6 +122,13 @@ def montecarlo(
     if rank == x.shape[1] and not debias:
         note += f", biased upwards by about N/T = {states / samples:.2g} a lag"
     return estimate(memory, note, options=options)
+
+
+def _lagged(x: Floats, z: Floats, count: int) -> Floats:
+    """γ̂(τ) for the first lags: one matrix product, in which the input is zero before its start."""
+    padded = np.concatenate([np.zeros(count - 1), z])
+    past = np.lib.stride_tricks.sliding_window_view(padded, count)
+    return np.asarray((past.T @ x)[::-1] / (len(z) - np.arange(count))[:, None])
 
 
 def _note(samples: int, states: int, rank: int) -> str:
@@ -154,9 +163,7 @@ def _general(
     x = LinearNetwork(task.A, C).simulate(drive, washout=burn_in)
     x = x + level * task.observation * rng.standard_normal(x.shape)
     x, z = x[:, task.rows], z[burn_in:]
-    lagged = np.stack(
-        [z[: samples - lag].T @ x[lag:] / (samples - lag) for lag in range(count)]
-    )  # (lags, inputs, states)
+    lagged = np.stack([_lagged(x, one, count) for one in z.T], axis=1)  # (lags, inputs, states)
     flat = lagged.reshape(-1, x.shape[1])
     solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)
     memory = np.einsum("ij,ji->i", flat, solved).reshape(count, -1) / (z**2).mean(axis=0)

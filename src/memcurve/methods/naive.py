@@ -186,11 +186,12 @@ METHOD = Method(
     compared=True,
     variants=(
         Variant(
-            "gramian_solve", "Gramian, solved", "MC_τ from G⁻¹ by a linear solver", inverts=True
+            "gramian_solve", "Gramian, solved", "MC_τ from G⁻¹ by a linear solver",
+            largest_size=2000, inverts=True,
         ),
         Variant(
             "gramian_pinv", "Gramian, pseudo-inverse", "MC_τ from the pseudo-inverse of G",
-            {"inverse": "pinv"}, inverts=True,
+            {"inverse": "pinv"}, largest_size=2000, inverts=True,
         ),
     ),
 )  # fmt: skip

@@ -91,8 +91,6 @@ def osm_plus(
     progress : bool or callable
         Show a bar on stderr, or call a function of (label, done, total).
     """
-    from threadpoolctl import threadpool_limits
-
     lags = task.question.lags
     A, C = dense_single_input(task)
     truncation = truncation_for(len(C), truncation, "truncation", lags)
@@ -107,10 +105,8 @@ def osm_plus(
             )
     streams = generator(seed).spawn(count)
     drawn = [draw(len(C), seed=stream, **(mask_options or {})) for stream in streams]
-    # many small decompositions: BLAS threads of their own only get in each other's way
-    with threadpool_limits(1, user_api="blas"):
-        found = mapper(partial(subspace_memory, A, truncation=truncation), drawn)
-        curves = np.array(list(watched(found, "OSM+ masks", count, progress)))
+    found = mapper(partial(subspace_memory, A, truncation=truncation), drawn)
+    curves = np.array(list(watched(found, "OSM+ masks", count, progress)))
     values = curves.mean(axis=0)
     return estimate(
         values[: lags or truncation],

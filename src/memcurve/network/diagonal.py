@@ -37,7 +37,9 @@ def diagonal_network(
             f"`B` must have one row for each of the {len(poles)} `eigenvalues`, got shape "
             f"{np.shape(B)}."
         )
-    if step is not None:
+    if step is None:
+        _require_discrete(poles[mask.reshape(len(poles), -1).any(axis=1)])
+    else:
         rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
         steps = exact_array(step, "step")
         steps = steps.reshape(()) if steps.size == 1 else steps.ravel()
@@ -52,6 +54,17 @@ def diagonal_network(
         mask = (gain * mask.T).T
         notes = (*notes, f"continuous-time eigenvalues and B, discretised ({discretisation})")
     return LinearNetwork(diags_array(poles, format="csr"), mask, name=name, notes=tuple(notes))
+
+
+def _require_discrete(driven: Numbers) -> None:
+    """Raise where poles that grow in discrete time would all decay in continuous time."""
+    modulus = float(np.abs(driven).max(initial=0.0))
+    if modulus > 1 and (driven.real < 0).all():
+        raise ValueError(
+            f"`eigenvalues` must have moduli below 1, got {modulus:.6g}, but all real parts are "
+            f"negative: they seem to be those of continuous time. Give the time step, e.g. "
+            f"step=0.01 (in a file: a number `step`, `Delta` or `dt`), or scale them below 1."
+        )
 
 
 def lru_poles(nu_log: Any, theta_log: Any) -> Numbers:

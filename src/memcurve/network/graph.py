@@ -10,10 +10,39 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.network.operator import Operator
+
 Indices = NDArray[np.intp]
 
+#: Nodes of a sparse component up to which all of its eigenvalues are the quicker way, and up to
+#: which they are a way at all: a minute.
+MOST_DENSE, MOST_DENSE_AT_ALL = 300, 5000
 #: Matrices whose largest entry lies between these are taken as they are.
 ORDINARY = (2.0**-200, 2.0**200)
+
+
+#: Edges that SciPy's graph routines count.
+MOST_EDGES = 2**31 - 1
+
+
+class StructuralRank(NamedTuple):
+    """What the wiring alone allows, whatever the weights.
+
+    Attributes
+    ----------
+    rank : int
+        The rank of [C, AC, A²C, …] for almost all weights on the edges there are, and the largest
+        for any.
+    unreached : int array
+        Nodes that no input reaches.
+    surplus : int array
+        Nodes that are reached, but not independently of the others: several of them share too few
+        drivers (a dilation). Which ones these are is seldom unique; their number is.
+    """
+
+    rank: int
+    unreached: Indices
+    surplus: Indices
 
 
 class Walk(NamedTuple):
@@ -47,7 +76,8 @@ def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
 
     size = A.shape[0]
     driven = np.asarray(C.reshape(size, -1).any(axis=1))
-    if not driven.any() or driven.all() or has_no_zeros(A):
+    unknown = isinstance(A, Operator)  # all nodes, as far as products tell
+    if not driven.any() or driven.all() or unknown or has_no_zeros(A):
         return np.arange(size if driven.any() else 0, dtype=np.intp)
     # one extra node stands for the input and points at every node it drives
     to_nodes = csr_array(driven[None, :])
@@ -64,7 +94,7 @@ def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
     """
     size = A.shape[0]
     sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
-    if len(sources) == 0:
+    if len(sources) == 0 or isinstance(A, Operator):
         return None
     if isinstance(A, np.ndarray):
         if np.count_nonzero(A[:, sources[0]]) > 1:  # nearly always: no need to look at all of A
@@ -114,18 +144,87 @@ def most_nodes_on_cycles(A: Any) -> int:
     """How many nodes disjoint cycles can cover at most: so many eigenvalues may be non-zero.
 
     Every term of the characteristic polynomial is a product over disjoint cycles, whatever the
-    weights. A node is matched with one that drives it, or with itself at a price.
+    weights.
+    """
+    return int(np.count_nonzero(_covered(_pattern(A))))
+
+
+def generically_driven(A: Any, C: NDArray[Any]) -> NDArray[np.bool_]:
+    """Nodes, as many as possible, that inputs drive independently for almost all weights.
+
+    Their number is the generic dimension of the controllable subspace, the largest that any weights
+    on these edges give: so many nodes are covered by disjoint cycles and one path an input, all of
+    them reached (Hosoe 1980). Which nodes these are is seldom unique.
+    """
+    from scipy.sparse import csr_array, hstack
+
+    size = A.shape[0]
+    driven, nodes = np.zeros(size, dtype=np.bool_), reachable_nodes(A, C)
+    mask = C.reshape(size, -1)
+    if len(nodes) == 0 or has_no_zeros(A):
+        driven[nodes] = True
+        return driven
+    edges = _pattern(A)
+    if len(nodes) < size:
+        edges, mask = edges[nodes][:, nodes], mask[nodes]
+    driven[nodes] = _covered(hstack([edges, csr_array(mask != 0)], format="csr"))
+    return driven
+
+
+def _covered(edges: Any) -> NDArray[np.bool_]:
+    """Nodes, as many as possible, that are each driven by one of their own: an assignment.
+
+    ``edges`` (n, n + d) has the drivers of each node, nodes first, then inputs. A node that is
+    driven by nothing is assigned to itself, at a price of one. Prices are raised until all can be
+    assigned (the Hungarian method, all shortest paths at once).
     """
     from scipy.sparse import csr_array, eye_array
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+    from scipy.sparse.csgraph import dijkstra, maximum_bipartite_matching
 
-    size, edges = A.shape[0], _pattern(A).astype(float)
+    size, columns = edges.shape
+    if edges.nnz + size > MOST_EDGES:
+        raise ValueError(f"`A` must have at most {MOST_EDGES:,} edges here, got {edges.nnz:,}.")
+    edges = csr_array(edges, dtype=np.float64, copy=True)
     edges.eliminate_zeros()
-    # an edge costs 1, to be left out 2; both on the diagonal add up to 3, of which 2 are taken off
-    costs = csr_array(edges + 2 * eye_array(size))
-    costs.data[costs.data == 3] = 1
-    rows, columns = min_weight_full_bipartite_matching(costs)
-    return int(2 * size - round(float(np.asarray(costs[rows, columns]).sum())))
+    # both an edge and the choice of none, on the diagonal, add up to 3: the edge is free
+    costs = csr_array(edges + 2 * eye_array(size, columns))
+    rows, places = np.repeat(np.arange(size), np.diff(costs.indptr)), costs.indices
+    slack, price = np.where(costs.data == 2, 1.0, 0.0), np.zeros(columns)
+
+    def tight() -> Any:
+        """Assignments that cost no more than their prices."""
+        chosen = slack == 0
+        ends = np.append(0, np.cumsum(np.bincount(rows[chosen], minlength=size)))
+        ones = np.ones(ends[-1], dtype=np.int8)
+        return csr_array((ones, places[chosen], ends), shape=costs.shape)
+
+    while True:
+        graph = tight()
+        driver = maximum_bipartite_matching(graph, perm_type="column")
+        has_one = driver >= 0
+        if has_one.all():
+            break
+        # from nodes without a driver, over those whose driver is taken away, to a driver that is
+        # free: the last node of the graph
+        owner = np.full(columns, size)
+        owner[driver[has_one]] = np.flatnonzero(has_one)
+        ends = np.append(costs.indptr, costs.indptr[-1])
+        ways = csr_array((slack, owner[places], ends), shape=(size + 1, size + 1))
+        distance = dijkstra(ways, indices=np.flatnonzero(~has_one), min_only=True)
+        offered = np.maximum(distance[size] - distance[:size], 0.0)
+        asked = np.zeros(columns)
+        asked[driver[has_one]] = offered[has_one]
+        slack += asked[places] - offered[rows]
+        price += asked
+    # drivers with a price must all be taken: of two matchings, one has all nodes, one all of these
+    dear = np.flatnonzero(price > 0)
+    taker = np.full(columns, -1)
+    taker[dear] = maximum_bipartite_matching(graph[:, dear].tocsr(), perm_type="row")
+    for column in np.setdiff1d(dear, driver).tolist():
+        while price[column] > 0:
+            node = taker[column]
+            driver[node], column = column, driver[node]
+    return np.asarray((driver != np.arange(size)) | (edges.diagonal() != 0))
 
 
 def _components(A: Any, connection: Literal["weak", "strong"]) -> list[Indices]:
@@ -162,6 +261,36 @@ def eigenvalues(A: Any, components: list[Indices] | None = None) -> NDArray[np.c
             values = _eigenvalues_of_block(balanced(block)[0])
         parts.append(values.astype(np.complex128))
     return np.concatenate(parts)
+
+
+def largest_modulus(A: Any) -> float:
+    """The spectral radius; of large sparse components by Arnoldi's method where that converges."""
+    largest = 0.0
+    for nodes in strong_components(A):
+        if isinstance(A, np.ndarray) or len(nodes) <= MOST_DENSE:
+            values = eigenvalues(submatrix(A, nodes))
+        else:
+            values = _largest_eigenvalue(A if len(nodes) == A.shape[0] else A[nodes][:, nodes])
+        largest = max(largest, float(np.abs(values).max()))
+    return largest
+
+
+def _largest_eigenvalue(A: Any) -> NDArray[Any]:
+    """An eigenvalue of largest modulus, or all of them where the iteration does not converge."""
+    from scipy.sparse.linalg import ArpackError, eigs
+
+    start = np.random.default_rng(0).standard_normal(A.shape[0])  # the same answer every time
+    try:
+        # moduli at the edge of a random spectrum are close: a large space tells them apart
+        return np.asarray(eigs(A, 1, ncv=100, v0=start, maxiter=100, return_eigenvectors=False))
+    except ArpackError:
+        if A.shape[0] > MOST_DENSE_AT_ALL:
+            raise ValueError(
+                f"`A` has a spectral radius that cannot be found among its {A.shape[0]:,} nodes: "
+                f"too many eigenvalues are of about the same size. Scale it yourself, e.g. by "
+                f"memcurve.network.scaling.scale_to_spectral_norm."
+            ) from None
+        return eigenvalues(A)
 
 
 def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
@@ -207,5 +336,5 @@ def _pattern(A: Any) -> Any:
 
     if isinstance(A, np.ndarray):
         return csr_array(A != 0)
-    pattern = csr_array(A)
+    pattern = csr_array(A.tocsr())
     return csr_array((pattern.data != 0, pattern.indices, pattern.indptr), shape=A.shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,11 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import exact_array, require_finite
 from memcurve.display import table
-from memcurve.network.graph import eigenvalues
+from memcurve.network.graph import largest_modulus
+from memcurve.network.operator import Operator
 from memcurve.notes import Note, notes_of
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
 RADIUS_UP_TO = 500
+#: Products with at most this share of weights, of so many nodes, are quicker with a sparse matrix.
+FEW_WEIGHTS, MANY_NODES = 0.05, 200
 
 
 class Connected:
@@ -41,7 +44,7 @@ class Connected:
     @property
     def is_sparse(self) -> bool:
         """Whether A is stored as a scipy sparse array."""
-        return not isinstance(self.A, np.ndarray)
+        return not isinstance(self.A, np.ndarray | Operator)
 
     def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
         """The inputs of a simulation as (T, d), or (R, T, d) for replicas, checked."""
@@ -73,11 +76,16 @@ class Connected:
 
     def _rows(self) -> list[tuple[str, str]]:
         """The main figures, as notebooks show them."""
-        filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
-        return [
+        rows = [
             (type(self).__name__, self.name or ""),
             ("nodes", f"{self.size:,}"),
             ("inputs", f"{self.inputs:,}"),
+        ]
+        if isinstance(self.A, Operator):
+            return [*rows, ("storage", f"products only, {self.A.dtype}")]
+        filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
+        return [
+            *rows,
             ("storage", f"{'sparse' if self.is_sparse else 'dense'}, {self.A.dtype}"),
             ("non-zeros", f"{100 * filled / self.size**2:.3g} %"),
         ]
@@ -89,9 +97,11 @@ class LinearNetwork(Connected):
 
     Parameters
     ----------
-    A : (N, N) array or scipy sparse array
+    A : (N, N) array, scipy sparse array or scipy.sparse.linalg.LinearOperator
         Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. The entries
-        are kept as stored: single precision, integers and booleans convert exactly to float64.
+        are kept as stored: single precision, integers and booleans convert exactly to float64. Of
+        an operator, ``LinearOperator((N, N), matvec=function)``, only products are taken: usable
+        memory and :func:`memcurve.reduced` can be asked.
     C : (N,) or (N, d) array
         Input mask, one column an input.
     readout : sequence of int or boolean mask, optional
@@ -100,6 +110,8 @@ class LinearNetwork(Connected):
         Constant added at each step. It moves the mean of the states only, never the memory.
     name : str, optional
         A label for tables and plots.
+    labels : sequence of str, optional
+        A name for each node, by which audits call it; ``readout`` may name nodes by these.
     notes : sequence of str, optional
         What one should know about where the network comes from, e.g. that it is linearised. The
         notes of every result computed from the network begin with these.
@@ -125,6 +137,7 @@ class LinearNetwork(Connected):
     _: dataclasses.KW_ONLY
     shift: NDArray[Any] | None = None
     name: str | None = None
+    labels: tuple[str, ...] | None = None
     notes: tuple[Note, ...] = ()
 
     def __init__(
@@ -135,18 +148,21 @@ class LinearNetwork(Connected):
         *,
         shift: ArrayLike | None = None,
         name: str | None = None,
+        labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         matrix = validated_matrix(A)
         size = matrix.shape[0]
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be a string, got {name!r}.")
+        names = None if labels is None else _validated_labels(labels, size)
         fields: dict[str, Any] = {
             "A": matrix,
             "C": validated_mask(C, size),
-            "readout": None if readout is None else _validated_readout(readout, size),
+            "readout": None if readout is None else _validated_readout(readout, size, names),
             "shift": None if shift is None else exact_array(shift, "shift"),
             "name": name,
+            "labels": names,
             "notes": _validated_notes(notes),
         }
         if shift is not None and fields["shift"].shape != (size,):
@@ -172,20 +188,25 @@ class LinearNetwork(Connected):
         nodes = self.size if self.readout is None else len(self.readout)
         return nodes * (2 if self.is_complex else 1)
 
+    def names(self, nodes: Iterable[int]) -> list[str]:
+        """What these nodes are called: their labels, or else their numbers from 0 on."""
+        return [str(node) if self.labels is None else self.labels[node] for node in nodes]
+
     @cached_property
     def spectral_radius(self) -> float:
-        """Largest modulus of an eigenvalue of A, as LAPACK computes it.
+        """Largest modulus of an eigenvalue of A, as LAPACK computes it, or ARPACK if large.
 
         Rounding can move it far for very non-normal A; :func:`memcurve.memory_curve` decides
         stability more carefully.
         """
-        return float(np.abs(eigenvalues(self.A)).max())
+        return largest_modulus(self.A)
 
     def _rows(self) -> list[tuple[str, str]]:
         read = "all nodes" if self.readout is None else f"{len(self.readout):,} nodes"
         rows = super()._rows()
         rows.insert(3, ("readout", read))
-        if "spectral_radius" in vars(self) or self.size <= RADIUS_UP_TO:
+        known = self.size <= RADIUS_UP_TO and not isinstance(self.A, Operator)
+        if "spectral_radius" in vars(self) or known:
             rows.append(("spectral radius", f"{self.spectral_radius:.6g}"))
         return rows
 
@@ -199,6 +220,8 @@ class LinearNetwork(Connected):
         if not self.is_complex:
             return self.A, C
         C = np.concatenate([C.real, C.imag])
+        if isinstance(self.A, Operator):
+            return self.A.real_pair(), C
         blocks = [[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]
         if not self.is_sparse:
             return np.block(blocks), C
@@ -228,10 +251,15 @@ class LinearNetwork(Connected):
         drive = z @ self.C.reshape(self.size, -1).T
         if self.shift is not None:
             drive = drive + self.shift
-        states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A, drive))
-        x = np.zeros(self.size, dtype=states.dtype)
+        states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A.dtype, drive))
+        x, A = np.zeros(self.size, dtype=states.dtype), self.A
+        if self.size >= MANY_NODES and isinstance(A, np.ndarray):
+            from scipy.sparse import csr_array
+
+            few = np.count_nonzero(A) <= FEW_WEIGHTS * A.size
+            A = csr_array(A) if few else A
         for t, push in enumerate(drive):
-            x = self.A @ x + push
+            x = A @ x + push
             if t >= washout:
                 states[t - washout] = x
         if self.readout is not None:
@@ -259,23 +287,27 @@ class LinearNetwork(Connected):
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
+        parts += ["products only"] * isinstance(self.A, Operator)
         if self.readout is not None:
             parts.append(f"readout={len(self.readout)} nodes")
         return f"LinearNetwork({', '.join(parts)})"
 
 
 def validated_matrix(A: Any, argument: str = "A") -> Any:
-    """A new float64 or complex128 array, dense or csr, square and finite."""
+    """A new float64 or complex128 array, dense or csr, square and finite; or products with one."""
     from scipy import sparse
+    from scipy.sparse.linalg import LinearOperator
 
-    if sparse.issparse(A):
+    if isinstance(A, LinearOperator | Operator):
+        matrix: Any = A if isinstance(A, Operator) else Operator(A)
+    elif sparse.issparse(A):
         given: Any = A
         try:
             given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
         except ValueError as error:
             text = f"`{argument}` is a damaged sparse array: {error}; build it anew."
             raise ValueError(text) from None
-        matrix: Any = sparse.csr_array(given)
+        matrix = sparse.csr_array(given)
         entries = exact_array(matrix.data, argument)
         # copies: sorting in place below must not reach the caller's arrays
         places = (matrix.indices.copy(), matrix.indptr.copy())
@@ -309,9 +341,32 @@ def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") ->
     return mask
 
 
-def _validated_readout(readout: Any, size: int) -> NDArray[np.intp]:
+def _validated_labels(labels: Any, size: int) -> tuple[str, ...]:
+    """A name for each node, no two alike."""
+    names = () if isinstance(labels, str) else tuple(labels)
+    if not all(isinstance(name, str) for name in names) or len(names) != size:
+        raise ValueError(
+            f"`labels` must be {size} strings, one for each node of `A`; got {len(names)}: "
+            f"{labels!r:.80}."
+        )
+    if len({*names}) < size:
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise ValueError(f"`labels` must name each node differently, got {twice!r} twice.")
+    return names
+
+
+def _validated_readout(readout: Any, size: int, labels: tuple[str, ...] | None) -> NDArray[np.intp]:
     """Indices of the nodes that are read, each named once."""
     nodes = np.asarray(readout)
+    if labels is not None and nodes.ndim == 1 and nodes.dtype.kind == "U":
+        places = {name: k for k, name in enumerate(labels)}
+        unknown = next((name for name in nodes.tolist() if name not in places), None)
+        if unknown is not None:
+            raise ValueError(
+                f"`readout` must name nodes by their labels, {labels[0]!r} … {labels[-1]!r}; got "
+                f"{unknown!r}."
+            )
+        nodes = np.array([places[name] for name in nodes.tolist()], dtype=np.intp)
     if nodes.dtype == bool and nodes.shape == (size,):
         nodes = np.flatnonzero(nodes)
     if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or len(nodes) == 0:

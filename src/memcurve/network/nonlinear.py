@@ -287,7 +287,9 @@ def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
     allowed = rates.dtype.kind == "f" and bool(((rates >= 0) & (rates <= 1)).all())
     if not allowed or rates.shape not in ((), (size,)):
         raise ValueError(
-            f"`lr` must be one number from 0 to 1, or {size} of them, one a node; got {lr!r}."
+            f"`lr` must be one number from 0 to 1, or {size} of them, one a node; got "
+            f"{rates if rates.ndim else rates.item()}. It is the share of the new state; a time "
+            f"constant of τ steps is the rate 1/τ."
         )
     if (rates == 1).all():
         return matrix, mask

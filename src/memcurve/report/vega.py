@@ -257,6 +257,7 @@ def _disc(chart: Chart, points: list[Points]) -> Spec:
 
 def x_axis(chart: Chart, domain: tuple[float, float]) -> Spec:
     """The x axis of a chart of lines; its range is fixed, whatever is switched off."""
+    is_whole = not chart.log_x and all(np.all(s.x == np.rint(s.x)) for s in chart.series)
     return {
         "type": "quantitative",
         "title": title_lines(chart.x_label, WIDE),
@@ -264,6 +265,7 @@ def x_axis(chart: Chart, domain: tuple[float, float]) -> Spec:
         "axis": {
             "grid": False, "labelExpr": _axis_label("x", chart.log_x), "labelFlush": True,
             "tickCount": {"expr": "ceil(width / 90)"}, "titleAnchor": "end", "titlePadding": 8,
+            **({"tickMinStep": 1} if is_whole else {}),
         },
     }  # fmt: skip
 

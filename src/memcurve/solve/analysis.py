@@ -8,7 +8,7 @@ network's own states depend on the network alone, and serve every question about
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError
+from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.inputs import InputProcess
-from memcurve.limits import require_room_for_states
+from memcurve.limits import fits, require_room_for_states
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
+from memcurve.network.operator import Operator
+from memcurve.progress import Listener
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import filter_of, kernel_of
@@ -79,6 +81,17 @@ class Analysis:
             if network.states <= KEPT_UP_TO:
                 network.__dict__["_analysis"] = kept
         return kept
+
+    @classmethod
+    @contextlib.contextmanager
+    def kept(cls, network: LinearNetwork) -> Iterator[Analysis]:
+        """Keep the analysis of a network, however large, while several questions are asked."""
+        analysis = network.__dict__.setdefault("_analysis", cls(network))
+        try:
+            yield analysis
+        finally:
+            if network.states > KEPT_UP_TO:
+                network.__dict__.pop("_analysis", None)
 
     # --- states
 
@@ -175,6 +188,18 @@ class Analysis:
         spectrum = self.spectrum(poles=False)
         return spectrum.rank_robust >= spectrum.rank
 
+    def exact_rank(self, rows: Indices, tell: Listener) -> int:
+        """The same without eigenvalues, of some rows of the states that are reached."""
+        if len(rows) == len(self.reached):
+            if self.knows_rank:
+                return self.rank
+            if self.walk is not None:
+                with contextlib.suppress(UnstableNetworkError):  # which has a rank, too
+                    closed = walk_spectrum(self.walk, self._pair[1][:, 0])
+                    if closed is not None:
+                        return closed.rank
+        return self.reached.exact_rank(rows, tell)
+
     @cached_property
     def eigenvalues(self) -> Complexes:
         """All eigenvalues of A, as far as LAPACK knows them."""
@@ -262,8 +287,11 @@ class Analysis:
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""
         if not isinstance(self.reached.stored, np.ndarray):
-            with contextlib.suppress(UncertainResultError):
+            try:
                 return np.sqrt(self.reached.variances(_impulses(processes)))
+            except UncertainResultError:
+                if not fits(len(self.reached), "noise") or isinstance(self.network.A, Operator):
+                    raise
         sizes = self.deviations(self.reached, processes)
         return np.ldexp(sizes, self.reached.exponents)
 

@@ -23,7 +23,8 @@ Complexes = NDArray[np.complex128]
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8
 TINY = float(np.finfo(float).tiny)
-#: A defective eigenvalue that appears m times moves by the m-th root of rounding, m up to this.
+#: A defective eigenvalue that appears m times moves by the m-th root of rounding; with m above this
+#: it is not known at all.
 MOST_DEFECTIVE = 5
 #: Pivots below this, relative to the norm, are taken for zero when zeros are split off.
 ZERO = 1e-11
@@ -134,22 +135,28 @@ def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[C
     # left invariant subspaces of A are right ones of Aᵀ
     S, Z = rsf2csf(*schur(A.T))
     values = np.diag(S).conj()
-    excitation, blur, radius = _triangular_modes(S, Z, C, norm, overlap)
-    rounding = DISC * len(A) ** 0.5 + 10 * blur
-    found = []
+    excitation, condition, disc = _triangular_modes(S, Z, C, norm, overlap)
+    most = _largest_disc(norm, len(S))
+    radius, found, single, others = np.minimum(disc, most), [], [], 0.0
     for cluster in _clusters(values, radius):
-        projector = 1.0
         if len(cluster) == 1:
-            excited, doubt = float(excitation[cluster[0]]), float(rounding[cluster[0]])
-            rank = int(excited > min(doubt, LARGEST_ROUNDING))
-            clear = rank == 0 or excited > CLEAR * doubt
-        else:
-            M, c, error_c, error_block, projector = _invariant_pair(S, Z, cluster, C, norm)
-            rank, excited, clear = _small_staircase(M, c, error_c, error_block)
-            clear = clear and max(error_c, error_block / norm) < LARGEST_ROUNDING
+            single.append(int(cluster[0]))
+            continue
+        pair = _invariant_pair(S, Z, cluster, C, norm)
+        rank, excited, clear = _small_staircase(pair.M, pair.c, pair.error_c, pair.error_block)
+        clear = clear and max(pair.error_c, pair.error_block / norm) < LARGEST_ROUNDING
+        clear = clear and bool(np.all(disc[cluster] <= most))
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
         uncertainty = spread + float(radius[cluster].max())
-        found.append(Cluster(values[cluster], rank, excited, uncertainty, clear, projector))
+        found.append(Cluster(values[cluster], rank, excited, uncertainty, clear, pair.projector))
+        # single members may be conditioned as badly as can be: all together are as they stand apart
+        others += pair.projector * excited / max(pair.separation, TINY)
+    blur = EPS * norm * (blur_of(values[single], (condition * excitation)[single]) + others)
+    for k, doubt in zip(single, DISC * len(A) ** 0.5 + 10 * blur, strict=True):
+        excited = float(excitation[k])
+        rank = int(excited > min(doubt, LARGEST_ROUNDING))
+        clear = bool((rank == 0 or excited > CLEAR * doubt) and disc[k] <= most)
+        found.append(Cluster(values[[k]], rank, excited, float(radius[k]), clear))
     return found
 
 
@@ -173,13 +180,14 @@ def clearly_driven(A: Floats, C: Floats) -> bool:
     values = np.diag(S).conj()
     if not norm > 0 or not np.abs(values).max() < 1:
         return False
-    excitation, blur, radius = _triangular_modes(S, Z, C, norm, None)
-    for cluster in _clusters(values, radius):
+    excitation, condition, disc = _triangular_modes(S, Z, C, norm, None)
+    blur = EPS * norm * blur_of(values, condition * excitation)
+    for cluster in _clusters(values, np.minimum(disc, _largest_disc(norm, len(S)))):
         if len(cluster) == 1:
             driven = float(excitation[cluster[0]])
             doubt = DISC * len(A) ** 0.5 + 10 * float(blur[cluster[0]])
         else:
-            M, c, error_c, error_block, _ = _invariant_pair(S, Z, cluster, C, norm)
+            M, c, error_c, error_block, _, _ = _invariant_pair(S, Z, cluster, C, norm)
             if max(error_c, error_block / norm) >= LARGEST_ROUNDING:
                 return False
             points = (*np.diag(M), values[cluster].mean())
@@ -219,7 +227,7 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
 def _triangular_modes(
     S: Complexes, Z: Complexes, C: Floats, norm: float, overlap: Floats | None
 ) -> tuple[Floats, Floats, Floats]:
-    """Excitations, their blur, and uncertainty discs from the Schur form ZSZ* of Aᵀ."""
+    """Excitations, conditions, and discs of uncertainty, from the Schur form ZSZ* of Aᵀ."""
     from scipy.linalg import eig
 
     decomposition: Any = eig(S, left=True, right=True)
@@ -230,10 +238,12 @@ def _triangular_modes(
         condition *= np.sqrt((np.abs(whole) ** 2).sum(axis=0))
     driven = right.conj().T @ (Z.conj().T @ C.reshape(len(Z), -1))
     excitation = np.sqrt((np.abs(driven) ** 2).sum(axis=1))
-    blur = EPS * norm * blur_of(np.diag(S), condition * excitation)
-    # a defective eigenvalue is no further off than this, however badly it is conditioned
-    most = DISC ** (1 / MOST_DEFECTIVE) * norm / len(S) ** 0.5
-    return excitation, blur, np.minimum(DISC * norm * condition, most)
+    return excitation, condition, DISC * norm * condition
+
+
+def _largest_disc(norm: float, size: int) -> float:
+    """Beyond this an eigenvalue is not known at all, and its disc would swallow all others."""
+    return float(DISC ** (1 / MOST_DEFECTIVE) * norm / size**0.5)
 
 
 def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
@@ -243,10 +253,23 @@ def _clusters(values: Complexes, radius: Floats) -> list[NDArray[np.intp]]:
     return separate_parts(csr_array(touching.astype(float)))
 
 
+class _Pair(NamedTuple):
+    """A and C on the left invariant subspace of a cluster, with their errors.
+
+    ``projector`` is the norm of the spectral projector, ``separation`` that from all other modes.
+    """
+
+    M: Complexes
+    c: Complexes
+    error_c: float
+    error_block: float
+    projector: float
+    separation: float
+
+
 def _invariant_pair(
     S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float
-) -> tuple[Complexes, Complexes, float, float, float]:
-    """A and C on the left invariant subspace of a cluster, their errors, the projector's norm."""
+) -> _Pair:
     from scipy.linalg.lapack import ztrsen
 
     size, count = len(S), len(cluster)
@@ -259,13 +282,8 @@ def _invariant_pair(
         )
     error_c = min(DISC * max(norm / max(separation, TINY), size**0.5), LARGEST_ROUNDING)
     error_block = norm * min(DISC * size / max(overlap, TINY), LARGEST_ROUNDING)
-    return (
-        S[:count, :count].conj().T,
-        Z[:, :count].conj().T @ C,
-        error_c,
-        error_block,
-        1 / max(overlap, TINY),
-    )
+    M, c = S[:count, :count].conj().T, Z[:, :count].conj().T @ C
+    return _Pair(M, c, error_c, error_block, 1 / max(overlap, TINY), separation)
 
 
 def _small_staircase(

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
+from memcurve.network.operator import Operator
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter, filter_of
@@ -280,6 +281,22 @@ def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
     return found
 
 
+def reduction_of(task: Task) -> tuple[Floats, Floats, Floats | None, float]:
+    """(H, c) and the reader of the small network that stands for a task, and its error.
+
+    At the noise of the task, which has one level, and above.
+    """
+    [level] = task.question.levels.tolist()
+    rows = None if task.reads_all else task.rows
+    found, measure = _kept(task.analysis, task.states, np.ones(len(task.rows)), level, rows, None)
+    assert isinstance(found, Reduction)
+    filters = tuple(map(filter_of, task.question.processes))
+    outcome = _evaluated(found, np.array([level]) / measure, filters, None)
+    size = len(found.c)
+    reader = None if found.reader is None else found.reader[:, :size]
+    return found.H, measure * found.c, reader, float(outcome.largest_error.max())
+
+
 def _kept(
     analysis: Analysis,
     states: States,
@@ -306,6 +323,8 @@ def _kept(
         A = states.stored
         if isinstance(A, np.ndarray):
             A = A * (scale / scale[:, None])
+        elif isinstance(A, Operator):
+            A = A.scaled(scale)
         elif np.ptp(scale) == 0:
             A = A.tocsr()
         else:
@@ -327,8 +346,12 @@ def _reduced_by_cost(
     Neither where rounding, which counts relative to the noise there, would be too much.
     """
     small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
-    if small or tail is None or level < LEAST_LISTED * np.sqrt((C**2).sum()):
-        return reduced(A, C, level, rows=rows)
+    little = level < LEAST_LISTED * np.sqrt((C**2).sum())
+    if small or tail is None or little or isinstance(A, Operator):
+        # powers that grow are found before a basis fills the memory
+        first = len(C) >= MANY_STATES or isinstance(A, Operator)
+        powers = sums_of_powers(A) if first else None
+        return reduced(A, C, level, rows=rows, powers=powers)
     lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
     lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
     lags = lag_by_lag.lags_needed(tail * level)
@@ -369,7 +392,9 @@ def reduced(
     ``powers`` are the sums over powers of A, where they are known already.
     """
     size = len(C)
-    most = size if size <= FEW_STATES else min(max(FEW_STATES, size // 2), MOST_DIRECTIONS)
+    # other ways are worse than this one where some states are read only
+    half = size if size <= FEW_STATES or rows is not None else max(FEW_STATES, size // 2)
+    most = min(half, MOST_DIRECTIONS)
     basis = _Basis(size, most + C.shape[1])
     c = np.zeros((basis.capacity, C.shape[1]))
     for j, column in enumerate(C.T):
@@ -479,7 +504,7 @@ def _with_rounding(
     Q = basis.columns(some)
     residual = np.concatenate([times(A, Q), C], axis=1)
     # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
-    products = np.append(np.sqrt(_squared_columns(A) @ Q**2), np.zeros(C.shape[1]))
+    products = np.append(_product_sizes(A, Q), np.zeros(C.shape[1]))
     some = np.append(some, np.arange(k, known.shape[1]))
     residual -= basis.times(known[:, some])
     found = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * products
@@ -508,11 +533,15 @@ def _with_rounding(
     )
 
 
-def _squared_columns(A: Any) -> Floats:
-    """Squared lengths of the columns of A."""
+def _product_sizes(A: Any, Q: Floats) -> Floats:
+    """Sizes of what is added up in each column of AQ, of which rounding is a share of eps."""
+    if isinstance(A, Operator):
+        return A.rounding(Q) / EPS
     if isinstance(A, np.ndarray):
-        return np.asarray(np.einsum("ij,ij->j", A, A))
-    return np.asarray(np.bincount(A.indices, A.data**2, A.shape[1]), dtype=float)
+        squares = np.einsum("ij,ij->j", A, A)
+    else:
+        squares = np.bincount(A.indices, A.data**2, A.shape[1])
+    return np.asarray(np.sqrt(squares @ Q**2))
 
 
 def _outside(residual: Floats, basis: _Basis, k: int) -> Floats:

@@ -31,17 +31,28 @@ SMALL_INTEGER = 6
 Polynomial = tuple[int, ...]
 
 
+class Shared(NamedTuple):
+    """Eigenvalues that some blocks have in common, how often in all, and how often they count."""
+
+    roots: Complexes
+    blocks: list[int]
+    appears: int
+    counts: int
+
+
 class Counting(NamedTuple):
     """Blocks with eigenvalues that do not all count, and those of their eigenvalues that do.
 
     ``lost`` is how many do not, ``nonzero`` how many of these blocks there are that are not zero;
-    ``roots`` are exact up to their last digit, without zeros.
+    ``roots`` are exact up to their last digit, without zeros; ``shared`` are those that do not all
+    count, one irreducible factor after the other.
     """
 
     blocks: list[int]
     roots: Complexes
     lost: int
     nonzero: int
+    shared: list[Shared]
 
 
 def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Counting:
@@ -51,7 +62,7 @@ def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Co
     _, exponents = dyadic(weights)
     unit = int(exponents.min(initial=0))
     if int(exponents.max(initial=unit)) - unit > MOST_DIGITS:
-        return Counting([], np.zeros(0, complex), 0, 0)
+        return Counting([], np.zeros(0, complex), 0, 0, [])
     factors = {k: _factors(blocks[k], unit) for k in small}
     total: Counter[Polynomial] = sum(factors.values(), Counter())
     counts = {g: min(total[g], multiplicity(_residues(g, unit), modulo)) for g in total}
@@ -64,7 +75,12 @@ def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Co
     roots = [np.repeat(_roots(g, unit), count) for g, count in kept.items() if count]
     degrees = [(len(g) - 1) * count for k in touched for g, count in factors[k].items()]
     lost = sum((total[g] - counts[g]) * (len(g) - 1) for g in lossy)
-    return Counting(touched, np.concatenate([np.zeros(0, complex), *roots]), lost, sum(degrees))
+    shared = [
+        Shared(_roots(g, unit), [k for k in touched if g in factors[k]], total[g], counts[g])
+        for g in sorted(lossy)
+    ]
+    kept_roots = np.concatenate([np.zeros(0, complex), *roots])
+    return Counting(touched, kept_roots, lost, sum(degrees), shared)
 
 
 def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:

@@ -4,11 +4,14 @@ Float64 numbers are dyadic rationals, so modulo an odd prime p every rank of a m
 exact answer, which never exceeds the true one and is below it only by accident. Two kinds of primes
 serve two kinds of arithmetic:
 
-* :func:`primes`, below 2³¹ and so small that a product of matrices of centred residues, held in
+* :func:`primes`, below 2³⁰ and so small that a product of matrices of centred residues, held in
   float64, is exact: BLAS does the work. The degree r of the minimal polynomial of C with respect to
-  A follows from 2n terms of the scalar sequence uᵀAᵏC, u random (Wiedemann 1986), whose shortest
+  A follows from 2r terms of the scalar sequence uᵀAᵏC, u random (Wiedemann 1986), whose shortest
   linear recurrence is found by the Berlekamp–Massey algorithm. It is too low with a probability of
-  about 2n/p; other primes are tried whenever it is below n.
+  about 2n/p; other primes are tried whenever it is below what the wiring allows. Sparse A are held
+  as two halves of 15 bits, so that p is close to 2³⁰ unless a row has thousands of entries.
+  Several inputs become one: feedback does not change what they reach, and for nearly every F one
+  mask Cg with A + CF in place of A reaches all that C does with A (Heymann 1968).
 * :data:`WORD_PRIMES` of 62 bits, for FLINT's matrices: what proofs rest on.
 """
 
@@ -21,15 +24,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.limits import require_room_for_array
+from memcurve.progress import Listener
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-PRIMES_TO_TRY = 3
+#: Primes are tried until they agree but for this chance, (2n/p)^k for k of them, or all of them.
+PRIMES_TO_TRY, SMALL_CHANCE = 3, 1e-7
+#: Random inputs that tell states apart: the ratios of three agree by accident in one of p³.
+RANDOM_INPUTS = 4
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
 FEW_NON_ZEROS = 0.05
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
+#: A sequence is looked at after so many terms, and twice as many each time; so many terms beyond
+#: twice its degree settle a recurrence. Progress is told every so many.
+FIRST_TERMS, MORE_TERMS, TELL_EVERY = 256, 20, 64
+#: Sums over more states are not exact in float64, even of single digits; columns that are combined
+#: at a time.
+MOST_SUMMED, COLUMNS = 2**21, 64
 _SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
+
+
+def _silent(label: str, done: int, total: int | None) -> None:
+    """Say nothing of the work."""
 
 
 # --- residues
@@ -73,14 +92,24 @@ def word_matrix(x: Floats, prime: int) -> Any:
 
 @cache
 def primes(size: int) -> list[int]:
-    """Large primes p for which a dot product of ``size`` centred residues is an exact float64.
+    """Large primes p for which a dot product of ``size`` centred residues is an exact float64."""
+    # size·(p/2 + 1)² < 2^53
+    return _primes_below(int(2 * (2**53 / size) ** 0.5) - 8)
 
-    Not next to a power of two, where many floats would coincide modulo p.
-    """
+
+def _sparse_primes(A: Any, masks: int) -> list[int]:
+    """The same for rows of a sparse [A, C] that is held in two halves of √p each."""
+    longest = int(np.diff(A.indptr).max()) + masks
+    # longest·(p/2)·(√p/2 + 1) < 2^53, and what is carried over adds √p·p/2
+    return _primes_below(int((2**54 / (longest + 4)) ** (2 / 3)))
+
+
+@cache
+def _primes_below(bound: int) -> list[int]:
+    """Primes below a bound and 2³⁰, not next to a power of two: many floats would coincide."""
     from flint import fmpz
 
-    # size·(p/2 + 1)² < 2^53, and products of two residues in int64 need p < 2^31
-    bound = int(0.8137 * min(2**30, int(2 * (2**53 / size) ** 0.5) - 8))
+    bound = int(0.8137 * min(2**30, bound))
     found: list[int] = []
     candidate = bound - 1 + bound % 2
     while len(found) < PRIMES_TO_TRY and candidate > 2:
@@ -104,19 +133,27 @@ class MinimalPolynomial(NamedTuple):
     modulo: dict[int, list[int]]
 
 
-def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
-    """Exact for the stored numbers of a dense or sparse A and one mask C (n,)."""
-    size = len(C)
+def minimal_polynomial(
+    A: Any, C: Floats, most: int | None = None, tell: Listener = _silent
+) -> MinimalPolynomial:
+    """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
+
+    ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
+    several masks (n, d) and a sparse A, the degree is that of the space they reach together.
+    """
+    most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
-    rng = np.random.default_rng(_SEED)
-    if isinstance(A, np.ndarray) and np.count_nonzero(A) <= FEW_NON_ZEROS * A.size:
-        from scipy.sparse import csr_array
-
-        A = csr_array(A)
-    for prime in primes(size):
-        coefficients = _recurrence_modulo(A, C, prime, rng)
+    A, rng = _sparse_if_few(A), np.random.default_rng(_SEED)
+    dense = isinstance(A, np.ndarray)
+    for attempt, prime in enumerate(primes(len(C)) if dense else _sparse_primes(A, C[0].size), 1):
+        if dense:
+            coefficients = recurrence(_dense_sequence(A, C, prime, rng), prime)
+        else:
+            label = f"products modulo {prime:,}" if attempt > 1 else "products"
+            sequence = SparseSequence(A, C, prime, rng)
+            coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
         found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
         # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
@@ -124,7 +161,7 @@ def minimal_polynomial(A: Any, C: Floats) -> MinimalPolynomial:
             best.modulo[prime] = coefficients
         elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
             best = found
-        if best.degree == size or len(best.modulo) == 2:
+        if best.degree == most or (2 * len(C) / prime) ** len(best.modulo) <= SMALL_CHANCE:
             break
     return best
 
@@ -140,26 +177,16 @@ def recurrence(terms: Floats, prime: int) -> list[int]:
     return [int(c) for c in ring.minpoly([int(term) for term in terms % prime]).coeffs()]
 
 
-def _recurrence_modulo(A: Any, C: Floats, prime: int, rng: np.random.Generator) -> list[int]:
+def _dense_sequence(A: Floats, C: Floats, prime: int, rng: np.random.Generator) -> Floats:
     u = centred(rng.integers(1, prime, len(C)).astype(float), prime)
-    v = residues(C, prime)
-    if isinstance(A, np.ndarray):
-        sequence = _dense_sequence(residues(A, prime), u, v, prime)
-    else:
-        reduced = A.copy()
-        reduced.data = residues(A.data, prime)
-        sequence = _sparse_sequence(reduced, u, v, prime)
-    return recurrence(sequence, prime)
-
-
-def _dense_sequence(A: Floats, u: Floats, v: Floats, prime: int) -> Floats:
-    terms = 2 * len(v)
+    terms = 2 * len(C)
 
     def square(power: Floats) -> Any:
         return centred(power @ power, prime)
 
     squarings = max(0, round(np.log2(terms) / 2))
-    found = krylov_terms(A, u[:, None], v[:, None], prime, square, squarings)
+    v = residues(C, prime)
+    found = krylov_terms(residues(A, prime), u[:, None], v[:, None], prime, square, squarings)
     return np.ravel(found)[:terms]
 
 
@@ -186,12 +213,106 @@ def _powers_times(A: Any, v: Any, count: int, prime: int, xp: Any) -> Any:
     return xp.concat(columns, axis=-1)
 
 
-def _sparse_sequence(A: Any, u: Floats, v: Floats, prime: int) -> Floats:
-    sequence = np.empty(2 * len(v))
-    for k in range(len(sequence)):
-        sequence[k] = centred(u @ v, prime)
-        v = centred(A @ v, prime)
-    return sequence
+def _sparse_if_few(A: Any) -> Any:
+    """A matrix of few non-zeros as a sparse one, with which products are quicker."""
+    if not isinstance(A, np.ndarray) or np.count_nonzero(A) > FEW_NON_ZEROS * A.size:
+        return A
+    from scipy.sparse import csr_array
+
+    return csr_array(A)
+
+
+def _reduced(A: Any, prime: int) -> Any:
+    """The residues of a dense or sparse matrix."""
+    if isinstance(A, np.ndarray):
+        return residues(A, prime)
+    reduced = A.copy()
+    reduced.data = residues(A.data, prime)
+    return reduced
+
+
+class SparseSequence:
+    """Terms uᵀx_k modulo p, x_{k+1} = (A + CF)x_k, made as they are needed, of a sparse A.
+
+    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random.
+    """
+
+    def __init__(self, A: Any, C: Floats, prime: int, rng: np.random.Generator) -> None:
+        from scipy.sparse import csr_array, hstack, vstack
+
+        def draw(*shape: int) -> Any:
+            return centred(rng.integers(1, prime, shape).astype(float), prime)
+
+        self.prime, self.half = prime, 2.0 ** round(np.log2(prime) / 2)
+        size, mask = len(C), residues(C.reshape(len(C), -1), prime)
+        if size > MOST_SUMMED:
+            raise ValueError(
+                f"`network` must have at most {MOST_SUMMED:,} states for an exact rank, got "
+                f"{size:,}; memcurve.structural_rank bounds it from the wiring."
+            )
+        reduced = _reduced(A, prime)
+        # digits so short that their sums over all states are exact
+        self._digit = 2.0 ** int(52 - np.log2(size * prime / 2 + 1))
+        self._looks = self._digits(draw(1, size))
+        self._feedback: list[Floats] = []
+        self.x = mask[:, 0]
+        if mask.shape[1] > 1:
+            reduced = hstack([reduced, csr_array(mask)], format="csr")
+            self._feedback = self._digits(draw(mask.shape[1], size))
+            weights = self._digits(draw(1, mask.shape[1]))
+            self.x = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
+        high = reduced.copy()
+        high.data = np.round(reduced.data / self.half)
+        reduced.data = reduced.data - self.half * high.data
+        self._halves = vstack([high, reduced], format="csr")
+        self.terms: list[int] = []
+
+    def step(self) -> Floats:
+        """Look at x_k and go on to the next; returns x_k."""
+        x, prime = self.x, self.prime
+        self.terms.append(int(self._sum([digit @ x for digit in self._looks])[0]) % prime)
+        wide = x
+        if self._feedback:
+            wide = np.append(x, self._sum([digit @ x for digit in self._feedback]))
+        both = self._halves @ wide
+        self.x = centred(self.half * centred(both[: len(x)], prime) + both[len(x) :], prime)
+        return x
+
+    def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
+        """Coefficients of the shortest recurrence, which has a degree of at most ``most``.
+
+        It is looked for at ever more terms: one that holds for :data:`MORE_TERMS` beyond those it
+        was made from holds for all but a chance of about n/p.
+        """
+        terms = FIRST_TERMS
+        while True:
+            terms = min(terms, 2 * most)
+            while len(self.terms) < terms:
+                self.step()
+                if len(self.terms) % TELL_EVERY == 0:
+                    tell(len(self.terms), 2 * most)
+            found = recurrence(np.array(self.terms), self.prime)
+            if terms == 2 * most or 2 * (len(found) - 1) + MORE_TERMS <= terms:
+                tell(2 * most, 2 * most)
+                return found
+            terms *= 2
+
+    def _digits(self, x: Floats) -> list[Floats]:
+        """Matrices of short digits, the lowest first."""
+        digits = []
+        while x.any():
+            high = np.round(x / self._digit)
+            digits.append(x - self._digit * high)
+            x = high
+        return digits
+
+    def _sum(self, products: list[Floats]) -> Floats:
+        """The number whose digits these are, or sums of them, modulo p."""
+        total = np.zeros(())
+        for product in reversed(products):
+            # the digit is below √p or else there are two of them: nothing is rounded
+            total = centred(self._digit * total + centred(product, self.prime), self.prime)
+        return np.asarray(total)
 
 
 #: A monic polynomial by its coefficients modulo a prime, the constant one first.
@@ -228,6 +349,40 @@ def eigenvalue_multiplicity(
 
 
 # --- several inputs, and rows that are read: block Krylov matrices
+
+
+def sparse_krylov_rank(
+    A: Any,
+    C: Floats,
+    rows: Indices | None = None,
+    most: int | None = None,
+    tell: Listener = _silent,
+) -> int:
+    """Rank of the block Krylov matrix of a sparse A and masks C (n, d), or of some of its rows.
+
+    Rows are read of as many columns as span the space, and these are combined at random, so that
+    no more of them are left than there are rows.
+    """
+    degree = minimal_polynomial(A, C, most, tell).degree
+    if rows is None or degree == 0:
+        return degree
+    best, wide = 0, min(degree, len(rows))
+    # a list of Python's integers on the way to FLINT
+    require_room_for_array((len(rows), wide), "the matrix of what is read", itemsize=40)
+    rng = np.random.default_rng(_SEED)
+    for prime in _sparse_primes(A, C.shape[1])[:2]:
+        sequence, read = SparseSequence(A, C, prime, rng), np.zeros((len(rows), wide))
+        for done in range(0, degree, COLUMNS):
+            X = np.stack([sequence.step()[rows] for _ in range(min(COLUMNS, degree - done))], 1)
+            weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
+            high = np.round(X / sequence.half)
+            low = (X - sequence.half * high) @ weights
+            read = centred(read + sequence.half * centred(high @ weights, prime) + low, prime)
+            tell("rows that are read", done, degree)
+        best = max(best, int(_flint_matrix(read, prime).rank()))
+        if best == wide:
+            break
+    return best
 
 
 def krylov_rank(A: Floats, C: Floats, rows: Indices | None = None, most: int | None = None) -> int:
@@ -280,19 +435,20 @@ def _flint_matrix(X: Floats, prime: int) -> Any:
     return nmod_mat(*X.shape, (X % prime).astype(np.int64).ravel().tolist(), prime)
 
 
-def proportional_rows(A: Floats, C: Floats) -> tuple[list[Indices], list[int]]:
+def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     """Rows of [C, AC, A²C, …] that are multiples of each other, in groups, and those that vanish.
 
-    Modulo a prime, each row divided by its first entry that is not zero: equal rows are equal up to
-    an accident of probability about n²/p.
+    Modulo a prime, the network is driven by some random inputs for n steps: states that are
+    multiples of each other for all of them are so always, up to an accident of probability n²/p³.
     """
-    prime = primes(len(A))[0]
-    reduced, v = residues(A, prime), residues(C, prime)
-    blocks = []
-    for _ in range(len(A)):
-        blocks.append(v)
-        v = centred(reduced @ v, prime)
-    rows = (np.hstack(blocks) % prime).astype(np.int64)
+    size, rng = len(C), np.random.default_rng(_SEED)
+    prime = primes(size)[0]
+    reduced, mask = _reduced(_sparse_if_few(A), prime), residues(C, prime)
+    v = np.zeros((size, RANDOM_INPUTS))
+    for _ in range(size):
+        drive = rng.integers(prime, size=(mask.shape[1], RANDOM_INPUTS)).astype(float)
+        v = centred(reduced @ v + centred(mask @ centred(drive, prime), prime), prime)
+    rows = (v % prime).astype(np.int64)
     groups: dict[bytes, list[int]] = {}
     vanishing = []
     for node, row in enumerate(rows):

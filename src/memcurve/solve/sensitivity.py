@@ -43,6 +43,8 @@ SMALL_GROWTH = 1e3
 POWER_MARGIN, FEW_PROBES = 1.5, 8
 #: The same from so many states on, where products are dear: too little once in 400 draws.
 LARGE_MARGIN, FEWER_PROBES, MANY_STATES = 16.0, 2, 5000
+#: Powers of this size are of no use to large networks: what they pass on is above all rounding.
+HOPELESS = EPS**-2
 _SEED = 20230501
 
 
@@ -66,6 +68,10 @@ class Sensitivity(NamedTuple):
 
 
 UNKNOWN = Sensitivity(np.inf, np.inf)
+
+
+class GrowingPowersError(UncertainResultError):
+    """The powers of A grow beyond all use; A may still be stable, if far from normal."""
 
 
 class PowerNorms(NamedTuple):
@@ -150,7 +156,7 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
     """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½.
 
     A is anything that can be multiplied by a matrix. Raises UncertainResultError where the powers
-    do not get there.
+    do not get there, a GrowingPowersError where they grow.
     """
     large = A.shape[0] >= MANY_STATES
     count, margin = (FEWER_PROBES, LARGE_MARGIN) if large else (FEW_PROBES, POWER_MARGIN)
@@ -163,8 +169,19 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
         if norms[-1] <= 0.5:
             return np.array(norms)
         if not np.isfinite(norms[-1]):
+            norms.pop()
             break
-    raise UncertainResultError("the powers of A decay too slowly, or not at all.")
+        if large and norms[-1] > HOPELESS:
+            break
+    steps, half = len(norms) - 1, len(norms) // 2
+    rate = (norms[-1] / norms[half]) ** (1 / max(1, steps - half))
+    if rate > 1 and (norms[-1] > 1 / EPS or steps < most - 1):
+        raise GrowingPowersError(
+            f"the powers of A grow, by a factor of {rate:.6g} a step after {steps:,} steps."
+        )
+    raise UncertainResultError(
+        f"the powers of A decay too slowly, by a factor of {rate:.6g} a step after {steps:,} steps."
+    )
 
 
 def times(A: Any, X: NDArray[Any]) -> NDArray[Any]:

@@ -19,13 +19,15 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError
+from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.limits import fits
+from memcurve.network.operator import Operator
 from memcurve.notes import Note
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
 from memcurve.solve.analysis import Task
@@ -34,7 +36,7 @@ from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
-from memcurve.solve.sensitivity import UNKNOWN, curve_error
+from memcurve.solve.sensitivity import UNKNOWN, GrowingPowersError, curve_error
 from memcurve.solve.white import solve_white
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class Solver(NamedTuple):
     name: str
     answers: Callable[[Task], bool]
     solve: Callable[[Task], Outcome]
+    is_dense: bool = True
 
 
 def solve_nothing(task: Task) -> Outcome:
@@ -135,10 +138,10 @@ def is_general(task: Task) -> bool:
 
 
 SOLVERS = (
-    Solver("nothing", lambda task: not task.is_driven, solve_nothing),
+    Solver("nothing", lambda task: not task.is_driven, solve_nothing, is_dense=False),
     Solver("lattice", lambda task: task.question.is_plain, solve_lattice),
     Solver("Fisher", lambda task: task.question.kind == "Fisher", solve_fisher),
-    Solver("direct", is_direct, solve_direct),
+    Solver("direct", is_direct, solve_direct, is_dense=False),
     Solver("white", is_general, solve_white),
     Solver("bounds", lambda task: task.question.is_plain, solve_between),
 )
@@ -161,13 +164,12 @@ def answered(task: Task, certify_up_to: int, tolerance: float | None = None) -> 
         arithmetic = "ball"
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
-    elif outcome is None or (reason and not np.all(outcome.largest_error < 1)):
+    elif outcome is None or (reason and not np.any(outcome.largest_error < 1)):
         raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
     elif reason:
-        text = (
-            f"known to ± {float(outcome.largest_error.max()):.1g} only, as the errors say; "
-            f"method='certified' is slower and knows more"
-        )
+        text = f"known to ± {float(outcome.largest_error.max()):.1g} only, as the errors say"
+        if not _is_products_only(task):
+            text += "; method='certified' is slower and knows more"
         notes.append(Note("arithmetic", text))
     assert outcome is not None
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached)}
@@ -179,10 +181,20 @@ def answered(task: Task, certify_up_to: int, tolerance: float | None = None) -> 
     return Answer(outcome, rank, notes, diagnostics=diagnostics | {"arithmetic": arithmetic})
 
 
+def _is_products_only(task: Task) -> bool:
+    """Whether usable memory has to come from products with A: no dense matrix of it fits, or is."""
+    A = task.question.network.A
+    if not is_direct(task) or isinstance(A, np.ndarray):
+        return False
+    return isinstance(A, Operator) or not fits(len(task.states), "noise")
+
+
 def _is_affordable(
     task: Task, outcome: Outcome | None, certify_up_to: int, tolerance: float | None
 ) -> bool:
     """Whether balls take seconds, or minutes where a tolerance was asked for."""
+    if _is_products_only(task):
+        return False
     count, levels = len(task.states), len(task.question.levels)
     if outcome is not None:
         levels = int(np.count_nonzero(~(outcome.largest_error <= (tolerance or LARGEST_ERROR))))
@@ -192,6 +204,12 @@ def _is_affordable(
 
 
 def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int) -> str:
+    if _is_products_only(task):
+        return (
+            f"products with A cannot give this answer: {reason}. Ask for more noise, fewer nodes "
+            f"to read, or a network further below spectral radius 1; exact curves take a dense "
+            f"matrix of {len(task.states):,} states, which does not fit or is not there."
+        )
     known = "" if rank is None else f" What is known: the rank is {rank}."
     return (
         f"floating point cannot give this answer: {reason}.{known} Ball arithmetic can: ask for "
@@ -204,7 +222,7 @@ def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int) -> s
 
 def _wants_rank(task: Task, reason: str) -> bool:
     """Whether the rank is told: usable memory does not need it, and large networks make it dear."""
-    if task.question.kind == "Fisher":
+    if task.question.kind == "Fisher" or _is_products_only(task):
         return False
     cheap = len(task.states) <= RANK_UNDER_NOISE or task.analysis.knows_rank
     return bool(cheap or reason or not is_direct(task))
@@ -227,14 +245,21 @@ def _in_floating_point(task: Task, tolerance: float) -> tuple[Outcome | None, st
     """The best outcome of the solvers, and why it is not good enough, or an empty string."""
     best, reason = None, "no solver answers this question"
     for solver in SOLVERS:
-        if not solver.answers(task):
+        if not solver.answers(task) or (solver.is_dense and _is_products_only(task)):
             continue
         try:
             found = solver.solve(task)
         except UncertainResultError as error:
             reason = str(error).rstrip(".")
+            if isinstance(error, GrowingPowersError) and _is_products_only(task):
+                raise UnstableNetworkError(
+                    f"the network is unstable, or so far from normal that its states swell beyond "
+                    f"all measure: {reason}. Scale `A` below spectral radius 1."
+                ) from None
             continue
         best = found if best is None else best.better_of(found)
+        if task.question.lags is None:  # the next one lists the same lags
+            task = Task(replace(task.question, lags=best.memory.shape[1]), task.analysis)
         worst = float(best.largest_error.max())
         if task.question.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, ""
@@ -270,12 +295,15 @@ def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
 
     NumPy's and SciPy's BLAS have threads of their own, which wait for each other in turn.
     """
-    if states > ONE_THREAD:
-        return contextlib.nullcontext()
-    one_thread: contextlib.AbstractContextManager[Any] = _blas_libraries().limit(
+    return contextlib.nullcontext() if states > ONE_THREAD else one_thread()
+
+
+def one_thread() -> contextlib.AbstractContextManager[Any]:
+    """One thread: what is nothing but rounding is then the same wherever it is computed."""
+    limited: contextlib.AbstractContextManager[Any] = _blas_libraries().limit(
         limits=1, user_api="blas"
     )
-    return one_thread
+    return limited
 
 
 @functools.cache

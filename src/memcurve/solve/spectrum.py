@@ -39,7 +39,7 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
-from memcurve.solve.clusters import clearly_driven
+from memcurve.solve.clusters import Cluster, clearly_driven
 from memcurve.solve.factors import counting_roots, likely_factor, multiplicity
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
@@ -47,6 +47,7 @@ from memcurve.solve.sensitivity import (
     EPS,
     UNKNOWN,
     Sensitivity,
+    backward_error,
     pole_sensitivity,
     symmetric_sensitivity,
     uncertain_poles_sensitivity,
@@ -61,6 +62,8 @@ Complexes = NDArray[np.complex128]
 ZERO_SINGULAR_VALUE = 1e-10
 #: Up to this many states it is told how many modes count up to rounding, where the curve is known.
 MOST_JUDGED = 1500
+#: Eigenvalues in a cluster that are not the one that is proven, at most.
+MOST_BESIDE = 4
 #: An eigenvalue outside of this circle is outside the unit circle, rounding or not.
 WELL_OUTSIDE = 1.001
 #: Inputs alike in size: a mode that all of them together drive is driven beyond doubt by each.
@@ -173,10 +176,13 @@ def _poles(states: States) -> tuple[Complexes | None, Sensitivity]:
     return (None, UNKNOWN) if found is None else (found[0], found[2])
 
 
-def _inside(poles: Complexes) -> Complexes:
-    """Poles that count; raises UnstableNetworkError where one is well outside the unit circle."""
+def _inside(states: States, poles: Complexes) -> Complexes:
+    """Poles that count; raises UnstableNetworkError where one is well outside the unit circle.
+
+    LAPACK may find one there though none is: then the powers of A decay all the same.
+    """
     radius = float(np.abs(poles).max(initial=0.0))
-    if radius > WELL_OUTSIDE:
+    if radius > WELL_OUTSIDE and not np.isfinite(states.power_norms.sum):
         raise unstable(radius)
     return poles
 
@@ -218,7 +224,7 @@ def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, 
     rounding = 4 * EPS * np.abs(counting.roots)
     sensitivity = sensitivity.plus(uncertain_poles_sensitivity(counting.roots, rounding))
     added = np.zeros(max(0, exact.zeros - zeros))
-    poles = _inside(np.concatenate([poles, counting.roots, added]))
+    poles = _inside(states, np.concatenate([poles, counting.roots, added]))
     return poles, max(0, zeros - exact.zeros), sensitivity
 
 
@@ -233,34 +239,30 @@ def _without_silent(
     clusters = [c for c in states.clusters or [] if c.values.any()]  # zeros are split off
     if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
         return None
-    A = states.stored
-    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
     kept: list[complex] = []
     more, expected = Sensitivity(0.0, 0.0), len(poles) - lost
     for cluster in clusters:
         near = np.abs(poles - cluster.centre) <= 2 * cluster.uncertainty
         if (cluster.clear and cluster.rank == cluster.size) or not near.any():
             continue
-        found = int(np.count_nonzero(near))
         counted = int(np.count_nonzero(np.abs(roots - cluster.centre) <= 2 * cluster.uncertainty))
-        value, uncertainty, known = cluster.centre, 2 * cluster.uncertainty, False
+        found, count = int(np.count_nonzero(near)), cluster.rank - counted
+        value, uncertainty = cluster.centre, 2 * cluster.uncertainty
         if abs(value.imag) <= cluster.uncertainty:
             value = complex(value.real)
-        likely = likely_factor(weights, value, uncertainty)
-        if likely is not None:
-            factor, root = likely
-            often = multiplicity(factor, states.degree.modulo)
-            if (cluster.clear and often == cluster.rank) or (
-                found == eigenvalue_multiplicity(factor, blocks, found)
-            ):
-                value, uncertainty = root, 4 * EPS * abs(root)
-                cluster, known = cluster._replace(rank=often, clear=True), True
-        count = cluster.rank - counted  # of the poles found here
-        if not cluster.clear or not 0 <= count <= found:
-            return None
-        if not known and (count if counted else found != cluster.size):
-            return None  # which of them are decided cannot be told
         more = more.plus(states.sensitivity.times(cluster.projector))
+        proven = _proven_root(states, blocks, cluster, value, found)
+        if proven is not None:
+            value, uncertainty, same, often = proven
+            rounding = found * backward_error(states.A) * cluster.projector
+            others, doubt = _beside(poles[near], value.real, found - same, rounding)
+            more = more.plus(uncertain_poles_sensitivity(others, doubt))
+            kept += others.tolist()
+            found, count = same, often - counted
+        elif not cluster.clear or (count if counted else found != cluster.size):
+            return None  # which of them are decided cannot be told
+        if not 0 <= count <= found:
+            return None
         if cluster.size == 1:
             more = more.plus(uncertain_poles_sensitivity(poles[near], 2 * cluster.uncertainty))
         more = more.plus(uncertain_poles_sensitivity(np.full(count, value), uncertainty))
@@ -271,6 +273,44 @@ def _without_silent(
     poles = np.concatenate([poles[poles.imag == 0], *[poles[poles.imag > 0]] * 2])
     poles[len(poles) - np.count_nonzero(poles.imag) // 2 :].imag *= -1
     return (poles, more) if lost == 0 and len(poles) == expected else None
+
+
+def _proven_root(
+    states: States, blocks: list[Floats], cluster: Cluster, value: complex, found: int
+) -> tuple[complex, float, int, int] | None:
+    """The eigenvalue of a cluster where it is the root of a small factor, and its uncertainty.
+
+    Also how many of the poles found are this eigenvalue, nearly all, and how often it counts.
+    """
+    A = states.stored
+    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
+    likely = likely_factor(weights, value, 2 * cluster.uncertainty)
+    if likely is None:
+        return None
+    factor, root = likely
+    often, same = multiplicity(factor, states.degree.modulo), found
+    if not (cluster.clear and often == cluster.rank):
+        same = eigenvalue_multiplicity(factor, blocks, found)
+    if same < found - MOST_BESIDE or (same < found and root.imag):
+        return None
+    return root, 4 * EPS * abs(root), same, often
+
+
+def _beside(
+    values: Complexes, root: float, count: int, rounding: float
+) -> tuple[Complexes, Floats]:
+    """Eigenvalues of a cluster beside a root that appears in it all other times, and their errors.
+
+    LAPACK scatters the root, but keeps the polynomial of the whole cluster, of which it is known
+    how many roots are equal.
+    """
+    polynomial = np.poly(values - root)[: count + 1].real
+    found = np.roots(polynomial).astype(complex)
+    with np.errstate(all="ignore"):
+        error = rounding / np.abs(np.polyval(np.polyder(polynomial), found))
+    worst = rounding ** (1 / max(count, 1))
+    values = np.asarray(found + root, complex)
+    return values, np.asarray(np.where(error < worst, 2 * error, 2 * worst), float)
 
 
 def _nonzero_eigenvalues(states: States, components: list[Indices]) -> tuple[Complexes, float]:

@@ -13,10 +13,12 @@ from memcurve.network.graph import (
     Indices,
     balanced,
     eigenvalues,
+    generically_driven,
     most_nodes_on_cycles,
     strong_components,
     submatrix,
 )
+from memcurve.progress import Listener
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
@@ -24,6 +26,7 @@ from memcurve.solve.modular import (
     eigenvalue_multiplicity,
     krylov_rank,
     minimal_polynomial,
+    sparse_krylov_rank,
 )
 from memcurve.solve.sensitivity import (
     EPS,
@@ -195,6 +198,22 @@ class States:
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
             driven = self.degree.degree - self.degree.zeros
             return judged_clusters(self.dense, self.mask[:, 0], self.nonzero_eigenvalues, driven)
+
+    def exact_rank(self, rows: Indices, tell: Listener) -> int:
+        """Exact rank of the Krylov matrix of inputs that reach all states, or of some of its rows.
+
+        Nothing but products of residues, sparse ones where A has few edges.
+        """
+        A, read = self.stored, None if len(rows) == len(self) else rows
+        few = not isinstance(A, np.ndarray) or np.count_nonzero(A) <= FEW_NON_ZEROS * A.size
+        if few:
+            from scipy.sparse import csr_array
+
+            most = int(np.count_nonzero(generically_driven(A, self.mask)))
+            return sparse_krylov_rank(csr_array(A), self.mask, read, most, tell)
+        if read is None and self.mask.shape[1] == 1:
+            return self.degree.degree
+        return krylov_rank(self.A, self.C, read)
 
     @cached_property
     def _ranks(self) -> dict[bytes, int]:

@@ -14,6 +14,8 @@ from memcurve.sweeping.tables import Finished, Table, is_numeric, number_text, t
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 _AXIS_LABELS = {
     "size": "number of nodes N",
     "spectral_radius": "spectral radius ρ",
@@ -26,6 +28,8 @@ _PLURALS = {"density": "densities", "spectral_radius": "radii", "lags": "lags", 
 _MARKERS = "osD^vPX"
 #: More colours than this nobody tells apart.
 _MOST_HUES = 14
+# panels of a picture at most, and beside each other
+_MOST_FACETS, _MOST_BESIDE = 6, 3
 
 
 def chosen_picture(table: Table) -> Picture:
@@ -80,16 +84,60 @@ def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -
             )
     points = Finished(table)
     require_readable(points, chosen)
-    if ax is None:
-        from matplotlib.figure import Figure
-
-        # not through pyplot: no global state, no display needed; wide, for the legend at the side
-        ax = Figure(figsize=(8.6, 4.4), layout="constrained").add_subplot()
+    title = table.study.title if table.study else ""
     kinds = {"bars": _draw_bars, "heatmap": _draw_heatmap, "curves": _draw_curves}
-    kinds.get(chosen.kind or "lines", _draw_lines)(points, chosen, ax)
-    if table.study and table.study.title:
-        ax.set_title(table.study.title, fontsize=11, loc="left", pad=8)
-    return ax
+    drawn = kinds.get(chosen.kind or "lines", _draw_lines)
+    facets = _facets(points, chosen) if ax is None else None
+    if facets is None:
+        ax = _figure(8.6, 4.4).add_subplot() if ax is None else ax
+        drawn(points, chosen, ax)
+        if title:
+            ax.set_title(title, fontsize=11, loc="left", pad=8)
+        return ax
+    rows, across = -(-len(facets) // _MOST_BESIDE), min(len(facets), _MOST_BESIDE)
+    figure = _figure(2.4 + 3.4 * across, 1.0 + 3.4 * rows)
+    grid = figure.subplots(rows, across, sharex=True, sharey=True, squeeze=False).ravel()
+    for k, (name, part) in enumerate(facets.items()):
+        drawn(part, chosen, grid[k])
+        grid[k].set_title(name, fontsize=10)
+        grid[k].label_outer()
+        if (legend := grid[k].get_legend()) and k + 1 != across:  # one for all, at the side
+            legend.remove()
+    for unused in grid[len(facets) :]:
+        unused.remove()
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    first: Axes = grid[0]
+    return first
+
+
+def _figure(width: float, height: float) -> Figure:
+    """A figure not of pyplot: no global state, no display needed; wide, for a legend aside."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _facets(points: Finished, picture: Picture) -> dict[str, Finished] | None:
+    """The rows by an axis that the picture does not show, sizes first, rather than their mean.
+
+    None where there is no such axis of a few values; cases that differ in seeds only are averaged.
+    """
+    if picture.kind == "heatmap" or not _is_grid(points):
+        return None
+    # a curve of fewer lags is the same, as far as it goes
+    table, shown = points.table, (picture.x, picture.y, picture.hue, "seed", "lags")
+    rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
+    for axis in rest:
+        column, values = table.columns()[axis], points.values(axis)
+        if 2 <= len(values) <= _MOST_FACETS:
+            parts = {
+                value: Table([table.rows[k] for k in range(len(column)) if column[k] == value],
+                             table.study)
+                for value in values
+            }  # fmt: skip
+            as_hue = picture.model_copy(update={"hue": axis})
+            return {_hue_label(as_hue, v): Finished(part, points) for v, part in parts.items()}
+    return None
 
 
 def require_readable(points: Finished, picture: Picture) -> None:
@@ -293,6 +341,7 @@ def _averaged(points: Finished, picture: Picture) -> tuple[str, list[str]]:
     """What the cases at one point differ in, and how many of them do not know what is drawn."""
     shown, columns = (picture.x, picture.y, picture.hue), points.table.columns()
     rest = [axis for axis in points.table.axes if axis not in shown] if _is_grid(points) else []
+    rest = [axis for axis in rest if len({*columns[axis]}) > 1]  # of a panel some have but one
     over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
     missing = {}  # a mean without them may mislead
     for quantity in picture.quantity or () if picture.kind != "curves" else ():

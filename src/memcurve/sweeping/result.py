@@ -132,7 +132,8 @@ class Sweep(Table, Result):  # type: ignore[override]
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Where to draw; by default a new figure, with a panel for each value of an axis that the
+            picture does not show (sizes first). The axes returned are those of the first panel.
         picture : Picture, optional
             What to draw; by default what the study says, or what suits its axes: a quantity against
             an axis with the number of states as a dashed line, bars for ensembles or methods, a

@@ -85,16 +85,19 @@ def axis_values(name: str, given: Any, *, design: str) -> Sequence[Any] | Span:
     """The values of the axis ``name`` as a study writes them.
 
     One value, a list, ``{from, to}`` (with ``step`` for whole numbers, ``count`` and ``log`` for
-    others), or in a random search ``{low, high, log}``. Long ranges are not expanded. Only in a
-    grid may no value be there twice: in a zip that makes another case, in a random search it is
-    drawn twice as often.
+    others), or in a random search ``{low, high, log}``, also written ``{from, to, log}``. Long
+    ranges are not expanded. Only in a grid may no value be there twice: in a zip that makes another
+    case, in a random search it is drawn twice as often.
     """
     if isinstance(given, Mapping) and not (name in _OPTIONS and "name" in given):
         if name not in (*WHOLE, "spectral_radius", "density", "noise"):
             form = 'a name or { name = "…", option = … }' if name in _OPTIONS else "a word"
             raise ValueError(f"must be a value or a list of values, each {form}; got {given!r}.")
-        if design == "random" and set(given) & {"low", "high"}:
-            return _span(name, _validated(_Limits, given))
+        listed = {"count", "step"} & {*given} or (name in WHOLE and {*given} == {"from", "to"})
+        if design == "random" and not listed:
+            ends = {"from": "low", "to": "high"}  # all that lies between
+            limits = {ends.get(key, key): value for key, value in given.items()}
+            return _span(name, _validated(_Limits, limits))
         return _range(name, given) if name in WHOLE else _spaced(name, given)
     values = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not values:
@@ -367,7 +370,9 @@ def _message(model: Any, error: Any, table: str) -> str:
         near = _near(error["loc"][-1], fields)
         return f"{place}: there is no such field{near}; there are {', '.join(fields)}."
     if kind == "missing":
-        return f"{place}: is missing; give a value or a list of values."
+        count = error["loc"][-1:] == ("count",)
+        what = "how many values, e.g. count = 5" if count else "a value or a list of values"
+        return f"{place}: is missing; give {what}."
     if kind == "value_error":
         return f"{place}: {error['ctx']['error']}"
     if kind in ("model_type", "model_attributes_type"):

@@ -442,7 +442,7 @@ def _version(connection: sqlite3.Connection, path: Path, read_only: bool) -> int
     elif version > SCHEMA_VERSION:
         raise ValueError(
             f"{path} was written by a newer memcurve (format {version}, this one reads up to "
-            f"{SCHEMA_VERSION}); run: pip install --upgrade memcurve"
+            f"{SCHEMA_VERSION}); update memcurve to read it."
         )
     return version
 

@@ -160,10 +160,13 @@ class Table:
 
 
 class Finished:
-    """The rows that are done; each question about some axes goes through them once."""
+    """The rows that are done; each question about some axes goes through them once.
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    Rows that are a part of others have the values of axes, and their order, in common with these.
+    """
+
+    def __init__(self, table: Table, whole: Finished | None = None) -> None:
+        self.table, self._whole = table, whole
         done = [k for k, row in enumerate(table.rows) if row.status == "done"]
         self.rows = [table.rows[k] for k in done]
         self.columns = {name: [column[k] for k in done] for name, column in table.columns().items()}
@@ -171,6 +174,8 @@ class Finished:
 
     def values(self, axis: str) -> list[Any]:
         """What an axis takes, numbers in order and words as they come."""
+        if self._whole is not None:
+            return self._whole.values(axis)
         found = list(dict.fromkeys(self.columns[axis]))
         return sorted(found) if is_numeric(found) else found
 

@@ -1,0 +1,246 @@
+"""Audits of networks as they are measured: sparse, driven unevenly, with little to be used."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from memcurve import LinearNetwork, audit, ensembles, memory_curve
+from memcurve.auditing import structure, usable
+from memcurve.auditing.losses import Loss
+from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.modular import proportional_rows
+from repository import real_data
+
+
+def losses_of(A: object, C: object) -> list[Loss]:
+    return list(audit(LinearNetwork(A, C), estimates=False).account.losses)
+
+
+def forgetful(size: int = 60, seed: int = 1) -> LinearNetwork:
+    """All weights positive: one eigenvalue stands out, and the others are small."""
+    A = np.random.default_rng(seed).random((size, size))
+    return LinearNetwork(scale_to_spectral_radius(A, 0.9), np.ones(size))
+
+
+# --- why modes are lost, and which nodes that concerns
+
+
+def test_self_loops_of_equal_weight() -> None:
+    """Nodes 1, 3 and 6 keep ½ of themselves, one, two and three steps behind the input."""
+    A = np.zeros((7, 7))
+    A[1, 0] = A[2, 0] = A[3, 2] = A[4, 0] = A[5, 4] = A[6, 5] = 1.0
+    A[1, 1] = A[3, 3] = A[6, 6] = 0.5
+    A[5, 4] = 2.0
+    losses = losses_of(A, np.eye(7)[0])
+    [loops] = [loss for loss in losses if loss.nodes == (1, 3, 6)]
+    assert (loops.kind, loops.count) == ("repeated", 2)
+    told = "the self-loops of nodes 1, 3 and 6 have the same weight: one input drives them as one"
+    assert loops.text == told
+
+
+def test_self_loops_in_a_chain_count_as_often_as_they_follow_each_other() -> None:
+    A = np.diag([0.0, 0.5, 0.5, 0.5, 0.0])
+    A[1, 0] = A[2, 1] = A[4, 0] = A[3, 4] = 1.0  # 0 → 1 → 2, and 0 → 4 → 3
+    [loss] = losses_of(A, np.eye(5)[0])
+    assert (loss.count, loss.nodes) == (1, (1, 2, 3))
+    assert loss.text.endswith("have the same weight: one input drives 2 of them")
+
+
+def test_a_self_loop_that_is_never_excited() -> None:
+    """What enters node 2 directly makes up for what comes by 0 and 1: wᵀC = 0, w = (1, 1, 1)."""
+    A = np.array([[0.25, 0.0, 0.0], [0.0, 0.125, 0.0], [0.25, 0.375, 0.5]])
+    [loss] = losses_of(A, [1.0, 1.0, -2.0])
+    assert (loss.kind, loss.count, loss.nodes) == ("orthogonal", 1, (2,))
+    assert loss.text == "the self-loop of node 2 is never excited"
+
+
+def test_loops_that_share_their_eigenvalues() -> None:
+    """Two pairs that drive each other alike, the second a step later: ±½ twice."""
+    A = np.zeros((6, 6))
+    A[1, 2] = A[2, 1] = A[4, 5] = A[5, 4] = 0.5
+    A[1, 0] = A[3, 0] = A[4, 3] = 1.0
+    losses = [loss for loss in losses_of(A, np.eye(6)[0]) if loss.kind == "repeated"]
+    assert [loss.nodes for loss in losses] == [(1, 2, 4, 5)] * 2
+    assert sum(loss.count for loss in losses) == 2
+    text = "of the loops among nodes 1, 2, 4 and 5 appears 2 times: one input drives them as one"
+    assert {loss.text for loss in losses} == {f"the eigenvalue {v} {text}" for v in ("0.5", "−0.5")}
+
+
+def test_many_groups_of_nodes_are_told_together() -> None:
+    """Eight pairs that listen to one node each."""
+    A = np.zeros((24, 24))
+    A[0, 7] = 0.5
+    for k in range(8):
+        A[k, max(k - 1, 0)] = A[8 + 2 * k, k] = 1.0 if k else 0.25
+        A[9 + 2 * k, k] = 3.0
+    losses = losses_of(0.5 * A, np.eye(24)[0])
+    groups = [loss for loss in losses if loss.kind == "twins"]
+    assert {node for loss in groups for node in loss.nodes} >= set(range(8, 24))
+    assert len(groups) <= 3
+    assert "each group counts once" in groups[-1].text
+
+
+def rational_groups(A: np.ndarray, C: np.ndarray) -> tuple[set[tuple[int, ...]], list[int]]:
+    """Proportional rows of the Krylov matrix of integers, in fractions."""
+    columns, weights = [[int(c) for c in C]], A.astype(int).tolist()
+    for _ in range(len(A) - 1):
+        columns.append([sum(a * x for a, x in zip(r, columns[-1], strict=True)) for r in weights])
+    groups: dict[tuple[Fraction, ...], list[int]] = {}
+    silent = []
+    for node, row in enumerate(zip(*columns, strict=True)):
+        first = next((x for x in row if x), None)
+        if first is None:
+            silent.append(node)
+        else:
+            groups.setdefault(tuple(Fraction(x, first) for x in row), []).append(node)
+    return {tuple(group) for group in groups.values() if len(group) > 1}, silent
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_nodes_driven_alike(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(3, 12))
+    A = rng.integers(-1, 3, (size, size)) * (rng.random((size, size)) < 0.25) * 1.0
+    C = rng.integers(-1, 2, size) * 1.0
+    A[1], C[1] = -2 * A[0], -2 * C[0]
+    expected = rational_groups(A, C)
+    for stored in (A, csr_array(A)):
+        groups, silent = proportional_rows(stored, C[:, None])
+        assert ({tuple(group.tolist()) for group in groups}, silent) == expected
+
+
+# --- usable memory comes first where hardly any of it can be used
+
+
+def test_usable_memory_comes_first_where_there_is_little() -> None:
+    result = audit(forgetful(), estimates=False)
+    row = result.usable.at("12 bit")
+    assert row is not None
+    assert result.headline is row
+    assert row.total < 0.1 * result.account.rank == 6.0
+    assert result.verdict[0].startswith(
+        f"Read with 12 bits, this network remembers {row.total:.4g}"
+    )
+    assert result.verdict[1] == "Without any noise it would remember 60 of its past inputs."
+    document = result.document()
+    assert document.figures[0] == ("usable, 12 bit", f"{row.total:.4g}")
+    titles = [section.title for section in document.sections]
+    assert titles.index("Usable memory") < titles.index("Memory")
+    chart = next(section.chart for section in document.sections if section.title == "Memory")
+    assert chart is not None
+    direct = memory_curve(forgetful(), noise=row.level)
+    count = len(chart.series[0].y)
+    assert chart.series[0].y == pytest.approx(direct.values[:count], abs=1e-9)
+
+
+def test_the_noise_given_is_the_one_that_decides() -> None:
+    network = ensembles.normal(60, seed=1)
+    assert audit(network, estimates=False).headline is None
+    given = audit(network, noise=1.0, estimates=False)
+    assert given.headline is not None
+    assert given.headline.given
+    assert given.verdict[0].startswith("Under the noise given, this network remembers")
+    assert audit(network, noise=1e-9, estimates=False).headline is None
+
+
+def test_a_claim_comes_before_all() -> None:
+    result = audit(forgetful(20), claimed=20, noise=10.0)
+    assert result.verdict[0].startswith("The claimed 20 is right")
+    assert result.verdict[1].startswith("Under the noise given")
+
+
+def test_what_is_lost_is_summed_up() -> None:
+    network = forgetful()
+    A = np.zeros((64, 64))
+    A[:60, :60] = network.A
+    A[60, 0], A[61, 0] = 0.5, 0.25  # listen to node 0 alone
+    A[62, 63] = 0.5  # not reached
+    result = audit(LinearNetwork(A, np.concatenate([np.ones(60), np.zeros(4)])), estimates=False)
+    told = "61 of its past inputs, not 64: that leaves out 2 states never reached from the input "
+    assert f"{told}and 1 repeating what others hold." in result.verdict[1]
+
+
+# --- large networks: affordable, or left out with a sentence that says so
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty nodes are many."""
+    for module in (structure, usable):
+        monkeypatch.setattr(module, "MOST_STATES", 50)
+
+
+def test_the_same_is_told_of_large_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the condition number, unless it is beyond all bounds anyway."""
+    small = audit(forgetful(), estimates=False)
+    for module in (structure, usable):
+        monkeypatch.setattr(module, "MOST_STATES", 50)
+    result = audit(forgetful(), estimates=False)
+    totals = [row.total for row in small.usable.rows]
+    assert [row.total for row in result.usable.rows] == pytest.approx(totals, abs=1e-9)
+    assert result.squeezing is not None
+    assert small.squeezing is not None
+    count = len(small.squeezing.components)  # a step more or less is seen below rounding
+    assert result.squeezing.components[: count - 1] == pytest.approx(
+        small.squeezing.components[: count - 1], rel=1e-6
+    )
+    assert result.squeezing.condition == small.squeezing.condition == structure.WORST_CONDITION
+    assert "not computed" in result.rounded.reason
+
+
+@pytest.mark.usefixtures("large")
+def test_what_takes_long_is_left_out_and_said() -> None:
+    """No decay: all directions would be needed."""
+    result = audit(ensembles.orthogonal(60, spectral_radius=0.9999, seed=1), estimates=False)
+    assert result.total == 60
+    assert result.usable.rows == ()
+    assert "left out" in result.usable.reason
+    assert result.usable.reason in [section.text for section in result.document().sections]
+    assert result.squeezing is None
+    assert any("squeezing: left out" in note for note in result.notes)
+    assert result.headline is None
+
+
+@pytest.mark.usefixtures("large")
+def test_the_eigenvalues_that_count_need_no_deflation() -> None:
+    """Zeros that do not count are as many as they are; the others are those of the whole."""
+    A = np.zeros((70, 70))
+    A[:60, :60] = forgetful().A
+    A[60:, 0] = 1.0
+    network = LinearNetwork(A, np.concatenate([np.ones(60), np.zeros(10)]))
+    found = structure.eigenvalues_of(network)
+    assert found.counting is not None
+    assert len(found.counting) == Analysis.of(network).rank == 61
+    assert np.abs(np.sort(np.abs(found.counting))[::-1][:60]) == pytest.approx(
+        np.sort(np.abs(np.linalg.eigvals(forgetful().A)))[::-1], abs=1e-12
+    )
+
+
+def test_one_analysis_for_a_whole_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcurve.solve.analysis.KEPT_UP_TO", 10)
+    network = ensembles.normal(12, seed=1)
+    with Analysis.kept(network) as kept:
+        assert Analysis.of(network) is kept
+    assert Analysis.of(network) is not kept
+
+
+# --- measured ones
+
+
+@pytest.mark.parametrize(("mask", "rank"), [("ones", 285), ("single", 269)])
+def test_the_audit_of_a_worm(mask: str, rank: int) -> None:
+    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    C = np.ones(len(A)) if mask == "ones" else np.eye(len(A))[0]
+    result = audit(LinearNetwork(A, C), estimates=False)
+    assert result.rank == rank
+    assert result.headline is not None
+    assert result.verdict[0].startswith("Read with 12 bits")
+    account = result.account
+    assert sum(loss.count for loss in account.losses) == account.lost
+    named = {loss.nodes for loss in account.losses}
+    assert ((117, 118) in named) == (mask == "ones")

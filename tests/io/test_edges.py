@@ -1,0 +1,373 @@
+"""Edge lists and graphs in files: what is read, how it is told from a matrix, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from memcurve import LinearNetwork, load_matrix, load_network, memory_curve, save_network
+from memcurve.io import MissingMaskError
+from memcurve.io import edges as reader
+from memcurve.limits import TooLargeError
+from stored_networks import refused
+from written import failure
+
+#: A ring a → b → c → a, with a self-loop at c; nodes in the order a, b, c.
+RING = np.array([[0, 0, 0.5], [0.25, 0, 0], [0, -2, 0.125]])
+EDGES = [("a", "b", "0.25"), ("b", "c", "-2"), ("c", "a", "0.5"), ("c", "c", "0.125")]
+NUMBER = {"a": "3", "b": "20", "c": "100"}  # in another order than as text
+
+
+def written(tmp_path, text, name="e.csv"):
+    path = tmp_path / name
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if name.lower().endswith(".gz") else content)
+    return path
+
+
+def listing(separator=",", header=(), rename=lambda node: node):
+    rows = [(rename(source), rename(target), weight) for source, target, weight in EDGES]
+    lines = [separator.join(row) for row in ([tuple(header)] if header else []) + rows]
+    return "\n".join(lines) + "\n"
+
+
+def dense(network):
+    assert network.is_sparse
+    return network.A.toarray()
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", " ", ", ", "   "])
+@pytest.mark.parametrize("header", [(), ("source", "target", "weight"), ("x", "y", "z")])
+@pytest.mark.parametrize("rename", [str, NUMBER.get, lambda node: f"{NUMBER[node]}.0"])
+def test_every_way_of_writing_a_list(tmp_path, separator, header, rename):
+    network = load_network(
+        written(tmp_path, listing(separator, header, rename)), mask=[rename("b")]
+    )
+    np.testing.assert_array_equal(dense(network), RING)
+    assert network.C.tolist() == [0, 1, 0]
+    assert network.labels == (("a", "b", "c") if rename is str else ("3", "20", "100"))
+    assert [note.kind for note in network.notes] == ["network"]
+    assert "read as 4 edges between 3 nodes" in network.notes[0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f"e{end}{packed}" for end in (".csv", ".txt", ".tsv", ".edges") for packed in ("", ".gz")]
+    + ["E.EDGELIST", "E.CSV.GZ"],
+)
+def test_endings(tmp_path, name):
+    network = load_network(written(tmp_path, listing(), name), mask="a")
+    np.testing.assert_array_equal(dense(network), RING)
+    assert network.name == name[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffsource,target,weight\r\n" + listing().replace("\n", "\r\n"),
+        "% konect\n# another\n\n" + listing() + "\n\n",
+        listing().rstrip("\n"),
+        '"a","b",0.25\n"b","c",-2\n"c","a",0.5\n"c","c",0.125\n',
+        "weight,from,to\n0.25,a,b\n-2,b,c\n0.5,c,a\n0.125,c,c\n",
+        "pre,post,region,syn_count\na,b,R,0.25\nb,c,L,-2\nc,a,R,0.5\nc,c,R,0.125\n",
+        ",source,target,weight\n0,a,b,0.25\n1,b,c,-2\n2,c,a,0.5\n3,c,c,0.125\n",
+        "\tsource\ttarget\tweight\n0\ta\tb\t0.25\n1\tb\tc\t-2\n2\tc\ta\t0.5\n3\tc\tc\t0.125\n",
+        "weight from to\n0.25 a b\n-2 b c\n0.5 c a\n0.125 c c\n\n",
+        listing("\t") + "\t\n\n",
+        listing().replace("-2", "-1e0\nb,c,-1"),
+    ],
+)
+def test_oddities(tmp_path, text):
+    for rename in (str, NUMBER.get):  # "region" and the like stay what they are
+        text = re.sub(r"\b[abc]\b", lambda node, to=rename: to(node[0]), text)
+        path = written(tmp_path, text)
+        network = load_network(path, mask=[rename("a")])
+        np.testing.assert_array_equal(dense(network), RING)
+
+
+def test_blocks_without_edges(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "_BLOCK", 8)
+    for separator in (",", " "):
+        text = listing(separator, rename=NUMBER.get) + "\n" * 20 + "# the end\n" + " " * 30
+        network = load_network(written(tmp_path, text), mask="3")
+        np.testing.assert_array_equal(dense(network), RING)
+
+
+def test_repeated_edges_are_summed_and_told(tmp_path):
+    network = load_network(written(tmp_path, listing() + listing()), mask="a")
+    np.testing.assert_array_equal(dense(network), 2 * RING)
+    assert "4 of the edges repeat one that is listed" in network.notes[1]
+
+
+def test_two_columns_weigh_one(tmp_path):
+    for text in (
+        "a b\nb c\nc a\n",
+        "from,to\na,b\nb,c\nc,a\n",
+        "source,target,kind\na,b,x\nb,c,y\nc,a,x\n",
+    ):
+        network = load_network(written(tmp_path, text), mask="a")
+        np.testing.assert_array_equal(dense(network), np.eye(3)[[2, 0, 1]])
+        assert "each of weight 1" in network.notes[0]
+    by_year = written(tmp_path, "pre,post,n,m\na,b,1,7\nb,a,2,9\n")
+    assert load_network(by_year, mask="a", matrix="m").A.data.tolist() == [9, 7]
+    refused(by_year, "must have a column 'q'", "pre, post, n, m", mask="a", matrix="q")
+
+
+def test_numbers_beyond_float64_are_kept(tmp_path):
+    first = 720575940628857210
+    text = "".join(f"{first + k},{first + (k + 1) % 5},1\n" for k in range(5))
+    network = load_network(written(tmp_path, text), mask=f"{first + 1}")
+    assert network.labels == tuple(str(first + k) for k in range(5))
+    assert network.C.tolist() == [0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("names", ["{:d}", "n{:d}", "{:04d}"])
+@pytest.mark.parametrize("separator", [",", " ", "\t"])
+def test_blocks_are_one_list(tmp_path, names, separator, monkeypatch):
+    """Against numpy's dense sums, whatever the lines that a block ends in."""
+    monkeypatch.setattr(reader, "_BLOCK", 1000)
+    rng = np.random.default_rng(1)
+    source, target = rng.integers(0, 30, (2, 2000))
+    weights = rng.integers(-5, 5, 2000) / 4
+    lines = [
+        separator.join((names.format(s), names.format(t), f"{w}"))
+        for s, t, w in zip(source, target, weights, strict=True)
+    ]
+    lines.insert(1500, "# half way")
+    expected = np.zeros((30, 30))
+    np.add.at(expected, (target, source), weights)
+    path = written(tmp_path, "\n".join(lines), "e.txt.gz")
+    network = load_network(path, mask=names.format(7))
+    order = np.argsort([int(label.strip("n")) for label in network.labels])
+    np.testing.assert_array_equal(dense(network)[np.ix_(order, order)], expected)
+    assert network.C[order].tolist() == [0] * 7 + [1] + [0] * 22
+    lines[1700] = separator.join((names.format(1), names.format(2), "much"))
+    refused(written(tmp_path, "\n".join(lines)), "line 1701 has the weight 'much'", mask="7")
+
+
+def test_a_matrix_stays_a_matrix(tmp_path):
+    """Three edges between numbers are as good a matrix: that is what they are, with a note."""
+    path = written(tmp_path, "0,1,1\n1,2,1\n2,0,1\n", "three.csv")
+    matrix = load_network(path, mask=[1, 0, 0])
+    np.testing.assert_array_equal(matrix.A, [[0, 1, 1], [1, 2, 1], [2, 0, 1]])
+    assert "edges=True (--edges)" in matrix.notes[0]
+    refused(path, "no input mask C", "--edges", error=MissingMaskError)
+    ring = load_network(path, mask="0", edges=True)
+    np.testing.assert_array_equal(dense(ring), np.eye(3)[[2, 0, 1]])
+    named = written(tmp_path, listing())
+    refused(named, "'a' is not a number", edges=False)
+    refused(named, "one array without a name", "edges=True", edges=False, mask="a")
+    np.testing.assert_array_equal(load_matrix(path, edges=True).toarray(), dense(ring))
+    np.testing.assert_array_equal(load_matrix(named).toarray(), RING)
+    np.savetxt(tmp_path / "m.txt", RING)
+    plain = load_network(tmp_path / "m.txt", mask="0,2")
+    np.testing.assert_array_equal(plain.A, RING)
+    assert plain.C.tolist() == [1, 0, 1]
+    assert plain.labels is None
+    other = written(tmp_path, listing(), "e.dat")
+    np.testing.assert_array_equal(dense(load_network(other, mask="a", edges=True)), RING)
+    np.save(tmp_path / "A.npy", RING)
+    refused(tmp_path / "A.npy", "`edges` says whether a text lists edges", edges=True)
+
+
+def test_masks_by_name(tmp_path):
+    path = written(tmp_path, listing())
+    for mask, expected in (("a,c", [1, 0, 1]), (" b ", [0, 1, 0]), (["b", "a"], [1, 1, 0])):
+        assert load_network(path, mask=mask).C.tolist() == expected
+    assert load_network(path, mask={"c": -2.5}).C.tolist() == [0, 0, -2.5]
+    two = load_network(path, mask={"c": [1, 2], "a": [0, 3]})
+    assert two.C.tolist() == [[0, 3], [0, 0], [1, 2]]
+    assert load_network(path, mask=[1.0, 0, 2]).C.tolist() == [1, 0, 2]
+    np.save(tmp_path / "C.npy", [1.0, 0, 2])
+    assert load_network(path, mask=tmp_path / "C.npy").C.tolist() == [1, 0, 2]
+    for name, text in (
+        ("n.txt", "b\n\n# a comment\na\n"),
+        ("n.csv", "name,weight\nb,1\na,1\n"),
+        ("n.tsv", "b\t1\na\t1"),
+        ("n.txt.gz", "b\na 1\n"),
+    ):
+        assert load_network(path, mask=written(tmp_path, text, name)).C.tolist() == [1, 1, 0]
+        assert load_network(path, mask=str(tmp_path / name)).C.tolist() == [1, 1, 0]
+    more = load_network(path, mask=written(tmp_path, "b\nx\ny\n", "n.txt"))
+    assert more.C.tolist() == [0, 1, 0]
+    assert more.notes[-1].startswith("2 of the 3 nodes in n.txt are not in the network")
+    spaced = written(tmp_path, "left a,right b,0.5\nright b,left a,0.5\n", "s.csv")
+    nodes = written(tmp_path, "right b\n", "n.txt")
+    assert load_network(spaced, mask=nodes).C.tolist() == [0, 1]
+
+
+def test_masks_refused(tmp_path):
+    path = written(tmp_path, listing(rename=lambda node: f"neuron {node}"))
+    refused(path, "lists edges", "mask='neuron a,…'", error=MissingMaskError)
+
+    def wrong(mask, *parts, error=ValueError):
+        failure(error, load_network, path, parts=parts, mask=mask)
+
+    wrong("neuro a", "got 'neuro a'", "did you mean 'neuron a'?")
+    wrong(["zzz"], "got 'zzz', which is none of them")
+    wrong("nodes.txt", "nodes.txt: no such file", error=FileNotFoundError)
+    wrong({}, "`mask` must name at least one node")
+    wrong({"neuron a": "much"}, "`mask` must hold real or complex numbers", error=TypeError)
+    for text, part in (
+        ("x\ny\n", "none of which is one"),
+        ("neuron a;1\nneuron a;2\n", "line 2 names neuron a again"),
+        ("neuron a;1\nneuron b;x\n", "line 2 must be a node, or a node and its weight"),
+        ("neuron a;1;2\n", "line 1 must be a node, or a node and its weight"),
+        ("# none\n", "names no nodes"),
+    ):
+        wrong(written(tmp_path, text, "n.txt"), part)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a,b,strong\nb,a,weak\n", ["line 1 has the weight 'strong'", "`matrix`"]),
+        ("a,b,1\nb,a,nan\n", ["line 2 has the weight nan", "finite"]),
+        ("a,b,1\nb,a,-inf\n", ["line 2 has the weight -inf"]),
+        ("a,b,1\nb,a,1_0\n", ["line 2 has the weight '1_0'"]),
+        ("a;b;0,5\nb;a;0,5\n", ["line 1 has the weight '0,5'", "decimal point"]),
+        ("a,b,1\n\nb,a\n", ["line 3 has 2 fields, the first line 3"]),
+        ("a,b,1\nb\nb,a,1\n", ["line 2 has 1 fields, the first line 3"]),
+        ("a,b,1\nb,a,1,1\nb,a\n", ["line 2 has 4 fields"]),
+        ("a,b,1\n,a,1\n", ["line 2 has no source"]),
+        ("a,b,1\nb,NA,1\n", ["line 2 has no target, got 'NA'"]),
+        ("0 1 1\n1 2 1\n2 0 1\n2 -1 1\n", ["line 4 has the target -1", "from 0 on"]),
+        ("source,target\n", ["no edges below its header"]),
+        ("\n# nothing\n", ["holds no numbers and no edges"]),
+        ("", ["is empty"]),
+        ("\ufeff", ["holds no numbers and no edges"]),
+    ],
+)
+def test_refused(tmp_path, text, parts):
+    refused(written(tmp_path, text), *parts, mask="a")
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_bytes(b"a,b\xff,1\nb,a,2\n")
+    refused(path, "cannot be read", mask="a")
+    packed = written(tmp_path, listing() * 1000, "e.csv.gz")
+    packed.write_bytes(packed.read_bytes()[:-20])
+    refused(packed, "damaged, incomplete", mask="a")
+    packed.write_bytes(b"no gzip at all")
+    refused(packed, "damaged, incomplete", mask="a")
+    braces = written(tmp_path, "a b {'weight': 7}\nb a {'weight': 7}\n", "e.edgelist")
+    refused(braces, "write_weighted_edgelist", mask="a")
+    column = written(tmp_path, "a\nb\n", "e.edges")
+    refused(column, "must have the columns source, target", mask="a")
+    assert load_network(written(tmp_path, "a,b\n", "e.edges"), mask="a").size == 2
+
+
+def test_what_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = written(tmp_path, listing() * 10**4)
+    monkeypatch.setattr(reader, "_BLOCK", 1000)
+    monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 10**4)
+    monkeypatch.setattr("memcurve.limits.available_memory", lambda: 10**6)
+    taken = []
+    monkeypatch.setattr(reader._Edges, "_lines", lambda *_: taken.append(1))
+    refused(path, "network of about 39,980 edges", "2.6 MB", "1 MB", error=TooLargeError, mask="a")
+    assert not taken
+    packed = written(tmp_path, listing() * 10**4, "e.txt.gz")
+    refused(packed, "network of more than 15,6", "edges takes", error=TooLargeError, mask="a")
+
+
+def test_bombs(tmp_path, monkeypatch):
+    """A packed line without an end is not held."""
+    monkeypatch.setattr(reader, "_LONGEST", 10**5)
+    monkeypatch.setattr("memcurve.io.tables.LONGEST_LINE", 10**6)
+    path = written(tmp_path, "a,b,1\nb,a,1\n" + "c" * 10**7, "e.csv.gz")
+    refused(path, "line 3 is longer than", mask="a")
+
+
+def test_labels_are_saved(tmp_path):
+    network = load_network(written(tmp_path, listing()), mask="b", spectral_radius=0.5)
+    save_network(network, tmp_path / "n.npz")
+    again = load_network(tmp_path / "n.npz")
+    assert again.labels == network.labels
+    assert again.notes == network.notes
+    assert load_network(tmp_path / "n.npz", mask="a,c").C.tolist() == [1, 0, 1]
+    assert load_network(tmp_path / "n.npz", mask={"a": 2.0}).labels == network.labels
+    assert abs(again.spectral_radius - 0.5) < 1e-15
+    assert again.replace(readout=["c", "a"]).readout.tolist() == [2, 0]
+    np.savez(tmp_path / "n.npz", A=RING, C=np.ones(3), labels=["a", "b"])
+    refused(tmp_path / "n.npz", "`labels` must be 3 strings", "Name `matrix` and `mask`")
+
+
+def test_labels_refused():
+    for labels, part in (
+        (["a"], "2 strings"), ("ab", "2 strings"), ([1, 2], "2 strings"), (["a", "a"], "'a' twice"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=part):
+            LinearNetwork(np.eye(2), [1, 1], labels=labels)
+    network = LinearNetwork(np.eye(2), [1, 1], labels=["a", "b"])
+    with pytest.raises(ValueError, match="`readout` must name nodes by their labels"):
+        network.replace(readout=["a", "x"])
+    with pytest.raises(ValueError, match="at least one node by its index"):
+        LinearNetwork(np.eye(2), [1, 1], readout=["a"])
+    assert network.names([1, 0]) == ["b", "a"]
+    assert LinearNetwork(np.eye(2), [1, 1]).names([1]) == ["1"]
+
+
+@pytest.mark.parametrize("ending", [".graphml", ".gml", ".graphml.gz", ".gml.gz"])
+@pytest.mark.parametrize("kind", ["DiGraph", "Graph", "MultiDiGraph"])
+def test_graphs(tmp_path, ending, kind):
+    nx = pytest.importorskip("networkx", reason="networkx is not installed")
+    graph = getattr(nx, kind)()
+    graph.add_weighted_edges_from((s, t, float(w)) for s, t, w in EDGES)
+    graph.add_edge("b", "a")
+    write = nx.write_graphml if ".graphml" in ending else nx.write_gml
+    write(graph, tmp_path / f"g{ending}")
+    network = load_network(tmp_path / f"g{ending}", mask="b,c")
+    assert network.labels == tuple(graph.nodes) == ("a", "b", "c")
+    np.testing.assert_array_equal(dense(network), nx.to_numpy_array(graph).T)
+    assert network.C.tolist() == [0, 1, 1]
+    assert network.name == "g"
+    assert "A[target, source]" in network.notes[0]
+
+
+def test_graphs_refused(tmp_path, monkeypatch):
+    pytest.importorskip("networkx", reason="networkx is not installed")
+    path = written(tmp_path, "<graphml", "g.graphml")
+    refused(path, "damaged", mask="a")
+    path = written(tmp_path, "graph [ ]", "g.gml")
+    refused(path, "has no nodes", mask="a")
+    refused(path, "leave it out", mask="a", edges=True)
+    text = 'graph [ node [ id 0 label "A" ] edge [ source 0 target 0 weight "x" ] ]'
+    refused(written(tmp_path, text, "t.gml"), "'weight' of edges must hold numbers", mask="A")
+    monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 10)
+    monkeypatch.setattr("memcurve.limits.available_memory", lambda: 100)
+    refused(path, "is too large", "list of edges", error=TooLargeError, mask="a")
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(ModuleNotFoundError, match=r"g\.gml.*the extra .adapters."):
+        load_network(path, mask="a")
+
+
+def test_a_ring_of_names_remembers_as_many_inputs(tmp_path):
+    """300 nodes, an edge each: a cyclic network, whose total memory is its size."""
+    names = [f"neuron {k}" for k in range(300)]
+    lines = [f"{names[k]},{names[(k + 1) % 300]}" for k in range(300)]
+    path = written(tmp_path, "\n".join(lines))
+    network = load_network(path, mask=["neuron 7"], spectral_radius=0.9)
+    curve = memory_curve(network)
+    assert curve.total == pytest.approx(300, abs=1e-9)
+    assert curve.notes[0] == network.notes[0]
+
+
+def test_large_lists_stay_sparse_and_are_scaled(tmp_path):
+    """Weights 0 … 3 on a graph of 20,000 nodes, against the radius by power iteration."""
+    rng = np.random.default_rng(1)
+    ends, weights = rng.integers(0, 20_000, (2, 10**5)), rng.integers(0, 4, 10**5)
+    rows = np.column_stack([*ends, weights])
+    np.savetxt(tmp_path / "e.txt", rows, fmt="%d")
+    network = load_network(tmp_path / "e.txt", mask="5", spectral_radius=0.9)
+    assert sparse.issparse(network.A)
+    x = np.ones(network.size)
+    for _ in range(100):
+        x = network.A @ x
+        x, norm = x / np.linalg.norm(x), np.linalg.norm(x)
+    assert norm == pytest.approx(0.9, abs=1e-9)

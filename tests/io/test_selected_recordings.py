@@ -1,0 +1,208 @@
+"""Which columns and rows of a recording are taken: names, patterns, slices, shifts; packed text."""
+
+import gzip
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from command import ended
+from memcurve.io import open_recording
+from memcurve.limits import TooLargeError
+from stored_recordings import T, X, Z, gathered, refused, same
+from written import write_csv, write_npy
+
+HEADER = "Time[s] 8_V[V] 8_I[A] 10_V[V] u"
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Four columns with units, and the input."""
+    return write_csv(tmp_path / "run.txt", X, Z, HEADER, " ")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "columns"),
+    [
+        ("8_V[V]", [1]),
+        ("*_V[V]", [1, 3]),
+        ("8_?[*]", [1, 2]),
+        (["10_V[V]", "Time*"], [3, 0]),
+        ("8_V[V]-10_V[V]", [1, 3]),
+        ("008_V[V]-9_V[V]", [1]),
+        ("*", [0, 1, 2, 3]),  # less the input
+    ],
+)
+def test_patterns(table, wanted, columns):
+    source = open_recording(table, state_names=wanted)
+    same(source, X[:, columns])
+    assert source.labels == tuple(np.array(HEADER.split())[columns])
+
+
+def test_patterns_of_channels(tmp_path):
+    states = np.arange(T * 30.0).reshape(T, 30)
+    path = write_csv(
+        tmp_path / "run.csv", states, Z, ",".join([*(f"ch{k}" for k in range(30)), "u"])
+    )
+    same(open_recording(path, state_names="ch*"), states)
+    same(
+        open_recording(path, state_names="ch2-ch11", drop=["ch1?", "ch5"]),
+        states[:, [2, 3, 4, 6, 7, 8, 9]],
+    )
+    same(open_recording(path, Z, state_names="ch7"), states[:, [7]])
+
+
+def test_columns_to_drop(table):
+    same(open_recording(table, drop="Time[s]"), X[:, 1:])
+    same(open_recording(table, drop=["Time*", "8_I[A]"]), X[:, [1, 3]])
+    same(open_recording(table, input_name="8_V[V]", drop=["u"]), X[:, [0, 2, 3]], X[:, 1])
+    refused(table, None, "has no column 'time'; it has Time[s]", "`drop`", drop="time")
+    refused(table, None, "`input_name` must name each column once", input_name=["u", "*"])
+    refused(table, None, "has no column '9*'", "`state_names`", state_names="9*")
+
+
+def test_several_inputs(table):
+    pair = np.column_stack([Z, X[:, 2]])
+    states = X[:, [0, 1, 3]]
+    for source in (
+        open_recording(states, pair),
+        open_recording(table, input_name=["u", "8_I[A]"]),
+        open_recording(states, table, input_name=["u", "8_I*"]),
+        open_recording(table, input_name=["u", "8_I[A]"], state_names="*"),
+    ):
+        assert (source.channels, source.columns) == (2, 3)
+        for rows, start in ((7, 0), (100, 5)):
+            chunks = list(source.chunks(rows, start))
+            np.testing.assert_array_equal(np.vstack([x for x, _ in chunks]), states[start:])
+            np.testing.assert_array_equal(np.vstack([z for _, z in chunks]), pair[start:])
+    shifted = open_recording(table, input_name=["u", "8_I[A]"], shift=1, rows="3:33")
+    x, z = next(shifted.chunks(100))
+    np.testing.assert_array_equal(x, states[4:33])
+    np.testing.assert_array_equal(z, pair[3:32])
+
+
+def test_columns_without_names_have_numbers(tmp_path):
+    both = np.column_stack([X, Z])
+    for where in (both, write_npy(tmp_path / "x.npy", both), write_csv(tmp_path / "x.csv", both)):
+        same(open_recording(where, input_name=4))
+        same(open_recording(where, input_name="4", drop=0), X[:, 1:])
+        same(open_recording(where, Z, state_names="1-3"), X[:, 1:])
+        same(open_recording(X, where, input_name=4))
+    assert open_recording(X, Z, drop=1).labels == ("0", "2", "3")
+
+
+@pytest.mark.parametrize(
+    "rows", [slice(5, 40), "5:40", slice(None, None, 3), "-20:", "1:50:7", ":"]
+)
+def test_rows(table, rows, tmp_path):
+    taken = rows if isinstance(rows, slice) else eval(f"np.s_[{rows}]")
+    np.savez(tmp_path / "run.npz", X=X, z=Z)
+    for source in (
+        open_recording(X, Z, rows=rows),
+        open_recording(table, rows=rows),
+        open_recording(table, rows=rows, input_name="u", state_names="*"),
+        open_recording(tmp_path / "run.npz", rows=rows),
+    ):
+        states, inputs = gathered(source, 4, 2)
+        np.testing.assert_array_equal(states, X[taken][2:])
+        np.testing.assert_array_equal(inputs, Z[taken][2:])
+
+
+@pytest.mark.parametrize("rows", ["5", "a:b", "1:2:3:4", "::0", "::-1", 7, slice(None, None, -1)])
+def test_rows_that_cannot_be(rows):
+    refused(X, Z, "`rows` must be a slice or a text", rows=rows)
+    refused(X, Z, "holds no states, its shape is (0, 4)", rows="90:")
+
+
+def test_states_sampled_faster():
+    twice = np.repeat(X, 2, axis=0)
+    refused(twice, Z, "sampled 2 times as often", "every second row", "rows='1::2'")
+    same(open_recording(twice, Z, rows="1::2"))
+    refused(twice[1:], Z, "every second row", "rows='1:106:2'")
+    refused(np.repeat(X, 5, axis=0), Z, "every 5th row", "rows='4::5'")
+    refused(X, np.repeat(Z, 3), "the input seems sampled 3 times", "every third row", "z[::3]")
+    refused(X, Z[:40], "cut the longer one")
+
+
+def test_states_that_are_late(table):
+    for shift in (2, -3):
+        late, early = max(shift, 0), max(-shift, 0)
+        states, inputs = X[late : T - early], Z[early : T - late]
+        same(open_recording(X, Z, shift=shift), states, inputs)
+        same(open_recording(table, shift=shift), states, inputs)
+    refused(X, Z, "`shift` must be a whole number of steps", shift=60)
+    refused(X, Z, "`shift` must be a whole number of steps", shift=0.5)
+
+
+def test_packed_text(table, tmp_path):
+    for ending in ("txt.gz", "CSV.GZ"):
+        path = tmp_path / f"packed.{ending}"
+        path.write_bytes(gzip.compress(table.read_bytes()))
+        source = same(open_recording(path))
+        assert source.name == "packed"
+    path.write_bytes(path.read_bytes()[:-200])
+    refused(path, None, "cannot be read as")
+    (tmp_path / "run.npy.gz").write_bytes(b"1")
+    refused(tmp_path / "run.npy.gz", None, "unknown kind of file '.npy.gz'")
+
+
+@pytest.mark.parametrize("separator", [";", "\t", " "])
+@pytest.mark.parametrize("header", ["a{0}b{0}c{0}d{0}u", None])
+def test_decimal_commas(tmp_path, separator, header):
+    rounded = np.round(np.column_stack([np.tanh(X), Z]), 6)
+    lines = [separator.join(f"{v:.6f}" for v in row).replace(".", ",") for row in rounded]
+    lines = [header.format(separator), *lines] if header else lines
+    (tmp_path / "run.csv").write_text("\n".join(lines))
+    name = "u" if header else 4
+    same(open_recording(tmp_path / "run.csv", input_name=name), rounded[:, :4], rounded[:, 4])
+
+
+# ---- what does not fit is told before it is read
+
+
+BOUNDED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30,) * 2)
+import memcurve
+kind, path = sys.argv[1:]
+try:
+    memcurve.memory_from_data(path, path) if kind == "data" else memcurve.load_network(path)
+except (ValueError, MemoryError) as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@pytest.mark.parametrize("ending", "csv txt npy npz mat h5 parquet".split())
+def test_twenty_gigabytes_of_nothing(tmp_path, ending):
+    path = tmp_path / f"big.{ending}"
+    path.touch()
+    os.truncate(path, 20 * 10**9)
+    for kind in ("data", "network") if ending in ("csv", "npy", "npz", "mat") else ("data",):
+        done = ended([sys.executable, "-c", BOUNDED, kind, str(path)])
+        assert done.code == 0, done.err
+        assert f"big.{ending}" in done.out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files of this size are sparse on Linux")
+def test_matrices_of_text_are_estimated_before_they_are_counted(tmp_path):
+    path = tmp_path / "big.csv"
+    path.write_text((",".join(["0.5"] * 1000) + "\n") * 50)
+    os.truncate(path, 4 * 10**12)
+    done = ended([sys.executable, "-c", BOUNDED, "network", str(path)])
+    assert "available" in done.out, done.err
+
+
+def test_recordings_of_too_many_states(tmp_path):
+    from memcurve import memory_from_data
+
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
+    path = tmp_path / "wide.npy"
+    with path.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.truncate(stream.tell() + 8 * 10**12)
+    with pytest.raises(
+        TooLargeError, match=r"wide of 1,000,000 states takes about .* `state_names`"
+    ):
+        memory_from_data(path, np.zeros(10**6))

@@ -1,0 +1,132 @@
+"""The exact rank by sparse products modulo primes, against dense ways and closed forms."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, eye_array, random_array
+
+import memcurve
+from memcurve import ensembles
+from memcurve.solve.modular import (
+    SparseSequence,
+    _sparse_primes,
+    krylov_rank,
+    minimal_polynomial,
+    recurrence,
+    sparse_krylov_rank,
+    word_residues,
+)
+
+
+def sparse_network(size: int) -> memcurve.LinearNetwork:
+    rng = np.random.default_rng(size)
+    A = csr_array(random_array((size, size), density=6 / size, rng=rng))
+    return memcurve.LinearNetwork(A * 0.1, rng.standard_normal(size))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sparse_and_dense_arithmetic_agree(seed: int) -> None:
+    """Several inputs, rows that are read, weights that are special."""
+    rng = np.random.default_rng(seed)
+    size, inputs = int(rng.integers(2, 16)), int(rng.integers(1, 4))
+    A = (rng.random((size, size)) < rng.uniform(0.05, 0.5)) * rng.integers(-1, 2, (size, size))
+    C = (rng.random((size, inputs)) < 0.4).astype(float)
+    C[0, 0] = 1.0
+    rows = np.sort(rng.choice(size, int(rng.integers(1, size)), replace=False))
+    sparse = csr_array(A.astype(float))
+    assert sparse_krylov_rank(sparse, C) == krylov_rank(A.astype(float), C)
+    assert sparse_krylov_rank(sparse, C, rows) == krylov_rank(A.astype(float), C, rows)
+
+
+def test_several_inputs_become_one() -> None:
+    """Five equal eigenvalues: one input excites one of them, d inputs d, feedback or not."""
+    rng = np.random.default_rng(1)
+    for inputs in (1, 2, 4, 5, 7):
+        C = rng.standard_normal((5, inputs))
+        assert sparse_krylov_rank(csr_array(0.5 * eye_array(5)), C) == min(5, inputs)
+
+
+def test_terms_are_exact() -> None:
+    """Against Python's integers, in a row of 3,000 entries and a sum over as many states."""
+    rng = np.random.default_rng(1)
+    size = 3000
+    A = random_array((size, size), density=0.002, rng=rng, format="lil")
+    A[0] = rng.standard_normal(size)
+    A, C = csr_array(A), rng.standard_normal(size)
+    prime = _sparse_primes(A, 1)[0]
+    sequence = SparseSequence(A, C, prime, np.random.default_rng(2))
+    base, x = int(sequence._digit), word_residues(C, prime)
+    digits = [digit[0].astype(int).tolist() for digit in sequence._looks]
+    u = [sum(d * base**k for k, d in enumerate(each)) for each in zip(*digits, strict=True)]
+    entries = A.tocoo()
+    weights = word_residues(entries.data, prime)
+    for _ in range(3):
+        sequence.step()
+        assert sequence.terms[-1] == sum(a * b for a, b in zip(u, x, strict=True)) % prime
+        after = [0] * size
+        for i, j, weight in zip(entries.row, entries.col, weights, strict=True):
+            after[i] += weight * x[j]
+        x = [number % prime for number in after]
+        assert (sequence.x.astype(int) % prime).tolist() == x
+
+
+def test_a_low_rank_is_found_early() -> None:
+    """A mask of three eigenvectors: two looks at the sequence, not 2n terms."""
+    size, steps = 2000, []
+    A = csr_array(np.diag(np.arange(1.0, size + 1)) / size)
+    C = np.zeros(size)
+    C[[3, 50, 1999]] = 1
+    assert minimal_polynomial(A, C, None, lambda *told: steps.append(told)).degree == 3
+    assert memcurve.rank((A, C)) == 3
+    assert max(done for _, done, total in steps if done < total) <= 512
+
+
+def test_a_recurrence_with_a_tail_of_zeros_is_not_taken_for_short() -> None:
+    """Zero is an eigenvalue of multiplicity 700: terms vanish only beyond it."""
+    network = ensembles.delay_line(700)
+    assert minimal_polynomial(csr_array(network.A), network.C)[:2] == (700, 700)
+    assert recurrence(np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), 101) == [0, 0, 0, 1]
+
+
+def test_rank_is_that_of_the_curve() -> None:
+    sparse = sparse_network(300)
+    several = ensembles.normal(20, seed=1).replace(C=np.eye(20)[:, :3])
+    for network in (
+        ensembles.normal(30, seed=1),
+        ensembles.cyclic(12),
+        sparse,
+        sparse.replace(readout=[1, 5, 7]),
+        several,
+        several.replace(readout=[0, 4]),
+    ):
+        assert memcurve.rank(network) == memcurve.memory_curve(network).rank
+    assert memcurve.rank(sparse.replace(C=np.zeros(300))) == 0
+    rotation = memcurve.LinearNetwork(np.diag([0.5j, -0.5j, 0.3]), [1, 1, 1j])
+    assert memcurve.rank(rotation) == memcurve.memory_curve(rotation).rank
+
+
+def test_closed_forms_need_no_products() -> None:
+    """A ring of 10⁵ nodes: 2·10⁵ products otherwise."""
+    size = 100_000
+    places = ((np.arange(size) + 1) % size, np.arange(size))
+    ring = csr_array((np.full(size, 0.9), places), shape=(size, size))
+    assert memcurve.rank((ring, np.eye(1, size)[0])) == size
+
+
+def test_unstable_networks_and_large_weights_have_a_rank() -> None:
+    rng = np.random.default_rng(1)
+    A = csr_array(1e200 * random_array((200, 200), density=0.03, rng=rng))
+    C = rng.standard_normal(200)
+    generic = memcurve.structural_rank((A, C))
+    assert memcurve.rank((A, C)) == generic.rank
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[str, int, int | None]] = []
+    network = sparse_network(400)
+    memcurve.rank(network, progress=lambda *step: told.append(step))
+    assert told[-1][1] == told[-1][2] == 2 * memcurve.structural_rank(network).rank
+    assert all(before[1] <= after[1] for before, after in pairwise(told))
