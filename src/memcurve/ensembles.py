@@ -460,6 +460,8 @@ ENSEMBLES: dict[str, Callable[..., LinearNetwork]] = {
     )
 }
 
+__all__ = ["ENSEMBLES", "make", "stacked", *ENSEMBLES]
+
 
 def make(name: str, size: int | None = None, **options: Any) -> LinearNetwork:
     """Return a network of the ensemble called ``name``, one of :data:`ENSEMBLES`.
