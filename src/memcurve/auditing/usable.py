@@ -21,6 +21,8 @@ from memcurve.solve.question import Question
 
 #: Noise levels of the picture, two a decade.
 LEVELS = np.logspace(-18, 0, 37)
+#: Totals with an error above this share of them are left out.
+LARGEST_SHARE = 1e-2
 #: States up to which all directions may be needed: about a minute there. Beyond, few must suffice.
 MOST_STATES = 1500
 #: The number format of measuring devices, which verdicts go by unless a noise is given.
@@ -91,21 +93,30 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         rows = []
         floating = Question.of(network, input=processes, noise=_BothPrecisions())
         for name, curve in zip(("float64", "float32"), ask_family(floating), strict=True):
-            if name in formats:
-                rows.append(_row(name, formats.pop(name), curve))
+            level = formats.pop(name, None)
+            if level is not None and _is_known(curve):
+                rows.append(_row(name, level, curve))
         # the least levels first: what is found out for them serves the others
         picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
-        totals = np.array([curve.total for curve in ask_family(picture)])
+        curves = ask_family(picture)
+        known = np.array([_is_known(curve) for curve in curves])
+        totals = np.array([curve.total for curve in curves])[known]
         steps = Question.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
         for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
-            rows.append(_row(name, level, curve))
+            if _is_known(curve):
+                rows.append(_row(name, level, curve))
         if given is not None:
             curve = ask(Question.of(network, input=processes, noise=given), warn=False)
             level = float(given.levels[0]) if given.is_scaled else float("nan")
             rows.append(_row(given.label, level, curve, given=True))
     except UncertainResultError as error:
         return UsableMemory(reason=str(error))
-    return UsableMemory(tuple(rows), LEVELS, totals)
+    return UsableMemory(tuple(rows), LEVELS[known], totals)
+
+
+def _is_known(curve: MemoryCurve) -> bool:
+    """Whether the total is known well enough to be told; noise may lie too far below rounding."""
+    return curve.total_error <= LARGEST_SHARE * max(1.0, curve.total)
 
 
 def _is_quick(
