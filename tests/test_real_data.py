@@ -53,6 +53,15 @@ def test_the_worm_can_use_few_of_them() -> None:
     assert curve.total_error < 1e-9
 
 
+def test_noise_below_rounding_is_not_made_up() -> None:
+    """At the noise of double precision rounding of the products hides what the worm could use."""
+    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    profile = noise_profile(LinearNetwork(A, np.ones(len(A))), [1e-18, 1e-3])
+    assert np.isnan(profile.known_totals[0]) == (profile.total_errors[0] > 0.5)
+    assert profile.known_totals[1] == profile.totals[1]
+    assert profile.total_errors[1] < 1e-9
+
+
 def larva() -> LinearNetwork:
     """3,554 neurons, 119,010 connections, input on the 439 sensory ones."""
     with gzip.open(real_data("larva_edges.txt.gz"), "rt") as file:

@@ -301,6 +301,10 @@ def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
     return np.asarray((lags >= start) & (lags < stop) & ((lags - start) % step == 0))
 
 
+#: A total is known where its error is at most this share of it, or of one input.
+KNOWN = 1e-2
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class NoiseProfile(Result):
     """Usable memory at several noise levels, from one decomposition of the states.
@@ -361,6 +365,16 @@ class NoiseProfile(Result):
     def total_errors(self) -> Floats:
         """Bounds on the error of ``totals``."""
         return np.array([curve.total_error for curve in self.curves])
+
+    @property
+    def known_totals(self) -> Floats:
+        """``totals``, with NaN where they are not known to a hundredth of them, or of one input.
+
+        Noise may lie so far below rounding that nothing is known but an error of the size of the
+        network.
+        """
+        known = self.total_errors <= KNOWN * np.maximum(1.0, self.totals)
+        return np.where(known, self.totals, np.nan)
 
     @property
     def rank(self) -> int | None:

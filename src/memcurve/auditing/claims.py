@@ -477,8 +477,11 @@ def _total_under(case: Case, level: float, kind: str) -> float | None:
     levels = level * np.exp([0.0] if kind == "noise" else [0.0, -step, step])
     try:
         with rank_among_notes():
-            totals = noise_profile(case.network, levels, lags=1, input=case.input).totals
+            profile = noise_profile(case.network, levels, lags=1, input=case.input)
     except UncertainResultError:
+        return None
+    totals = profile.known_totals
+    if np.isnan(totals).any():
         return None
     half = 0.0 if kind == "noise" else (totals[2] - totals[1]) / (4 * step)
     return float(totals[0] - half)

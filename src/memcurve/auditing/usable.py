@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.curve import MemoryCurve
+from memcurve.curve import KNOWN, MemoryCurve
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.memory import ask, ask_family
@@ -21,8 +21,6 @@ from memcurve.solve.question import Question
 
 #: Noise levels of the picture, two a decade.
 LEVELS = np.logspace(-18, 0, 37)
-#: Totals with an error above this share of them are left out.
-LARGEST_SHARE = 1e-2
 #: States up to which all directions may be needed: about a minute there. Beyond, few must suffice.
 MOST_STATES = 1500
 #: The number format of measuring devices, which verdicts go by unless a noise is given.
@@ -116,7 +114,7 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
 
 def _is_known(curve: MemoryCurve) -> bool:
     """Whether the total is known well enough to be told; noise may lie too far below rounding."""
-    return curve.total_error <= LARGEST_SHARE * max(1.0, curve.total)
+    return curve.total_error <= KNOWN * max(1.0, curve.total)
 
 
 def _is_quick(

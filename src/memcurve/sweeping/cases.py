@@ -440,7 +440,7 @@ class _Quantities:
         names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
         wanted = [levels[name] for name in names]
         family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
-        return dict(zip(names, family.totals.tolist(), strict=True))
+        return dict(zip(names, family.known_totals.tolist(), strict=True))
 
 
 def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
