@@ -305,6 +305,11 @@ def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
 KNOWN = 1e-2
 
 
+def is_known(curve: MemoryCurve) -> bool:
+    """Whether the total is known well enough to be told; noise may lie too far below rounding."""
+    return curve.total_error <= KNOWN * max(1.0, curve.total)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class NoiseProfile(Result):
     """Usable memory at several noise levels, from one decomposition of the states.
@@ -373,8 +378,7 @@ class NoiseProfile(Result):
         Noise may lie so far below rounding that nothing is known but an error of the size of the
         network.
         """
-        known = self.total_errors <= KNOWN * np.maximum(1.0, self.totals)
-        return np.where(known, self.totals, np.nan)
+        return np.array([curve.total if is_known(curve) else np.nan for curve in self.curves])
 
     @property
     def rank(self) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.curve import KNOWN, MemoryCurve
+from memcurve.curve import MemoryCurve, is_known
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.memory import ask, ask_family
@@ -92,16 +92,16 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         floating = Question.of(network, input=processes, noise=_BothPrecisions())
         for name, curve in zip(("float64", "float32"), ask_family(floating), strict=True):
             level = formats.pop(name, None)
-            if level is not None and _is_known(curve):
+            if level is not None and is_known(curve):
                 rows.append(_row(name, level, curve))
         # the least levels first: what is found out for them serves the others
         picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
         curves = ask_family(picture)
-        known = np.array([_is_known(curve) for curve in curves])
+        known = np.array([is_known(curve) for curve in curves])
         totals = np.array([curve.total for curve in curves])[known]
         steps = Question.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
         for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
-            if _is_known(curve):
+            if is_known(curve):
                 rows.append(_row(name, level, curve))
         if given is not None:
             curve = ask(Question.of(network, input=processes, noise=given), warn=False)
@@ -110,11 +110,6 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     except UncertainResultError as error:
         return UsableMemory(reason=str(error))
     return UsableMemory(tuple(rows), LEVELS[known], totals)
-
-
-def _is_known(curve: MemoryCurve) -> bool:
-    """Whether the total is known well enough to be told; noise may lie too far below rounding."""
-    return curve.total_error <= KNOWN * max(1.0, curve.total)
 
 
 def _is_quick(

@@ -302,17 +302,22 @@ def _contents(value: Any, argument: str) -> Opened:
     return in_memory(array, f"`{argument}`")
 
 
+def _one_name(names: Names | None, argument: str, what: str) -> str | None:
+    """The name of one array of an archive, where there is one."""
+    if names is not None and len(_listed(names)) != 1:
+        raise ValueError(
+            f"`{argument}` must be the name of one array, that of all {what}, got {names!r}; "
+            f"lists are for the columns of tables."
+        )
+    return None if names is None else _listed(names)[0]
+
+
 def _states(
     contents: Opened, names: Names | None, drop: list[str], alone: bool
 ) -> tuple[Array, list[str]]:
     """The states, of an archive the array of that name, and the names of their columns."""
     if isinstance(contents, Archive):
-        if names is not None and len(_listed(names)) != 1:
-            raise ValueError(
-                f"`state_names` must be the name of one array, that of all states, got {names!r}; "
-                f"lists are for the columns of tables."
-            )
-        name = None if names is None else _listed(names)[0]
+        name = _one_name(names, "state_names", "states")
         contents, names = _member(contents, name, _STATES, "state_names", alone), None
     if isinstance(contents, Array) and len(contents.shape) != 2 and names is None and not drop:
         return contents, []
@@ -323,12 +328,7 @@ def _states(
 def _input(contents: Opened, names: Names | None, alone: bool) -> Array:
     """The input, of an archive the array of that name, of a table the columns."""
     if isinstance(contents, Archive):
-        if names is not None and len(_listed(names)) != 1:
-            raise ValueError(
-                f"`input_name` must be the name of one array, that of all inputs, got {names!r}; "
-                f"lists are for the columns of tables."
-            )
-        name = None if names is None else _listed(names)[0]
+        name = _one_name(names, "input_name", "inputs")
         return _member(contents, name, _INPUTS, "input_name", alone).series()
     if names is None and (isinstance(contents, Array) or contents.width == 1):
         return contents if isinstance(contents, Array) else contents.array([0])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memcurve.network.graph import in_units, separate_parts
 from memcurve.solve.modes import CLEAR, DISC, blur_of, left_modes, room_between, unit_norm
-from memcurve.solve.modular import FEW_NON_ZEROS
+from memcurve.solve.modular import sparse_if_few
 from memcurve.solve.sensitivity import EPS
 
 Floats = NDArray[np.float64]
@@ -207,9 +207,7 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
 
     Responses that may be nothing but rounding are left as they are.
     """
-    from scipy.sparse import csr_array
-
-    matrix: Any = csr_array(A) if np.count_nonzero(A) <= FEW_NON_ZEROS * A.size else A
+    matrix = sparse_if_few(A)
     magnitude = abs(matrix)
     x, rounding = C, np.zeros(len(C))
     peak = np.abs(x)

@@ -10,8 +10,8 @@ modulo the primes is how often its roots count, but for an accident of probabili
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +65,8 @@ def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Co
         return Counting([], np.zeros(0, complex), 0, 0, [])
     factors = {k: _factors(blocks[k], unit) for k in small}
     total: Counter[Polynomial] = sum(factors.values(), Counter())
-    counts = {g: min(total[g], multiplicity(_residues(g, unit), modulo)) for g in total}
+    exactly = {g: partial(_stretched, g, lambda p: pow(2, unit, p)) for g in total}
+    counts = {g: min(total[g], multiplicity(exactly[g], modulo)) for g in total}
     lossy = {g for g in total if counts[g] < total[g]}
     touched = [k for k in small if lossy & factors[k].keys()]
     kept = {g: counts[g] for g in lossy}
@@ -111,30 +112,32 @@ def likely_factor(
     weights are ±w, an irreducible z² + awz + bw² with small integers a and b.
     """
     w = float(weights[np.argmin(np.abs(weights - abs(value)))])
-    tried: list[Polynomial] = [(-1, 1), (1, 1)]
-    if len(weights) == 1:
-        integers = range(-SMALL_INTEGER, SMALL_INTEGER + 1)
-        tried += [(k, 1) for k in integers if abs(k) > 1]
-        squares = {k * k for k in range(4 * SMALL_INTEGER)}
-        tried += [(b, a, 1) for a in integers for b in integers if a * a - 4 * b not in squares]
-    for g in tried:
-        for root in w * np.roots(g[::-1]).astype(complex):
-            if abs(root - value) <= uncertainty:
-                return partial(_scaled_residues, g, w), complex(root)
-    return None
+    polynomials, roots = _motifs()
+    near = np.abs(w * roots - value) <= uncertainty
+    if len(weights) > 1:
+        near[2:] = False
+    if not near.any():
+        return None
+    first = int(np.argmax(near))
+    factor = partial(_stretched, polynomials[first], lambda p: int(residues(np.array([w]), p)[0]))
+    return factor, complex(w * roots[first])
 
 
-def _scaled_residues(g: Polynomial, w: float, prime: int) -> list[int]:
-    """The polynomial whose roots are w times those of g."""
-    unit = int(residues(np.array([w]), prime)[0])
-    return [c * pow(unit, len(g) - 1 - k, prime) % prime for k, c in enumerate(g)]
+@cache
+def _motifs() -> tuple[list[Polynomial], Complexes]:
+    """Polynomials that motifs of unit weights have, z ∓ 1 first, each root with its polynomial."""
+    integers = range(-SMALL_INTEGER, SMALL_INTEGER + 1)
+    squares = {k * k for k in range(4 * SMALL_INTEGER)}
+    tried: list[Polynomial] = [(-1, 1), (1, 1), *((k, 1) for k in integers if abs(k) > 1)]
+    tried += [(b, a, 1) for a in integers for b in integers if a * a - 4 * b not in squares]
+    polynomials = [g for g in tried for _ in g[1:]]
+    return polynomials, np.concatenate([np.roots(g[::-1]).astype(complex) for g in tried])
 
 
-def _residues(g: Polynomial, unit: int) -> Factor:
-    """The polynomial whose roots are 2^unit times those of g."""
-    return lambda prime: [
-        c * pow(2, unit * (len(g) - 1 - k), prime) % prime for k, c in enumerate(g)
-    ]
+def _stretched(g: Polynomial, unit: Callable[[int], int], prime: int) -> list[int]:
+    """The polynomial whose roots are those of g times a number, by its residue."""
+    residue = unit(prime)
+    return [c * pow(residue, len(g) - 1 - k, prime) % prime for k, c in enumerate(g)]
 
 
 def _factors(B: Floats, unit: int) -> Counter[Polynomial]:

@@ -132,6 +132,11 @@ class MinimalPolynomial(NamedTuple):
     zeros: int
     modulo: dict[int, list[int]]
 
+    @property
+    def nonzero(self) -> int:
+        """How many of its roots are not zero."""
+        return self.degree - self.zeros
+
 
 def minimal_polynomial(
     A: Any, C: Floats, most: int | None = None, tell: Listener = _silent
@@ -145,7 +150,7 @@ def minimal_polynomial(
     best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
-    A, rng = _sparse_if_few(A), np.random.default_rng(_SEED)
+    A, rng = sparse_if_few(A), np.random.default_rng(_SEED)
     dense = isinstance(A, np.ndarray)
     for attempt, prime in enumerate(primes(len(C)) if dense else _sparse_primes(A, C[0].size), 1):
         if dense:
@@ -213,7 +218,7 @@ def _powers_times(A: Any, v: Any, count: int, prime: int, xp: Any) -> Any:
     return xp.concat(columns, axis=-1)
 
 
-def _sparse_if_few(A: Any) -> Any:
+def sparse_if_few(A: Any) -> Any:
     """A matrix of few non-zeros as a sparse one, with which products are quicker."""
     if not isinstance(A, np.ndarray) or np.count_nonzero(A) > FEW_NON_ZEROS * A.size:
         return A
@@ -443,7 +448,7 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     """
     size, rng = len(C), np.random.default_rng(_SEED)
     prime = primes(size)[0]
-    reduced, mask = _reduced(_sparse_if_few(A), prime), residues(C, prime)
+    reduced, mask = _reduced(sparse_if_few(A), prime), residues(C, prime)
     v = np.zeros((size, RANDOM_INPUTS))
     for _ in range(size):
         drive = rng.integers(prime, size=(mask.shape[1], RANDOM_INPUTS)).astype(float)

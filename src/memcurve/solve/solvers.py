@@ -113,8 +113,7 @@ def solve_between(task: Task) -> Outcome:
         MC_τ ≥ (S_τ + … + S_{T−1} − k)/(T − τ)        for every T > τ
     """
     states, lags = task.states, task.question.lags
-    exact, poles = states.degree, states.eigenvalues
-    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
+    exact, poles, lost = states.degree, states.eigenvalues, states.lost
     every = Spectrum(
         None, exact.degree, exact.degree, states.nodes, np.nan, *UNKNOWN,
         response=Response(poles, len(poles) - exact.degree - lost, states.sensitivity.curve),

@@ -11,7 +11,7 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 2. If every mode is isolated and excited far above rounding, all count: the generic case. It cannot
    be where too few nodes lie on disjoint cycles (a matching, exact): zero is then multiple.
 3. Otherwise the degree of the minimal polynomial of C is computed exactly (modular arithmetic,
-   wrong with a probability below 1e-8). If it is the number of reachable nodes, all of them count.
+   wrong with a probability below 1e-7). If it is the number of reachable nodes, all of them count.
 4. If not, but the exact number of non-zero eigenvalues says that all of them count, the zeros that
    do not are a delay of the all-pass filter (``response``): none of them need be found. Where poles
    are asked for, zeros are deflated.
@@ -197,8 +197,7 @@ def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, 
     must be told: those of small components exactly, others where the exact number of silent modes
     stands apart from all others. None where they cannot be told.
     """
-    exact = states.degree
-    lost = states.nonzero_eigenvalues - (exact.degree - exact.zeros)
+    exact, lost = states.degree, states.lost
     counting = counting_roots(states.blocks if lost else [], exact.modulo)
     decided = set(counting.blocks)
     chosen = [k for k, B in enumerate(states.blocks) if B.any() and k not in decided]
@@ -239,6 +238,8 @@ def _without_silent(
     clusters = [c for c in states.clusters or [] if c.values.any()]  # zeros are split off
     if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
         return None
+    A = states.stored
+    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
     kept: list[complex] = []
     more, expected = Sensitivity(0.0, 0.0), len(poles) - lost
     for cluster in clusters:
@@ -251,7 +252,7 @@ def _without_silent(
         if abs(value.imag) <= cluster.uncertainty:
             value = complex(value.real)
         more = more.plus(states.sensitivity.times(cluster.projector))
-        proven = _proven_root(states, blocks, cluster, value, found)
+        proven = _proven_root(states, blocks, weights, cluster, value, found)
         if proven is not None:
             value, uncertainty, same, often = proven
             rounding = found * backward_error(states.A) * cluster.projector
@@ -276,14 +277,17 @@ def _without_silent(
 
 
 def _proven_root(
-    states: States, blocks: list[Floats], cluster: Cluster, value: complex, found: int
+    states: States,
+    blocks: list[Floats],
+    weights: Floats,
+    cluster: Cluster,
+    value: complex,
+    found: int,
 ) -> tuple[complex, float, int, int] | None:
     """The eigenvalue of a cluster where it is the root of a small factor, and its uncertainty.
 
     Also how many of the poles found are this eigenvalue, nearly all, and how often it counts.
     """
-    A = states.stored
-    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
     likely = likely_factor(weights, value, 2 * cluster.uncertainty)
     if likely is None:
         return None

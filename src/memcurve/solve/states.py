@@ -26,6 +26,7 @@ from memcurve.solve.modular import (
     eigenvalue_multiplicity,
     krylov_rank,
     minimal_polynomial,
+    sparse_if_few,
     sparse_krylov_rank,
 )
 from memcurve.solve.sensitivity import (
@@ -185,28 +186,33 @@ class States:
     @cached_property
     def nonzero_eigenvalues(self) -> int:
         """Exact number of eigenvalues that are not zero, for a single mask."""
-        driven = self.degree.degree - self.degree.zeros
+        driven = self.degree.nonzero
         if driven == self.nodes_on_cycles:
             return driven
         return len(self) - eigenvalue_multiplicity(
             lambda prime: [0, 1], self.blocks, len(self) - driven
         )
 
+    @property
+    def lost(self) -> int:
+        """How many of these a single mask does not drive."""
+        return self.nonzero_eigenvalues - self.degree.nonzero
+
     @cached_property
     def clusters(self) -> list[Cluster] | None:
         """Modes that rounding cannot tell apart, judged together, for a single mask."""
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            driven = self.degree.degree - self.degree.zeros
-            return judged_clusters(self.dense, self.mask[:, 0], self.nonzero_eigenvalues, driven)
+            return judged_clusters(
+                self.dense, self.mask[:, 0], self.nonzero_eigenvalues, self.degree.nonzero
+            )
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of the Krylov matrix of inputs that reach all states, or of some of its rows.
 
         Nothing but products of residues, sparse ones where A has few edges.
         """
-        A, read = self.stored, None if len(rows) == len(self) else rows
-        few = not isinstance(A, np.ndarray) or np.count_nonzero(A) <= FEW_NON_ZEROS * A.size
-        if few:
+        A, read = sparse_if_few(self.stored), None if len(rows) == len(self) else rows
+        if not isinstance(A, np.ndarray):
             from scipy.sparse import csr_array
 
             most = int(np.count_nonzero(generically_driven(A, self.mask)))
