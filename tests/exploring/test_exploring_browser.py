@@ -9,8 +9,10 @@ import contextlib
 import functools
 import io
 import re
+import socket
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -338,6 +340,20 @@ def test_a_file_to_begin_with_and_a_taken_port(
         said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
         assert f"port {port} of 127.0.0.1 cannot be used" in said
         assert "--port" in said
+
+
+def test_ending_is_silent_while_somebody_reads_slowly() -> None:
+    marimo = pytest.importorskip("marimo")
+    assets = (Path(marimo.__file__).parent / "_static" / "assets").glob("*.js")
+    largest = max(assets, key=lambda path: path.stat().st_size)
+    with socket.socket() as reader, serving() as own:
+        where = urllib.parse.urlsplit(own.address)
+        # far more is under way than the buffers of both ends hold
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect((where.hostname, where.port))
+        asked = f"GET /assets/{largest.name} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n"
+        reader.sendall(asked.encode())
+        assert reader.recv(15) == b"HTTP/1.1 200 OK"
 
 
 #: The name of what has the focus, in whatever shadow it is.

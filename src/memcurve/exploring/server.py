@@ -49,6 +49,7 @@ def serve(
         # open pages are given one second when the server ends
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
+        server.shutdown = _without_complaints(server.shutdown)
         # that a page was closed while something was under way to it is no one's concern, but a
         # warning of asyncio's each time
         logging.getLogger("asyncio").setLevel(logging.ERROR)
@@ -64,6 +65,21 @@ def serve(
     finally:
         WORKER.close()
         listening.close()
+
+
+def _without_complaints(shutdown: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """The end of a server, silent about those it was still serving.
+
+    A browser that has not read all it asked for is cut off when its second is over; uvicorn calls
+    that an error, with a traceback, where somebody has merely pressed Ctrl-C.
+    """
+
+    @functools.wraps(shutdown)
+    async def end(*given: Any, **options: Any) -> None:
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await shutdown(*given, **options)
+
+    return end
 
 
 def _parse_one_at_a_time() -> None:
