@@ -34,10 +34,12 @@ const colour = (series) => `var(--series-${series % 7})`;
 // ---- one chart
 
 class Figure {
-  constructor(frame, chart, config) {
+  constructor(frame, chart, configs, theme) {
     this.frame = frame;
     this.chart = chart;
-    this.config = config;
+    this.configs = configs;
+    this.theme = theme;
+    this.onCanvas = chart.renderer === "canvas"; // which knows no colours of the page
     this.plot = frame.querySelector(".plot");
     this.readout = frame.querySelector(".readout");
     this.drawing = element("div", { class: "drawing" });
@@ -68,6 +70,7 @@ class Figure {
 
   async draw() {
     const turn = ++this.turn;
+    const colours = this.onCanvas ? this.theme() : "page";
     const spec = this.spec();
     delete spec.title; // the page has it
     this.narrow = this.plot.clientWidth < this.chart.wide;
@@ -84,7 +87,7 @@ class Figure {
       defaultStyle: false,
       ast: true, // expressions are interpreted: pages that forbid eval can show this one
       renderer: this.chart.renderer,
-      config: this.config(),
+      config: this.configs[colours],
     });
     if (turn !== this.turn) return made.finalize();
     this.finalize?.();
@@ -92,7 +95,7 @@ class Figure {
     this.view = this.frame.view = made.view;
     this.view.addSignalListener("zoom", () => this.leave());
     this.plot.style.minHeight = "0";
-    this.frame.dataset.drawn = "true";
+    this.frame.dataset.drawn = colours;
     this.leave();
   }
 
@@ -292,7 +295,7 @@ class Figure {
       }
     }
     const made = await vegaEmbed(document.createElement("div"), spec, {
-      mode: "vega-lite", actions: false, defaultStyle: false, ast: true, renderer: "none", config: this.config(),
+      mode: "vega-lite", actions: false, defaultStyle: false, ast: true, renderer: "none", config: this.configs[this.theme()],
     });
     const link = element("a", { download: `${this.chart.file}.${kind}` });
     link.href = await made.view.toImageURL(kind, 2);

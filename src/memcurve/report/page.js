@@ -4,24 +4,22 @@ const content = JSON.parse(document.getElementById("report-content").textContent
 const root = document.documentElement;
 const figures = [];
 
-// ---- theme: the reader's choice, else the system's; paper is always light
+// ---- theme: the reader's choice, else the system's; paper is always light, which is left to
+// styles: what is drawn anew while pages are counted would change their number
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const paper = matchMedia("print");
-let printing = false;
-const chosen = () => root.dataset.theme || (dark.matches ? "dark" : "light");
-const theme = () => (printing || paper.matches ? "light" : chosen());
+const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
 const button = document.getElementById("theme");
 
 function restyle() {
-  button.setAttribute("aria-pressed", String(chosen() === "dark"));
-  for (const figure of figures) figure.draw();
+  button.setAttribute("aria-pressed", String(theme() === "dark"));
+  for (const figure of figures) if (figure.onCanvas) figure.draw();
 }
 
 button.hidden = false;
-button.setAttribute("aria-pressed", String(chosen() === "dark"));
+button.setAttribute("aria-pressed", String(theme() === "dark"));
 button.addEventListener("click", () => {
-  root.dataset.theme = chosen() === "dark" ? "light" : "dark";
+  root.dataset.theme = theme() === "dark" ? "light" : "dark";
   try {
     localStorage.setItem("memcurve-theme", root.dataset.theme);
   } catch {
@@ -30,13 +28,10 @@ button.addEventListener("click", () => {
   restyle();
 });
 dark.addEventListener("change", restyle);
-paper.addEventListener("change", restyle);
-addEventListener("beforeprint", () => { printing = true; restyle(); });
-addEventListener("afterprint", () => { printing = false; restyle(); });
 
 for (const frame of document.querySelectorAll("figure[data-chart]")) {
   const chart = content.charts[Number(frame.dataset.chart)];
-  figures.push(new Figure(frame, chart, () => content.configs[theme()]));
+  figures.push(new Figure(frame, chart, content.configs, theme));
 }
 for (const figure of figures) figure.draw();
 
