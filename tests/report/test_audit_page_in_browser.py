@@ -81,7 +81,7 @@ def written(result: Audit, factory: pytest.TempPathFactory) -> tuple[Audit, Path
 
 
 # elements whose content is wider than they are, or that leave the window
-SPILLING = """() => [...document.querySelectorAll("body *:not(svg *):not(.skip):not(thead, thead *)")]
+SPILLING = """() => [...document.querySelectorAll("body *:not(svg *, .skip, thead, thead *)")]
   .filter((e) => e.getClientRects().length && !e.closest("[hidden]"))
   .filter((e) => (e.clientWidth && e.scrollWidth > e.clientWidth + 1)
     || e.getBoundingClientRect().right > innerWidth + 1)

@@ -327,9 +327,7 @@ def usual_estimates(case: Case) -> Iterator[Explanation]:
         text = f"it is what {estimate.name} gives here, {estimate.total:.4g} ({estimate.about})"
         # a simulation has settings, which are guessed
         kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
-        yield from case.explanation(
-            kind, estimate.total, fit, text, tolerance, source=estimate.key
-        )
+        yield from case.explanation(kind, estimate.total, fit, text, tolerance, source=estimate.key)
 
 
 def hopeless_inverse(case: Case) -> Iterator[Explanation]:
@@ -419,9 +417,7 @@ def number_formats(case: Case) -> Iterator[Explanation]:
             else ("number_format", f"in {row.name}", FORMAT_SCATTER * row.total)
         )
         text = f"it is what can be used {where}, {row.total:.4g} of {case.curve.total:.6g}"
-        yield from case.explanation(
-            kind, row.total, "as it is", text, tolerance, source=row.name
-        )
+        yield from case.explanation(kind, row.total, "as it is", text, tolerance, source=row.name)
 
 
 def noise(case: Case) -> Iterator[Explanation]:
