@@ -39,7 +39,6 @@ class Figure {
     this.chart = chart;
     this.configs = configs;
     this.theme = theme;
-    this.onCanvas = chart.renderer === "canvas"; // which knows no colours of the page
     this.plot = frame.querySelector(".plot");
     this.readout = frame.querySelector(".readout");
     this.drawing = element("div", { class: "drawing" });
@@ -70,7 +69,6 @@ class Figure {
 
   async draw() {
     const turn = ++this.turn;
-    const colours = this.onCanvas ? this.theme() : "page";
     const spec = this.spec();
     delete spec.title; // the page has it
     this.narrow = this.plot.clientWidth < this.chart.wide;
@@ -86,8 +84,8 @@ class Figure {
       tooltip: false,
       defaultStyle: false,
       ast: true, // expressions are interpreted: pages that forbid eval can show this one
-      renderer: this.chart.renderer,
-      config: this.configs[colours],
+      renderer: "svg",
+      config: this.configs.page,
     });
     if (turn !== this.turn) return made.finalize();
     this.finalize?.();
@@ -95,7 +93,7 @@ class Figure {
     this.view = this.frame.view = made.view;
     this.view.addSignalListener("zoom", () => this.leave());
     this.plot.style.minHeight = "0";
-    this.frame.dataset.drawn = colours;
+    this.frame.dataset.drawn = "true";
     this.leave();
   }
 

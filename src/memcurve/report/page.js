@@ -4,20 +4,17 @@ const content = JSON.parse(document.getElementById("report-content").textContent
 const root = document.documentElement;
 const figures = [];
 
-// ---- theme: the reader's choice, else the system's; paper is always light, which is left to
-// styles: what is drawn anew while pages are counted would change their number
+// ---- theme: the reader's choice, else the system's; paper is always light. Charts follow the
+// styles: drawn anew while pages are counted, they would change their number
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
 const button = document.getElementById("theme");
 
-function restyle() {
-  button.setAttribute("aria-pressed", String(theme() === "dark"));
-  for (const figure of figures) if (figure.onCanvas) figure.draw();
-}
+const tell = () => button.setAttribute("aria-pressed", String(theme() === "dark"));
 
 button.hidden = false;
-button.setAttribute("aria-pressed", String(theme() === "dark"));
+tell();
 button.addEventListener("click", () => {
   root.dataset.theme = theme() === "dark" ? "light" : "dark";
   try {
@@ -25,9 +22,9 @@ button.addEventListener("click", () => {
   } catch {
     // a page opened from a file may not be allowed to keep anything
   }
-  restyle();
+  tell();
 });
-dark.addEventListener("change", restyle);
+dark.addEventListener("change", tell);
 
 for (const frame of document.querySelectorAll("figure[data-chart]")) {
   const chart = content.charts[Number(frame.dataset.chart)];

@@ -32,8 +32,6 @@ from memcurve.report.document import (
 _PAGE_POINTS = 36_000
 # reports with more sections begin with a table of contents
 _FEW_SECTIONS = 4
-# charts of more points are drawn on a canvas: as elements of the page they would be slow
-_MOST_ELEMENTS = 3000
 # tables with more columns do not fit a phone
 _FEW_COLUMNS = 2
 # cells with more letters hold sentences, which are wrapped
@@ -122,7 +120,8 @@ def html(document: Document) -> str:
     series = sum(len(chart.series) for chart in charts)
     most = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
     pages = {"light": vega.LIGHT, "dark": vega.DARK}
-    # elements of the page take their colours from its styles, also when these change
+    # elements of the page take their colours from its styles, also when these change; pictures
+    # that are saved have their own
     styled = {name: f"var(--{name})" for name in vega.LIGHT}
     content = {
         "charts": [_chart_content(chart, most) for chart in charts],
@@ -160,16 +159,13 @@ def _file(name: str) -> str:
 
 
 def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
-    spec = vega.specification(chart, most)
-    rows = len(spec["data"]["values"])
     return {
-        "spec": spec,
+        "spec": vega.specification(chart, most),
         "kind": chart.kind,
         "names": [series.name for series in chart.series],
         "x_label": chart.x_label,
         "lines": {"x": vega.title_lines(chart.x_label), "y": vega.title_lines(chart.y_label)},
         "wide": vega.WIDE,
-        "renderer": "canvas" if rows > _MOST_ELEMENTS else "svg",
         "file": re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")[:60] or "chart",
     }
 
