@@ -35,6 +35,8 @@ ROUNDING = 1e-13
 UNRELATED = 0.5
 #: A small change of one input, in units of its deviation.
 NUDGE = 1e-8
+#: States that are larger than this are on their way out of the numbers: their squares overflow.
+TOO_LARGE = 1e100
 #: Distances are followed down to so many times the floor, and over so many steps at least.
 FAR, LEAST_SPAN = 30.0, 16
 
@@ -104,7 +106,7 @@ def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
 
 
 def checked_run(model: Model, inputs: Floats) -> Floats:
-    """Run a model within its range, and refuse states that are not finite."""
+    """Run a model within its range, and refuse states beyond all bounds."""
     if model.input_range is not None:
         low, high = model.input_range
         outside = float(((inputs < low) | (inputs > high)).mean())
@@ -121,13 +123,13 @@ def checked_run(model: Model, inputs: Floats) -> Floats:
             f"{model.name} must give states (replicas, steps, N) for inputs {inputs.shape}, got "
             f"shape {states.shape}."
         )
-    finite = np.asarray(np.isfinite(states).all(axis=(0, 2)))
+    finite = np.asarray((np.abs(states) < TOO_LARGE).all(axis=(0, 2)))  # and no NaN
     if not finite.all():
         at = int(finite.argmin())
         largest = np.abs(states[:, :at]).max(initial=0.0)
         raise UnstableNetworkError(
-            f"the states of {model.name} are not finite from step {at} of {len(finite)} on; before "
-            f"that they are up to {largest:.3g}. Scale its weights or its input down."
+            f"the states of {model.name} are beyond all bounds from step {at} of {len(finite)} on; "
+            f"before that they are up to {largest:.3g}. Scale its weights or its input down."
         )
     return states
 
