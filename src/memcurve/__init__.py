@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.data.capacity import capacity_from_data as capacity_from_data
     from memcurve.data.checks import check_recording as check_recording
     from memcurve.data.memory import memory_from_data as memory_from_data
+    from memcurve.errors import ModelError as ModelError
     from memcurve.errors import RankWarning as RankWarning
     from memcurve.errors import RecordingWarning as RecordingWarning
     from memcurve.errors import UncertainResultError as UncertainResultError
@@ -71,7 +72,9 @@ _NAMES = {
     "memcurve.data.capacity": "Capacity capacity_from_data",
     "memcurve.data.checks": "check_recording",
     "memcurve.data.memory": "memory_from_data",
-    "memcurve.errors": "RankWarning RecordingWarning UncertainResultError UnstableNetworkError",
+    "memcurve.errors": (
+        "ModelError RankWarning RecordingWarning UncertainResultError UnstableNetworkError"
+    ),
     "memcurve.io": "load_matrix load_network save_network",
     "memcurve.measuring": "Dossier ScaleProfile measure measure_scales models",
     "memcurve.memory": (

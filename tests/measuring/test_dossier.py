@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import memcurve
 from command import inside
 from memcurve import Dossier, NonlinearNetwork, StateNoise, ensembles, models
-from memcurve.measuring.dossier import _consistency, dossier
+from memcurve.measuring.driven import _consistency, dossier
 from memcurve.measuring.forgetting import forgetting, lyapunov_exponent
 from memcurve.measuring.models import as_model
 

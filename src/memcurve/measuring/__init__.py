@@ -1,7 +1,7 @@
 """Memory of whatever can be run, measured to a precision that is asked for."""
 
 from memcurve.measuring import models
-from memcurve.measuring.dossier import Dossier, dossier
+from memcurve.measuring.driven import Dossier, dossier
 from memcurve.measuring.run import measure
 from memcurve.measuring.scales import ScaleProfile, measure_scales
 
