@@ -88,7 +88,8 @@ def measure(
     steps
         Steps after which to stop, of all replicas together.
     lags
-        Number of lags, from 0 on. Default: twice the number of states, at least 100.
+        Number of lags, from 0 on. Default: twice the number of states, at least 100, or as many as
+        there is memory at.
     capacity
         Also the capacity for products of past inputs, up to this degree.
     scales

@@ -39,6 +39,8 @@ MARGIN = 1.1
 REPLICAS, WASHED_OUT = 64, 0.2
 #: Share of the memory that is free which the states may take.
 SHARE_OF_MEMORY = 0.3
+#: Where the memory ends after this share of the lags listed, a thin tail may go on: more are.
+ENDS_BEFORE = 0.7
 #: What coloured inputs need besides the lags: the order of their autoregression.
 ORDER = 64
 
@@ -77,7 +79,8 @@ def measure(
         inputs (T,) to states (T, N); with ``start=`` a function ``step(state, input) -> state``; or
         one of :mod:`memcurve.models`, which also has jax scans and commands, and options.
     lags : int, optional
-        Number of lags from 0 on; by default twice the number of states, at least 100.
+        Number of lags from 0 on; by default twice the number of states, at least 100, or as many
+        as there is memory at.
     precision : float
         Half the width that the interval may have, in inputs remembered.
     of : str
@@ -220,6 +223,7 @@ class _Bench:
         self.model, self.draw, self.rng = model, draw, rng
         self.noise, self.washout, self.coloured = noise, washout, coloured
         self.asked = None if lags is None else require_size(lags, "lags")
+        self.more = 1  # times the usual number of lags
         self.X: list[Floats] = []
         self.z: list[Floats] = []
         self.rows = self.steps = self.count = 0
@@ -227,7 +231,16 @@ class _Bench:
 
     @property
     def lags(self) -> int:
-        return self.asked or max(2 * self.states, USUAL_LAGS)
+        usual = max(2 * self.states, USUAL_LAGS)
+        # what came before the washout is forgotten
+        return self.asked or min(self.more * usual, max(usual, self.washout))
+
+    def reaches_further(self, curve: MemoryCurve) -> bool:
+        """Whether there is memory at most of the lags listed; then more are from here on."""
+        before = self.lags
+        if self.asked is None and curve.diagnostics["end_lag"] >= ENDS_BEFORE * before:
+            self.more *= 2
+        return self.lags > before
 
     @property
     def lead(self) -> int:
@@ -317,6 +330,8 @@ def _until_precise(
                 raise
             return curve, f"the model failed after {bench.steps:,} steps ({error})"
         curve = bench.curve(**options)
+        while bench.reaches_further(curve):
+            curve = bench.curve(**options)
         reached = _width(curve, of)
         tell(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
         if reached <= precision:
@@ -350,8 +365,8 @@ def _notes(
 ) -> list[Note]:
     """What was done, and what the model is like."""
     reached = _width(curve, of)
-    text = f"measured in {bench.steps:,} steps of {bench.count} replicas, the first "
-    text += f"{bench.lead:,} of each left out"
+    runs = "one run" if bench.count == 1 else f"{bench.count} replicas"
+    text = f"measured in {bench.steps:,} steps of {runs}, the first {bench.lead:,} of each left out"
     if stopped:
         text += f"; ± {reached:.2g} was reached, not ± {precision:g}: {stopped}"
     notes = [Note("method", text)]
