@@ -481,7 +481,7 @@ def _estimates(audit: Audit) -> Section | None:
             number(one.total),
             number(one.truth),
             f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}",
-            f"{one.largest_error:.1e}",
+            _small(one.largest_error),
             f"{one.seconds:.2g} s",
         )
         for one in audit.estimates
