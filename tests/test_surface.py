@@ -47,6 +47,7 @@ MADE: dict[type, Any] = {
     memcurve.ScaleProfile: lambda folder: memcurve.measure_scales(
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
     ),
+    memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
     memcurve.Sweep: swept,
     type(memcurve.check_recording(STATES, INPUT)): lambda folder: memcurve.check_recording(
         STATES, INPUT

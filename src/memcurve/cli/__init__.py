@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from cyclopts import App
 
 from memcurve.cli.audit import audit
+from memcurve.cli.claims import claims
 from memcurve.cli.compare import compare
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
@@ -29,7 +30,7 @@ app = App(
     help_format="plaintext",
     version=__version__,
 )
-for _command in (audit, curve, compare, data, measure, explore, paper, sweep):
+for _command in (audit, curve, compare, data, measure, claims, explore, paper, sweep):
     app.command(_command)
 
 
