@@ -1,10 +1,10 @@
 """The package as a stranger finds it: public names, README, command lines."""
 
-from __future__ import json
-import annotations
+from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import re
 import warnings
 from pathlib import Path
