@@ -8,8 +8,8 @@ serve two kinds of arithmetic:
   float64, is exact: BLAS does the work. The degree r of the minimal polynomial of C with respect to
   A follows from 2r terms of the scalar sequence uᵀAᵏC, u random (Wiedemann 1986), whose shortest
   linear recurrence is found by the Berlekamp–Massey algorithm. It is too low with a probability of
-  about 2n/p; other primes are tried whenever it is below what the wiring allows. Sparse A are held
-  as two halves of 15 bits, so that p is close to 2³⁰ unless a row has thousands of entries.
+  about 2n/p; other primes are tried whenever it is below what the wiring allows. Products with
+  sparse A are sums of a few int64, so that p is close to 2³⁰ unless rows have dozens of entries.
   Several inputs become one: feedback does not change what they reach, and for nearly every F one
   mask Cg with A + CF in place of A reaches all that C does with A (Heymann 1968).
 * :data:`WORD_PRIMES` of 62 bits, for FLINT's matrices: what proofs rest on.
@@ -42,8 +42,8 @@ WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 #: twice its degree settle a recurrence. Progress is told every so many.
 FIRST_TERMS, MORE_TERMS, TELL_EVERY = 256, 20, 64
 #: Sums over more states are not exact in float64, even of single digits; columns that are combined
-#: at a time.
-MOST_SUMMED, COLUMNS = 2**21, 64
+#: at a time, and how many entries they may have.
+MOST_SUMMED, COLUMNS, MOST_HELD = 2**21, 64, 2**22
 _SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
 
 
@@ -98,10 +98,10 @@ def primes(size: int) -> list[int]:
 
 
 def _sparse_primes(A: Any, masks: int) -> list[int]:
-    """The same for rows of a sparse [A, C] that is held in two halves of √p each."""
+    """Primes p for which rows of a sparse [A, C] of residues times residues sum up in an int64."""
     longest = int(np.diff(A.indptr).max()) + masks
-    # longest·(p/2)·(√p/2 + 1) < 2^53, and what is carried over adds √p·p/2
-    return _primes_below(int((2**54 / (longest + 4)) ** (2 / 3)))
+    # longest·(p/2)·p < 2^63
+    return _primes_below(int((2**64 / longest) ** 0.5))
 
 
 @cache
@@ -243,12 +243,12 @@ class SparseSequence:
     """
 
     def __init__(self, A: Any, C: Floats, prime: int, rng: np.random.Generator) -> None:
-        from scipy.sparse import csr_array, hstack, vstack
+        from scipy.sparse import csr_array, hstack
 
         def draw(*shape: int) -> Any:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
-        self.prime, self.half = prime, 2.0 ** round(np.log2(prime) / 2)
+        self.prime = prime
         size, mask = len(C), residues(C.reshape(len(C), -1), prime)
         if size > MOST_SUMMED:
             raise ValueError(
@@ -257,31 +257,44 @@ class SparseSequence:
             )
         reduced = _reduced(A, prime)
         # digits so short that their sums over all states are exact
-        self._digit = 2.0 ** int(52 - np.log2(size * prime / 2 + 1))
+        self._digit = 2.0 ** int(51 - np.log2(size * prime / 2 + 1))
         self._looks = self._digits(draw(1, size))
         self._feedback: list[Floats] = []
-        self.x = mask[:, 0]
+        start = mask[:, 0]
         if mask.shape[1] > 1:
             reduced = hstack([reduced, csr_array(mask)], format="csr")
             self._feedback = self._digits(draw(mask.shape[1], size))
             weights = self._digits(draw(1, mask.shape[1]))
-            self.x = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
-        high = reduced.copy()
-        high.data = np.round(reduced.data / self.half)
-        reduced.data = reduced.data - self.half * high.data
-        self._halves = vstack([high, reduced], format="csr")
-        self.terms: list[int] = []
+            start = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
+        self._matrix = csr_array(reduced, dtype=np.int64)
+        self.x: NDArray[np.int64] = start.astype(np.int64) % prime
+        self._passed: list[NDArray[np.int64]] = []
+        self._terms: list[int] = []
 
-    def step(self) -> Floats:
-        """Look at x_k and go on to the next; returns x_k."""
-        x, prime = self.x, self.prime
-        self.terms.append(int(self._sum([digit @ x for digit in self._looks])[0]) % prime)
-        wide = x
+    def step(self) -> NDArray[np.int64]:
+        """Go on from x_k to the next; returns x_k, with entries from 0 to p − 1."""
+        x = wide = self.x
         if self._feedback:
-            wide = np.append(x, self._sum([digit @ x for digit in self._feedback]))
-        both = self._halves @ wide
-        self.x = centred(self.half * centred(both[: len(x)], prime) + both[len(x) :], prime)
+            fed = self._sum([digit @ x.astype(float) for digit in self._feedback])
+            wide = np.append(x, fed.astype(np.int64) % self.prime)
+        self.x = (self._matrix @ wide) % self.prime
+        self._passed.append(x)
+        if len(self._passed) >= min(COLUMNS, MOST_HELD // len(x) + 1):
+            self._look()
         return x
+
+    @property
+    def terms(self) -> list[int]:
+        """Those of all x_k so far."""
+        if self._passed:
+            self._look()
+        return self._terms
+
+    def _look(self) -> None:
+        X = np.stack(self._passed, axis=1).astype(float)
+        self._passed.clear()
+        found = self._sum([digit @ X for digit in self._looks])[0] % self.prime
+        self._terms += found.astype(np.int64).tolist()
 
     def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
         """Coefficients of the shortest recurrence, which has a degree of at most ``most``.
@@ -289,13 +302,13 @@ class SparseSequence:
         It is looked for at ever more terms: one that holds for :data:`MORE_TERMS` beyond those it
         was made from holds for all but a chance of about n/p.
         """
-        terms = FIRST_TERMS
+        done, terms = 0, FIRST_TERMS
         while True:
             terms = min(terms, 2 * most)
-            while len(self.terms) < terms:
+            for done in range(done + 1, terms + 1):
                 self.step()
-                if len(self.terms) % TELL_EVERY == 0:
-                    tell(len(self.terms), 2 * most)
+                if done % TELL_EVERY == 0:
+                    tell(done, 2 * most)
             found = recurrence(np.array(self.terms), self.prime)
             if terms == 2 * most or 2 * (len(found) - 1) + MORE_TERMS <= terms:
                 tell(2 * most, 2 * most)
@@ -377,12 +390,14 @@ def sparse_krylov_rank(
     rng = np.random.default_rng(_SEED)
     for prime in _sparse_primes(A, C.shape[1])[:2]:
         sequence, read = SparseSequence(A, C, prime, rng), np.zeros((len(rows), wide))
+        half = 2.0 ** round(np.log2(prime) / 2)
         for done in range(0, degree, COLUMNS):
             X = np.stack([sequence.step()[rows] for _ in range(min(COLUMNS, degree - done))], 1)
+            X = centred(X.astype(float), prime)
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
-            high = np.round(X / sequence.half)
-            low = (X - sequence.half * high) @ weights
-            read = centred(read + sequence.half * centred(high @ weights, prime) + low, prime)
+            high = np.round(X / half)
+            low = (X - half * high) @ weights
+            read = centred(read + half * centred(high @ weights, prime) + low, prime)
             tell("rows that are read", done, degree)
         best = max(best, int(_flint_matrix(read, prime).rank()))
         if best == wide:
