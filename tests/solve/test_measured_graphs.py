@@ -17,8 +17,13 @@ from memcurve import (
 )
 from memcurve.network.graph import most_nodes_on_cycles, strong_components
 from memcurve.solve import spectrum
-from memcurve.solve.factors import counting_roots, likely_factor, multiplicity
-from memcurve.solve.modular import eigenvalue_multiplicity, minimal_polynomial
+from memcurve.solve.factors import counting_roots, likely_factor
+from memcurve.solve.modular import (
+    Block,
+    eigenvalue_multiplicity,
+    minimal_polynomial,
+    multiplicity,
+)
 
 # whether a mode counts up to rounding may depend on the processor
 pytestmark = pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
@@ -78,7 +83,7 @@ def test_counting_roots() -> None:
     half, root = likely_factor(np.array([0.25, 0.5]), 0.5 + 1e-7, 1e-6)
     assert root == 0.5
     assert multiplicity(half, exact.modulo) == 2
-    assert eigenvalue_multiplicity(half, [A]) == 3
+    assert eigenvalue_multiplicity(half, [Block(A)]) == 3
     assert likely_factor(np.array([0.25, 0.5]), 0.3, 1e-6) is None
 
 
@@ -88,7 +93,7 @@ def test_motifs() -> None:
     path = w * (np.eye(3, k=1) + np.eye(3, k=-1))
     factor, root = likely_factor(np.array([w]), -np.sqrt(2) * w + 1e-9, 1e-6)
     assert root == pytest.approx(-np.sqrt(2) * w, rel=1e-15)
-    assert eigenvalue_multiplicity(factor, [path, path]) == 2
+    assert eigenvalue_multiplicity(factor, [Block(path)] * 2) == 2
     assert multiplicity(factor, minimal_polynomial(path, np.eye(3)[0]).modulo) == 1
     assert_right(np.kron(np.eye(3), path), np.eye(9)[0] + np.eye(9)[4] + np.eye(9)[8])
 

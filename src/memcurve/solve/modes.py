@@ -74,12 +74,22 @@ class Response(NamedTuple):
     """Poles of which ``shift`` zeros do not count, without saying which of them are the zeros.
 
     A pole at zero delays the all-pass filter by one step: B = z^m B_counting. ``sensitivity`` is
-    that of the curve to rounding in them.
+    that of the curve to rounding in them. Those in ``removed`` do not count either, wherever among
+    the poles they are.
     """
 
     poles: Complexes
     shift: int
     sensitivity: float
+    removed: Complexes = np.zeros(0, complex)
+
+    def likely_poles(self) -> Complexes:
+        """About the poles that count: without those of least modulus, and next to the removed."""
+        poles = self.poles[np.argsort(-np.abs(self.poles), kind="stable")]
+        poles = poles[: len(poles) - self.shift]
+        for root in self.removed:
+            poles = np.delete(poles, np.argmin(np.abs(poles - root)))
+        return poles
 
 
 @dataclass(frozen=True, eq=False)

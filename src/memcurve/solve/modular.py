@@ -17,8 +17,10 @@ serve two kinds of arithmetic:
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +38,11 @@ PRIMES_TO_TRY, SMALL_CHANCE = 3, 1e-7
 RANDOM_INPUTS = 4
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
 FEW_NON_ZEROS = 0.05
+#: Rows and columns of no more entries are eliminated one by one.
+SHORT_LINE = 6
+#: Matrices of fewer rows are dense, whatever they hold, and those of fewer than the second number
+#: where their lines are not short on average.
+WORTH_SPARSE, SOON_DENSE = 50, 500
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 #: A sequence is looked at after so many terms, and twice as many each time; so many terms beyond
@@ -337,33 +344,154 @@ class SparseSequence:
 Factor = Callable[[int], list[int]]
 
 
+class Block:
+    """A strong component as it is stored: how often a factor's roots are among its eigenvalues."""
+
+    def __init__(self, B: Floats) -> None:
+        self.B = B
+
+    @cached_property
+    def polynomial(self) -> MinimalPolynomial:
+        """The minimal polynomial: that of a random mask."""
+        mask = np.random.default_rng(_SEED).integers(1, 2**30, len(self.B)).astype(float)
+        return minimal_polynomial(self.B, mask)
+
+    def multiplicity(self, factor: Factor, attempt: int) -> int:
+        """The nullity of g(B)^m modulo a prime, m the multiplicity in the minimal polynomial."""
+        from scipy.sparse import csr_array, eye_array
+
+        size, prime = len(self.B), primes(len(self.B))[attempt]
+        small = size < WORTH_SPARSE
+        index = size if small else multiplicity(factor, self.polynomial.modulo)
+        if index == 0:
+            return 0
+        coefficients = factor(prime)
+        reduced = _reduced(self.B if small else sparse_if_few(self.B), prime)
+        unit = np.eye(size) if isinstance(reduced, np.ndarray) else csr_array(eye_array(size))
+        base = unit
+        for c in reversed(coefficients[:-1]):  # Horner's rule
+            base = _centred_entries(base @ reduced + c * unit, prime)
+        power = base
+        while index > 1:
+            if not isinstance(power, np.ndarray) and power.nnz > FEW_NON_ZEROS * size**2:
+                power = power.toarray()
+            power, index = _centred_entries(power @ power, prime), (index + 1) // 2
+        return (size - _rank(power, prime)) // (len(coefficients) - 1)
+
+
 def eigenvalue_multiplicity(
-    factor: Factor, blocks: Sequence[Floats], enough: int | None = None
+    factor: Factor, blocks: Sequence[Block], enough: int | None = None
 ) -> int:
     """How often the roots of a factor g are eigenvalues of stored blocks: n − rank of g(B)ⁿ.
 
     An unlucky prime finds more; one that finds ``enough`` is not doubted.
     """
+    single = np.array([block.B[0, 0] for block in blocks if len(block.B) == 1])
+    larger = [block for block in blocks if len(block.B) > 1]
     counts = []
-    for k in range(2):
-        counts.append(0)
-        for B in blocks:
-            prime = primes(len(B))[k]
-            coefficients = factor(prime)
-            if len(B) == 1 and not coefficients[0]:  # z itself
-                counts[-1] += int(B[0, 0] == 0)
-                continue
-            reduced, power = residues(B, prime), np.eye(len(B))
-            for c in reversed(coefficients[:-1]):  # Horner's rule
-                power = power @ reduced
-                power[np.diag_indices(len(B))] += c
-                power = centred(power, prime)
-            for _ in range((len(B) - 1).bit_length()):
-                power = centred(power @ power, prime)
-            counts[-1] += len(B) - int(_flint_matrix(power, prime).rank())
+    for attempt in range(2):
+        prime = primes(1)[attempt]
+        value, at = np.zeros(len(single), np.int64), residues(single, prime).astype(np.int64)
+        for c in reversed(factor(prime)):
+            value = (value * at + c) % prime
+        counts.append(int(np.count_nonzero(value == 0)))
+        counts[-1] += sum(block.multiplicity(factor, attempt) for block in larger)
         if counts[-1] == enough:
             break
-    return min(counts) // (len(coefficients) - 1)
+    return min(counts)
+
+
+def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
+    """How often a factor divides a polynomial that is known modulo primes.
+
+    An unlucky prime makes it more, never less.
+    """
+    from flint import nmod_poly
+
+    found = []
+    for prime, coefficients in modulo.items():
+        rest, divisor, count = nmod_poly(coefficients, prime), nmod_poly(factor(prime), prime), 0
+        while rest.degree() >= divisor.degree():
+            rest, left = divmod(rest, divisor)
+            if left != 0:
+                break
+            count += 1
+        found.append(count)
+    return min(found, default=0)
+
+
+def _centred_entries(X: Any, prime: int) -> Any:
+    if isinstance(X, np.ndarray):
+        return centred(X, prime)
+    X.data = centred(X.data, prime)
+    return X
+
+
+def _rank(X: Any, prime: int) -> int:
+    """The rank of a matrix of residues, of few entries or many.
+
+    Rows and columns of few entries are eliminated one by one, which leaves others as they are or
+    nearly so (Markowitz 1957); what is left is dense.
+    """
+    if not isinstance(X, np.ndarray) and X.nnz > SHORT_LINE * X.shape[0] < SHORT_LINE * SOON_DENSE:
+        X = X.toarray()
+    if isinstance(X, np.ndarray):
+        return int(_flint_matrix(X, prime).rank())
+    X.eliminate_zeros()
+    entries = (X.data % prime).astype(np.int64).tolist()
+    places, ends = X.indices.tolist(), X.indptr.tolist()
+    rows = [
+        dict(zip(places[a:b], entries[a:b], strict=True)) for a, b in itertools.pairwise(ends)
+    ]
+    columns: list[set[int]] = [set() for _ in range(X.shape[1])]
+    for i, row in enumerate(rows):
+        for j in row:
+            columns[j].add(i)
+    lines: list[Any] = [*rows, *columns]
+    queue = [(len(line), k) for k, line in enumerate(lines) if line]
+    heapq.heapify(queue)
+    rank = 0
+    while queue:
+        length, line = heapq.heappop(queue)
+        if length != len(lines[line]) or length == 0:
+            continue  # it has changed since, and is there again
+        if length > SHORT_LINE:
+            break
+        if line < len(rows):
+            i, j = line, min(lines[line], key=lambda j: len(columns[j]))
+        else:
+            i, j = min(lines[line], key=lambda i: len(rows[i])), line - len(rows)
+        pivot, others = rows[i], columns[j]
+        inverse = pow(pivot[j], -1, prime)
+        rank += 1
+        for k in pivot:
+            columns[k].discard(i)
+        for other in others:
+            row = rows[other]
+            ratio = row.pop(j) * inverse % prime
+            for k, entry in pivot.items():
+                if k != j:
+                    value = (row.get(k, 0) - ratio * entry) % prime
+                    if value:
+                        row[k] = value
+                        columns[k].add(other)
+                    elif k in row:
+                        del row[k]
+                        columns[k].discard(other)
+            heapq.heappush(queue, (len(row), other))
+        for k in pivot:
+            heapq.heappush(queue, (len(columns[k]), len(rows) + k))
+        pivot.clear()
+        others.clear()
+    left = [row for row in rows if row]
+    if not left:
+        return rank
+    where = {j: k for k, j in enumerate(sorted(set().union(*left)))}
+    dense = np.zeros((len(left), len(where)))
+    for i, row in enumerate(left):
+        for j, entry in row.items():
+            dense[i, where[j]] = entry
+    return rank + int(_flint_matrix(dense, prime).rank())
 
 
 # --- several inputs, and rows that are read: block Krylov matrices
