@@ -356,13 +356,17 @@ class Block:
         mask = np.random.default_rng(_SEED).integers(1, 2**30, len(self.B)).astype(float)
         return minimal_polynomial(self.B, mask)
 
-    def multiplicity(self, factor: Factor, attempt: int) -> int:
-        """The nullity of g(B)^m modulo a prime, m the multiplicity in the minimal polynomial."""
+    def multiplicity(self, factor: Factor, attempt: int, index: int | None = None) -> int:
+        """The nullity of g(B)^m modulo a prime, m the multiplicity in the minimal polynomial.
+
+        With another ``index`` m it is as large at most.
+        """
         from scipy.sparse import csr_array, eye_array
 
         size, prime = len(self.B), primes(len(self.B))[attempt]
         small = size < WORTH_SPARSE
-        index = size if small else multiplicity(factor, self.polynomial.modulo)
+        if index is None:
+            index = size if small else multiplicity(factor, self.polynomial.modulo)
         if index == 0:
             return 0
         coefficients = factor(prime)
@@ -380,25 +384,29 @@ class Block:
 
 
 def eigenvalue_multiplicity(
-    factor: Factor, blocks: Sequence[Block], enough: int | None = None
+    factor: Factor,
+    blocks: Sequence[Block],
+    enough: int | None = None,
+    index: int | None = None,
 ) -> int:
     """How often the roots of a factor g are eigenvalues of stored blocks: n − rank of g(B)ⁿ.
 
-    An unlucky prime finds more; one that finds ``enough`` is not doubted.
+    An unlucky prime finds more; one that finds ``enough``, the most there may be, is not doubted.
+    A low power ``index`` in place of n may find as many.
     """
     single = np.array([block.B[0, 0] for block in blocks if len(block.B) == 1])
     larger = [block for block in blocks if len(block.B) > 1]
     counts = []
-    for attempt in range(2):
+    for attempt, power in [(0, index), (0, None), (1, None)][index is None :]:
         prime = primes(1)[attempt]
         value, at = np.zeros(len(single), np.int64), residues(single, prime).astype(np.int64)
         for c in reversed(factor(prime)):
             value = (value * at + c) % prime
         counts.append(int(np.count_nonzero(value == 0)))
-        counts[-1] += sum(block.multiplicity(factor, attempt) for block in larger)
+        counts[-1] += sum(block.multiplicity(factor, attempt, power) for block in larger)
         if counts[-1] == enough:
-            break
-    return min(counts)
+            return enough
+    return min(counts[-2:])
 
 
 def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:

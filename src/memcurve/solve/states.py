@@ -201,8 +201,9 @@ class States:
         driven = self.degree.nonzero
         if driven == self.nodes_on_cycles:
             return driven
-        most = len(self) - driven
-        return len(self) - eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most)
+        most, index = len(self) - driven, max(1, self.degree.zeros)
+        zeros = eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most, index)
+        return len(self) - zeros
 
     @property
     def lost(self) -> int:
