@@ -35,6 +35,8 @@ TINY = float(np.finfo(float).tiny)
 MOST_DEFECTIVE = 5
 #: Pivots below this, relative to the norm, are taken for zero when zeros are split off.
 ZERO = 1e-11
+#: Impulse responses have peaked where none has risen for so many steps.
+SETTLED = 50
 #: Directions at an angle below this to a space are taken to lie in it.
 ANGLE = 1e-9
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
@@ -263,12 +265,15 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
     matrix = sparse_if_few(A)
     magnitude = abs(matrix)
     x, rounding = C, np.zeros(len(C))
-    peak = np.abs(x)
-    for _ in range(max(len(A), 50)):
+    peak, changed = np.abs(x), 0
+    for step in range(max(len(A), 50)):
         rounding = magnitude @ (rounding + len(A) * EPS * np.abs(x))
         x = matrix @ x
-        peak = np.where(np.abs(x) > 10 * rounding, np.maximum(peak, np.abs(x)), peak)
-        if not x.any():
+        size = np.abs(x)
+        higher = (size > peak) & (size > 10 * rounding)
+        if higher.any():
+            peak[higher], changed = size[higher], step
+        if not x.any() or (step > changed + SETTLED and peak.all()):
             break
     usable = (peak > 0) & np.isfinite(peak)
     d = np.ldexp(1.0, np.rint(np.log2(np.where(usable, peak, 1.0))).astype(int))

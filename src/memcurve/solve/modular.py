@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -275,33 +275,26 @@ class SparseSequence:
             start = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
         self._matrix = csr_array(reduced, dtype=np.int64)
         self.x: NDArray[np.int64] = start.astype(np.int64) % prime
-        self._passed: list[NDArray[np.int64]] = []
-        self._terms: list[int] = []
+        self.terms: list[int] = []
 
-    def step(self) -> NDArray[np.int64]:
-        """Go on from x_k to the next; returns x_k, with entries from 0 to p − 1."""
-        x = wide = self.x
-        if self._feedback:
-            fed = self._sum([digit @ x.astype(float) for digit in self._feedback])
-            wide = np.append(x, fed.astype(np.int64) % self.prime)
-        self.x = (self._matrix @ wide) % self.prime
-        self._passed.append(x)
-        if len(self._passed) >= min(COLUMNS, MOST_HELD // len(x) + 1):
-            self._look()
-        return x
-
-    @property
-    def terms(self) -> list[int]:
-        """Those of all x_k so far."""
-        if self._passed:
-            self._look()
-        return self._terms
-
-    def _look(self) -> None:
-        X = np.stack(self._passed, axis=1).astype(float)
-        self._passed.clear()
-        found = self._sum([digit @ X for digit in self._looks])[0] % self.prime
-        self._terms += found.astype(np.int64).tolist()
+    def steps(self, count: int) -> Iterator[NDArray[np.int64]]:
+        """Go on from x_k by some steps, and pass x_k on, with entries from 0 to p − 1."""
+        matrix, prime = self._matrix, self.prime
+        most = min(COLUMNS, MOST_HELD // len(self.x) + 1)
+        passed: list[NDArray[np.int64]] = []
+        for k in range(1, count + 1):
+            x = wide = self.x
+            if self._feedback:
+                fed = self._sum([digit @ x.astype(float) for digit in self._feedback])
+                wide = np.append(x, fed.astype(np.int64) % prime)
+            self.x = (matrix @ wide) % prime
+            passed.append(x)
+            if len(passed) == most or k == count:
+                X = np.stack(passed, axis=1).astype(float)
+                found = self._sum([digit @ X for digit in self._looks])[0] % prime
+                self.terms += found.astype(np.int64).tolist()
+                yield from passed
+                passed.clear()
 
     def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
         """Coefficients of the shortest recurrence, which has a degree of at most ``most``.
@@ -309,11 +302,11 @@ class SparseSequence:
         It is looked for at ever more terms: one that holds for :data:`MORE_TERMS` beyond those it
         was made from holds for all but a chance of about n/p.
         """
-        done, terms = 0, FIRST_TERMS
+        terms = FIRST_TERMS
         while True:
-            terms = min(terms, 2 * most)
-            for done in range(done + 1, terms + 1):
-                self.step()
+            terms = 2 * most if 3 * terms > 4 * most else terms  # nearly all: go to the end
+            done = len(self.terms)
+            for done, _ in enumerate(self.steps(terms - done), done + 1):
                 if done % TELL_EVERY == 0:
                     tell(done, 2 * most)
             found = recurrence(np.array(self.terms), self.prime)
@@ -528,7 +521,7 @@ def sparse_krylov_rank(
         sequence, read = SparseSequence(A, C, prime, rng), np.zeros((len(rows), wide))
         half = 2.0 ** round(np.log2(prime) / 2)
         for done in range(0, degree, COLUMNS):
-            X = np.stack([sequence.step()[rows] for _ in range(min(COLUMNS, degree - done))], 1)
+            X = np.stack([x[rows] for x in sequence.steps(min(COLUMNS, degree - done))], axis=1)
             X = centred(X.astype(float), prime)
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
             high = np.round(X / half)
