@@ -95,7 +95,7 @@ def curve(
     arguments = {"method": method, **options.arguments()}
     if tolerance is not None:
         if fisher or method != "exact":
-            raise UsageError("--tolerance is for --method exact, and not for --fisher; leave it out.")
+            raise UsageError("--tolerance is for --method exact, not for --fisher; leave it out.")
         arguments["tolerance"] = tolerance
     result: Any
     with rank_among_notes():

@@ -98,7 +98,7 @@ def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Clu
             found = [Cluster(np.zeros(zeros, complex), *stairs[:2], 0.0, stairs[2])]
             if nonzero:
                 # a right eigenvector Vg + Kh is orthogonal to L
-                overlap = -np.linalg.solve(L.T @ K, L[rows].T @ V)
+                overlap = np.asarray(-np.linalg.solve(L.T @ K, L[rows].T @ V), np.float64)
                 pair = V.T @ A[np.ix_(rows, rows)] @ V, V.T @ C[rows]
                 found += _judged(*pair, norm, overlap, driven == nonzero)
         else:
@@ -135,14 +135,15 @@ def _kernel_of_powers(
     rank = int((np.abs(np.diag(R)) > ZERO * norm).sum())
     R, R12 = R[:rank, :rank], R[:rank, rank:]
 
-    def solved(Y: Floats) -> Floats:
+    def solved(Y: NDArray[Any]) -> Floats:
         X = np.zeros((size, Y.shape[1]))
         X[order[:rank]] = solve_triangular(R, Y)
         return X
 
     null = solved(-R12)
     null[order[rank:]] = np.eye(size - rank)
-    left, K, new = Q[:, rank:], np.zeros((size, 0)), null
+    left, K = Q[:, rank:], np.zeros((size, 0))
+    new: NDArray[Any] = null
     # directions of the left kernel that elements of ker Aᵏ have, and these elements
     seen, own = np.zeros((size - rank, 0)), np.zeros((size, 0))
     while new.shape[1] and K.shape[1] < size:

@@ -305,8 +305,8 @@ class SparseSequence:
         terms = FIRST_TERMS
         while True:
             terms = 2 * most if 3 * terms > 4 * most else terms  # nearly all: go to the end
-            done = len(self.terms)
-            for done, _ in enumerate(self.steps(terms - done), done + 1):
+            before = len(self.terms)
+            for done, _ in enumerate(self.steps(terms - before), before + 1):
                 if done % TELL_EVERY == 0:
                     tell(done, 2 * most)
             found = recurrence(np.array(self.terms), self.prime)
@@ -441,9 +441,7 @@ def _rank(X: Any, prime: int) -> int:
     X.eliminate_zeros()
     entries = (X.data % prime).astype(np.int64).tolist()
     places, ends = X.indices.tolist(), X.indptr.tolist()
-    rows = [
-        dict(zip(places[a:b], entries[a:b], strict=True)) for a, b in itertools.pairwise(ends)
-    ]
+    rows = [dict(zip(places[a:b], entries[a:b], strict=True)) for a, b in itertools.pairwise(ends)]
     columns: list[set[int]] = [set() for _ in range(X.shape[1])]
     for i, row in enumerate(rows):
         for j in row:
