@@ -162,7 +162,7 @@ def test_tolerance(command: Command) -> None:
     assert proven.error.max() < 1e-16
     assert "--tolerance is for --method exact" in command(*asked, 1e-9, "--fisher").err
     assert "--tolerance is for --method exact" in command(*asked, 1e-9, "--method", "osm").err
-    assert "`tolerance` must be a finite number above 0" in command(*asked, 0).err
+    assert "--tolerance must be a finite number above 0" in command(*asked, 0).err
 
 
 def test_input_from_a_recording(tmp_path: Path, command: Command) -> None:
