@@ -155,8 +155,14 @@ def memory_section(
     elif isinstance(asked, Exception):
         text = f"{text} With {asked_name(settings)} there is no curve: {asked}"
     # axes that stay where they are while something is dragged
-    ends = {"x_range": (0.0, float(max(1, scene.end))), "y_range": (0.0, float(inputs))}
-    chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series), **ends)
+    chart = Chart(
+        "Memory curve",
+        "lag τ",
+        "memory MC_τ",
+        tuple(series),
+        x_range=(0.0, float(max(1, scene.end))),
+        y_range=(0.0, float(inputs)),
+    )
     return Section("How much is remembered", text, chart=chart)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from memcurve import masks
 from memcurve.network import LinearNetwork
+from memcurve.network.scaling import scale_to_spectral_radius
 
 
 def connectome() -> Path | None:
@@ -60,6 +61,6 @@ def worm_brain(
         A[target, source] += float(row["synapses"])
         if row["type"] == "electrical":
             A[source, target] += float(row["synapses"])
-    A *= spectral_radius / np.abs(np.linalg.eigvals(A)).max()
+    A = scale_to_spectral_radius(A, spectral_radius)
     name = f"C. elegans, {len(cells)} cells, ρ={spectral_radius:g}"
     return LinearNetwork(A, masks.make(mask, len(cells), seed=seed), name=name)
