@@ -300,7 +300,7 @@ def test_an_eigenvalue_is_dragged_and_set(page: Page) -> None:
     mouse = page.tab.mouse
     mouse.move(x, y)
     mouse.down()
-    mouse.move(x - 20, y - 30, steps=4)
+    mouse.move(x - 8, y - 3, steps=4)
     page.until(lambda: "curve before the move" in page.text(MEMORY), "a curve that follows")
     chart = page.drawn()
     ghost = [row["y"] for row in chart["layer"][0]["data"]["values"]]

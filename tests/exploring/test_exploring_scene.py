@@ -286,7 +286,7 @@ def test_a_worm_where_its_package_is_installed(
     told = WORM_STORY.tell(seen, done(WORM_STORY.orders(seen)))
     single = memcurve.memory_curve(network, 1, noise=memcurve.Float32()).total
     assert told.startswith("The 3 cells")
-    assert f"of states in single precision {single:.4g} are left" in told
+    assert f"Of states in single precision {single:.4g} are left" in told
     lines = python_lines(WORM_STORY.settings, lags=6)
     names: dict[str, Any] = {}
     exec(lines.split("curve =")[0], names)
