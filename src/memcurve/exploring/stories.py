@@ -66,8 +66,8 @@ def _worm(scene: Scene, found: Found) -> str:
     return (
         f"The {size} cells of the worm C. elegans, wired as White and others saw them in 1986, if "
         f"they were linear: {number(total)} past inputs in theory, {size - round(total)} fewer "
-        f"than cells. Of states in single precision {single} are left, with noise {DEVICE:g} {device}; "
-        f"a random network of as many nodes keeps {drawn} in single precision."
+        f"than cells. Of states in single precision {single} are left, with noise {DEVICE:g} "
+        f"{device}; a random network of as many nodes keeps {drawn} in single precision."
     )
 
 
