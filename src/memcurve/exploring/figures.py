@@ -154,13 +154,14 @@ def memory_section(
         text = f"{text} {_what_changed(settings, scene.curve.total, asked)}"
     elif isinstance(asked, Exception):
         text = f"{text} With {asked_name(settings)} there is no curve: {asked}"
-    # axes that stay where they are while something is dragged
+    # axes that stay where they are while something is dragged, with room for the first of few dots
+    ends = (0.0, float(max(1, scene.end)))
     chart = Chart(
         "Memory curve",
         "lag τ",
         "memory MC_τ",
         tuple(series),
-        x_range=(0.0, float(max(1, scene.end))),
+        x_range=ends if scene.end >= vega.MOST_DOTS else vega.padded(*ends, log=False),
         y_range=(0.0, float(inputs)),
     )
     return Section("How much is remembered", text, chart=chart)
