@@ -168,8 +168,6 @@ def _simulated(
     seconds = (time.perf_counter() - start) / len(scores)
     totals = [float(score.sum()) for score in scores]
     truth = exact.values[1 : protocol.last_lag + 1]
-    floor = np.sqrt(protocol.ridge / (protocol.samples - protocol.tested))
-    deviation = protocol.amplitude / np.sqrt(3)
     return Estimate(
         key=key,
         name=protocol.name,
@@ -183,7 +181,7 @@ def _simulated(
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
         why=(
             f"lag 0 is left out; its ridge chooses the readout as for a noise of "
-            f"{floor / deviation:.1g} on states driven by unit input; correlations of "
+            f"{protocol.noise_floor:.1g} on states driven by unit input; correlations of "
             f"{protocol.tested} test rows never vanish"
         ),
         seconds=seconds,
@@ -212,6 +210,12 @@ class Protocol:
     ridge: float  # α
     intercept: bool  # whether the readout has a constant term
     squared: bool  # r², or else |r|
+
+    @property
+    def noise_floor(self) -> float:
+        """The noise on states driven by unit input that hides as much from it as its ridge."""
+        deviation = self.amplitude / np.sqrt(3)
+        return float(np.sqrt(self.ridge / (self.samples - self.tested)) / deviation)
 
     def measure(self, network: LinearNetwork, rng: np.random.Generator) -> Floats:
         """Score of lags 1 … last_lag, summed over the inputs."""
