@@ -37,8 +37,12 @@ MOST_DEFECTIVE = 5
 ZERO = 1e-11
 #: Impulse responses have peaked where none has risen for so many steps.
 SETTLED = 50
-#: Directions at an angle below this to a space are taken to lie in it.
-ANGLE = 1e-9
+#: Directions at an angle below this to a space are taken to lie in it; where none does and there
+#: must be some, those below the wider one.
+ANGLE, WIDER_ANGLE = 1e-9, 1e-7
+#: Eigenvalues closer than this, relative to the largest, are looked at closely, where all others
+#: make up at least such a share.
+NEAR, MOSTLY_APART = 1e-3, 0.5
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
 
@@ -70,16 +74,32 @@ class Cluster(NamedTuple):
         return complex(self.values.mean())
 
 
-def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Cluster] | None:
-    """Judge every mode, cluster by cluster.
+class SchurForm(NamedTuple):
+    """The Schur form ZTZᵀ of Aᵀ, or of its part that is not zero, with the mask and ‖A‖_F.
 
-    ``nonzero`` is the exact number of those that are not zero, of which ``driven`` count.
-
-    LAPACK scatters a multiple zero widely, so zeros are split off first: left eigenvectors of the
-    others are orthogonal to the kernel of Aⁿ, those of zero span the kernel of Aᵀⁿ. None where
-    numbers of very different size leave the range of float64.
+    ``zeros`` are the modes that were split off, and ``overlap`` tells how far right eigenvectors
+    of the others leave their part, and how much worse they are conditioned. ``split``: no zeros
+    are left; ``unit`` is that of the eigenvalues.
     """
-    from scipy.linalg import qr
+
+    zeros: list[Cluster]
+    T: Floats
+    Z: Floats
+    C: Floats
+    norm: float
+    overlap: Floats | None
+    split: bool
+    unit: float
+
+
+def schur_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
+    """Make ready for a judgement of the modes, of which an exact number is not zero.
+
+    LAPACK scatters a multiple zero widely, so zeros are split off: left eigenvectors of the others
+    are orthogonal to the kernel of Aⁿ, those of zero span the kernel of Aᵀⁿ. None where numbers of
+    very different size leave the range of float64.
+    """
+    from scipy.linalg import qr, schur
 
     A, unit = in_units(A)
     try:
@@ -88,23 +108,59 @@ def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Clu
         norm = float(np.sqrt((A**2).sum()))
         if not np.isfinite(norm) or not np.isfinite(C).all():
             return None
-        found, zeros = [], len(A) - nonzero
-        kernels = [_kernel_of_powers(matrix, zeros, norm) for matrix in (A, A.T)] if zeros else []
-        if zeros and kernels[0] is not None and kernels[1] is not None:
+        found, zeros, overlap = list[Cluster](), len(A) - nonzero, None
+        if norm == 0:
+            found, A, C = [Cluster(np.zeros(zeros, complex), 1, 1.0, 0.0)], A[:0, :0], C[:0]
+        kernels = [_kernel_of_powers(M, zeros, norm) for M in (A, A.T)] if zeros and norm else []
+        split = all(kernel is not None for kernel in kernels)
+        if kernels and kernels[0] is not None and kernels[1] is not None:
             (K, rows, part), L = kernels[0], kernels[1][0]
             V = qr(part)[0][:, part.shape[1] :] if part.shape[1] else np.eye(len(rows))
             error = DISC * len(A) ** 0.5
             stairs = _small_staircase(L.T @ A @ L, L.T @ C, error, error * norm)
             found = [Cluster(np.zeros(zeros, complex), *stairs[:2], 0.0, stairs[2])]
-            if nonzero:
-                # a right eigenvector Vg + Kh is orthogonal to L
+            if nonzero:  # a right eigenvector Vg + Kh is orthogonal to L
                 overlap = np.asarray(-np.linalg.solve(L.T @ K, L[rows].T @ V), np.float64)
-                pair = V.T @ A[np.ix_(rows, rows)] @ V, V.T @ C[rows]
-                found += _judged(*pair, norm, overlap, driven == nonzero)
-        else:
-            found = _judged(A, C, norm, None)
+            A, C = V.T @ A[np.ix_(rows, rows)] @ V, V.T @ C[rows]
+        # left invariant subspaces of A are right ones of Aᵀ
+        T, Z = schur(A.T) if len(A) else (A, A)
     except (np.linalg.LinAlgError, ValueError):  # no Schur form of numbers so different in size
         return None
+    return SchurForm(found, T, Z, C, norm, overlap, split, unit)
+
+
+def judged_clusters(form: SchurForm) -> list[Cluster] | None:
+    """Judge every mode, cluster by cluster; None where there is no complex Schur form."""
+    from scipy.linalg import rsf2csf
+
+    found, T, Z, C, norm, overlap, _, unit = form
+    try:
+        if len(T):
+            found = found + _judged_closely(*rsf2csf(T, Z), C, norm, overlap)
+    except (np.linalg.LinAlgError, ValueError):
+        return None
+    return _in_units(found, unit)
+
+
+def counted_clusters(form: SchurForm, driven: int) -> list[Cluster] | None:
+    """The same in less time, where as many as should count do so; some may be called unclear.
+
+    ``driven`` is the exact number of those that are not zero and count. What other modes do to
+    those that are close to each other is taken to be worse than it is. Where all count, zeros may
+    be as close to the others as they like. None where the numbers differ, or that takes as long.
+    """
+    try:
+        for near in (0.0, NEAR):
+            apart = form._replace(overlap=None) if driven == len(form.T) else form
+            found = _judged_apart(apart, near) if form.split and len(form.T) else None
+            if found is not None and sum(k.rank for k in found) == driven:
+                return _in_units(form.zeros + found, form.unit)
+    except (np.linalg.LinAlgError, ValueError):
+        pass
+    return None
+
+
+def _in_units(found: list[Cluster], unit: float) -> list[Cluster]:
     return [c._replace(values=unit * c.values, uncertainty=unit * c.uncertainty) for c in found]
 
 
@@ -146,7 +202,8 @@ def _kernel_of_powers(
     new: NDArray[Any] = null
     # directions of the left kernel that elements of ker Aᵏ have, and these elements
     seen, own = np.zeros((size - rank, 0)), np.zeros((size, 0))
-    while new.shape[1] and K.shape[1] < size:
+    wanted = dimension - (len(A) - size)
+    while new.shape[1] and K.shape[1] < wanted:
         for _ in range(2):
             new = new - K @ (K.T @ new)
             new = np.linalg.qr(new)[0]
@@ -156,49 +213,120 @@ def _kernel_of_powers(
         part, new = part - seen @ share, new - own @ share
         U, singular, Vh = np.linalg.svd(part, full_matrices=True)
         met = int((singular > ANGLE).sum())
+        if met == new.shape[1] and K.shape[1] < wanted:
+            met = int((singular > WIDER_ANGLE).sum())
         seen = np.hstack([seen, U[:, :met]])
         own = np.hstack([own, new @ (Vh[:met].T / singular[:met])])
         new = solved(Q[:, :rank].T @ (new @ Vh[met:].T))
     image = B @ K
     off = float(np.abs(image - K @ (K.T @ image)).max(initial=0.0))
-    if len(A) - size + K.shape[1] != dimension or off > ANGLE * norm:
+    if K.shape[1] != wanted or off > ANGLE * norm:
         return None
     kernel = np.delete(np.eye(len(A)), kept, axis=1)
     return np.hstack([kernel, _placed(K, kept, len(A))]), kept, K
 
 
-def _judged(
-    A: Floats, C: Floats, norm: float, overlap: Floats | None, all_count: bool = False
-) -> list[Cluster]:
-    """Judge the modes of A, a matrix or its compression to a left invariant subspace.
+def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
+    """Judge modes, only those close to others closely; None where others are close, or too many.
 
-    ``overlap`` of the latter tells how far right eigenvectors leave it, and how much worse they are
-    conditioned. Where it is known that ``all_count``, modes that stand apart need not be clear.
+    In the Schur form, modes that stand apart come first. With T₁₁R − RT₂₂ = −T₁₂ the others have
+    the invariant subspace [R; I], and left eigenvectors y of T₁₁ go on as −Rᵀy.
     """
-    from scipy.linalg import rsf2csf, schur
+    from scipy.linalg import lapack, rsf2csf, schur
 
-    if norm == 0:
-        return [Cluster(np.zeros(len(A), complex), 1, 1.0, 0.0)]
-    # left invariant subspaces of A are right ones of Aᵀ
-    T, real_Z = schur(A.T)
-    quick = triangular_modes(T, real_Z.T @ C) if all_count else None
-    if quick is not None:
-        values, condition, excitation = quick
-        disc = np.minimum(DISC * norm * condition, norm)
-        blur = EPS * norm * blur_of(values, condition * excitation)
-        apart = room_between(values, np.maximum(disc, DISC * np.abs(values))) > 1
-        if apart and np.all(excitation > CLEAR * (blur + EPS)):
-            columns = (values, excitation.tolist(), disc.tolist())
-            return [Cluster(np.array([v]), 1, e, d) for v, e, d in zip(*columns, strict=True)]
-    S, Z = rsf2csf(T, real_Z)
-    values, most = np.diag(S).conj(), _largest_disc(norm, len(S))
+    _, T, Z, C, norm, overlap, _, _ = form
+    size, values, separation = len(T), _diagonal_values(T), norm
+    near = np.zeros(size, bool)
+    if closest > 0:
+        gap = np.abs(values[:, None] - values)
+        gap[np.diag_indices(size)] = np.inf
+        near = gap.min(axis=1) <= closest * float(np.abs(values).max())
+    apart = size - int(np.count_nonzero(near))
+    if apart < MOSTLY_APART * size or (closest > 0 and apart == size):
+        return None
+    R = np.zeros((apart, size - apart))
+    if apart < size:
+        room = 2 * apart * (size - apart)
+        T, Z, _, _, _, _, separation, failed = lapack.dtrsen(
+            (~near).astype(np.int32), T, Z, job=b"B", lwork=room, liwork=room
+        )
+        if failed or T[apart, apart - 1] != 0:
+            return None
+        T22 = T[apart:, apart:]
+        R, scale, _ = lapack.dtrsyl(T[:apart, :apart], T22, -T[:apart, apart:], isgn=-1)
+        R /= scale
+    mask, outside = Z.T @ C, np.zeros((0, size)) if overlap is None else overlap @ Z
+    beyond = np.vstack([-R.T, outside[:, :apart] - outside[:, apart:] @ R.T])
+    quick = triangular_modes(T[:apart, :apart], mask[:apart], beyond)
+    if quick is None:
+        return None
+    values, condition, excitation = quick
+    disc = np.minimum(DISC * norm * condition, norm)
+    if not room_between(values, np.maximum(disc, DISC * np.abs(values))) > 1:
+        return None
+    found, others, weight = list[Cluster](), 0.0, condition * excitation
+    if apart < size:
+        Q, triangle = np.linalg.qr(np.vstack([R, np.eye(size - apart)]))
+        small, c = triangle @ T22 @ np.linalg.inv(triangle), Q.T @ mask
+        rights = np.vstack([np.zeros((apart, size - apart)), triangle.T])
+        leaving = np.vstack([rights - Q @ (Q.T @ rights), outside @ rights])
+        others = float(np.sqrt((1 + (R**2).sum()) * (c @ c))) / max(separation, TINY)
+        rest = Elsewhere(size, separation, float(weight.sum()) / max(separation, TINY))
+        found = _judged_closely(*rsf2csf(*schur(small)), c, norm, leaving, rest)
+        reach = np.concatenate([np.full(k.size, k.uncertainty) for k in found])
+        distance = np.abs(values[:, None] - np.concatenate([k.values for k in found]))
+        if not np.all(distance > disc[:, None] + reach):
+            return None
+    blur = EPS * norm * (blur_of(values, weight) + others)
+    return found + _single_modes(values, excitation, disc, DISC * size**0.5 + 10 * blur)
+
+
+def _single_modes(
+    values: Complexes, excitation: Floats, radius: Floats, doubt: Floats
+) -> list[Cluster]:
+    """Modes that stand apart: they count where they are excited by more than rounding."""
+    counts = (excitation > np.minimum(doubt, LARGEST_ROUNDING)).astype(int)
+    clear = (counts == 0) | (excitation > CLEAR * doubt)
+    columns = (counts.tolist(), excitation.tolist(), radius.tolist(), clear.tolist())
+    return [Cluster(values[[k]], *mode) for k, mode in enumerate(zip(*columns, strict=True))]
+
+
+def _diagonal_values(T: Floats) -> Complexes:
+    """Eigenvalues of a real Schur form, as LAPACK leaves it: pairs in blocks [a b; c a], bc < 0."""
+    values = np.diag(T).astype(complex)
+    first = np.flatnonzero(np.diag(T, -1))
+    imaginary = np.sqrt(np.abs(T[first, first + 1])) * np.sqrt(np.abs(T[first + 1, first]))
+    values[first] += 1j * imaginary
+    values[first + 1] -= 1j * imaginary
+    return values
+
+
+class Elsewhere(NamedTuple):
+    """What is left of a network of some size: its separation, and its blur in units of rounding."""
+
+    size: int
+    separation: float
+    blur: float
+
+
+def _judged_closely(
+    S: Complexes,
+    Z: Complexes,
+    C: Floats,
+    norm: float,
+    overlap: Floats | None,
+    rest: Elsewhere | None = None,
+) -> list[Cluster]:
+    """Judge modes by the Schur form ZSZ* of Aᵀ, those that rounding cannot tell apart together."""
+    size, apart, others = rest or Elsewhere(len(S), np.inf, 0.0)
+    values, most = np.diag(S).conj(), _largest_disc(norm, size)
     excitation, condition, disc = _triangular_modes(S, Z, C, norm, overlap)
-    radius, found, single, others = np.minimum(disc, most), [], [], 0.0
+    radius, found, single = np.minimum(disc, most), [], []
     for cluster in _clusters(values, radius):
         if len(cluster) == 1:
             single.append(int(cluster[0]))
             continue
-        pair = _invariant_pair(S, Z, cluster, C, norm)
+        pair = _invariant_pair(S, Z, cluster, C, norm, apart)
         rank, excited, clear = _small_staircase(pair.M, pair.c, pair.error_c, pair.error_block)
         clear = clear and max(pair.error_c, pair.error_block / norm) < LARGEST_ROUNDING
         clear = clear and bool(np.all(disc[cluster] <= most))
@@ -208,11 +336,12 @@ def _judged(
         # single members may be conditioned as badly as can be: all together are as they stand apart
         others += pair.projector * excited / max(pair.separation, TINY)
     blur = EPS * norm * (blur_of(values[single], (condition * excitation)[single]) + others)
-    for k, doubt in zip(single, DISC * len(A) ** 0.5 + 10 * blur, strict=True):
-        excited = float(excitation[k])
-        rank = int(excited > min(doubt, LARGEST_ROUNDING))
-        clear = bool((rank == 0 or excited > CLEAR * doubt) and disc[k] <= most)
-        found.append(Cluster(values[[k]], rank, excited, float(radius[k]), clear))
+    doubt, chosen = DISC * size**0.5 + 10 * blur, (values, excitation, radius, disc)
+    own, excited_by, within, wide = (figure[single] for figure in chosen)
+    for mode, known in zip(
+        _single_modes(own, excited_by, within, doubt), wide <= most, strict=True
+    ):
+        found.append(mode._replace(clear=mode.clear and bool(known)))
     return found
 
 
@@ -324,7 +453,12 @@ class _Pair(NamedTuple):
 
 
 def _invariant_pair(
-    S: Complexes, Z: Complexes, cluster: NDArray[np.intp], C: Floats, norm: float
+    S: Complexes,
+    Z: Complexes,
+    cluster: NDArray[np.intp],
+    C: Floats,
+    norm: float,
+    apart: float = np.inf,
 ) -> _Pair:
     from scipy.linalg.lapack import ztrsen
 
@@ -336,6 +470,7 @@ def _invariant_pair(
         S, Z, _, _, overlap, separation, _ = ztrsen(
             chosen, S, Z, job=b"B", lwork=max(1, 2 * count * (size - count))
         )
+    separation = min(separation, apart)
     error_c = min(DISC * max(norm / max(separation, TINY), size**0.5), LARGEST_ROUNDING)
     error_block = norm * min(DISC * size / max(overlap, TINY), LARGEST_ROUNDING)
     M, c = S[:count, :count].conj().T, Z[:, :count].conj().T @ C

@@ -426,10 +426,13 @@ def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
     return None if found is None else SchurModes(re[:size] + 1j * im[:size], *found)
 
 
-def triangular_modes(T: Floats, mask: Floats) -> tuple[Complexes, Floats, Floats] | None:
+def triangular_modes(
+    T: Floats, mask: Floats, beyond: Floats | None = None
+) -> tuple[Complexes, Floats, Floats] | None:
     """Eigenvalues, conditions and excitations of Tᵀ by a mask, T or Tᵀ quasi-triangular.
 
-    None where eigenvectors are nearly parallel.
+    ``beyond`` maps right eigenvectors to the part of them that lies in other coordinates. None
+    where eigenvectors are nearly parallel.
     """
     upper = not np.tril(T, -2).any()
     basis = _EigenvectorsOfT.of(T if upper else T.T)
@@ -449,6 +452,10 @@ def triangular_modes(T: Floats, mask: Floats) -> tuple[Complexes, Floats, Floats
     allowed = np.clip(SMALL_SHARE * excitation.min(), SMALL_ROUNDING, LARGEST_ROUNDING)
     if not rounding <= allowed:  # NaN where two eigenvalues are the same
         return None
+    if beyond is not None and len(beyond):
+        further = np.sqrt(((beyond @ rights) ** 2).sum(axis=0))
+        further[first] = further[first + 1] = np.hypot(further[first], further[first + 1])
+        condition = condition * np.hypot(1.0, further / right)
     return basis.values, condition, excitation
 
 

@@ -129,6 +129,8 @@ def _decided(states: States, keep_basis: bool) -> Spectrum:
     A, full = states.stored, len(states)
     if states.nodes_on_cycles < full - 1:  # zero is a multiple eigenvalue, whatever the weights
         return _closer_look(states)
+    if states.is_alike and states.degree.degree < full:
+        return _closer_look(states)
     first_look = screen(A, states.mask[:, 0], keep_basis=keep_basis)
     if first_look.unstable_radius is not None:
         raise unstable(first_look.unstable_radius)
@@ -151,7 +153,7 @@ def _circulant(states: States) -> Spectrum | None:
 def _closer_look(states: States) -> Spectrum:
     require_room_for_states(len(states), "closer look")
     exact = states.degree
-    clusters = states.clusters if len(states) <= MOST_JUDGED else None
+    clusters = states.counted_clusters if len(states) <= MOST_JUDGED else None
     for c in clusters or []:
         if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1:
             raise unstable(abs(c.centre))
@@ -248,9 +250,9 @@ def _lost_roots(
     """
     found: list[Complexes] = []
     for factor, own in likely_factors(states.weights, poles):
-        often = eigenvalue_multiplicity(factor, blocks)
         decided = np.count_nonzero(np.abs(roots - own[0]) <= SAME_ROOT * abs(own[0]))
-        silent = often - max(0, multiplicity(factor, states.degree.modulo) - int(decided))
+        counts = max(0, multiplicity(factor, states.degree.modulo) - int(decided))
+        silent = eigenvalue_multiplicity(factor, blocks, counts + lost // len(own)) - counts
         found += [own] * max(0, silent)
         lost -= max(0, silent) * len(own)
         if lost <= 0:

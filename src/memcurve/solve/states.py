@@ -21,7 +21,14 @@ from memcurve.network.graph import (
 )
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
-from memcurve.solve.clusters import Cluster, judged_clusters
+from memcurve.solve.clusters import (
+    Cluster,
+    SchurForm,
+    counted_clusters,
+    judged_clusters,
+    schur_form,
+)
+from memcurve.solve.factors import MOST_WEIGHTS
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
     Block,
@@ -45,6 +52,8 @@ Floats = NDArray[np.float64]
 
 #: Products with A before a sum over its powers is left to other ways.
 MOST_PRODUCTS = 10_000
+#: Modes of about this modulus may be unstable.
+NEAR_CIRCLE = 0.99
 #: States are measured in units that differ by no more binary orders than this.
 WIDEST_UNITS = 950
 
@@ -192,6 +201,12 @@ class States:
         A = self.stored
         return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
 
+    @property
+    def is_alike(self) -> bool:
+        """Whether there are few edges with few weights: modes may well coincide, or be lost."""
+        A = sparse_if_few(self.stored)
+        return not isinstance(A, np.ndarray) and len(self.weights) <= MOST_WEIGHTS
+
     @cached_property
     def exact_blocks(self) -> list[Block]:
         """The same, modulo primes."""
@@ -214,7 +229,9 @@ class States:
         if driven == self.nodes_on_cycles:
             return driven
         most, index = len(self) - driven, max(1, self.degree.zeros)
-        zeros = eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most, index)
+        zeros = eigenvalue_multiplicity(
+            lambda prime: [0, 1], self.exact_blocks, most, index, len(self) - self.nodes_on_cycles
+        )
         return len(self) - zeros
 
     @property
@@ -223,12 +240,27 @@ class States:
         return self.nonzero_eigenvalues - self.degree.nonzero
 
     @cached_property
+    def _schur_form(self) -> SchurForm | None:
+        with np.errstate(all="ignore"):  # defective zeros divide by nothing
+            return schur_form(self.dense, self.mask[:, 0], self.nonzero_eigenvalues)
+
+    @cached_property
     def clusters(self) -> list[Cluster] | None:
         """Modes that rounding cannot tell apart, judged together, for a single mask."""
-        with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            return judged_clusters(
-                self.dense, self.mask[:, 0], self.nonzero_eigenvalues, self.degree.nonzero
-            )
+        with np.errstate(all="ignore"):
+            return None if self._schur_form is None else judged_clusters(self._schur_form)
+
+    @cached_property
+    def counted_clusters(self) -> list[Cluster] | None:
+        """The same; some may be called unclear that are not, where the right number counts."""
+        if self._schur_form is None:
+            return None
+        with np.errstate(all="ignore"):
+            found = counted_clusters(self._schur_form, self.degree.nonzero)
+        # what is next to the circle must be clear
+        if found is None or any(abs(c.centre) + c.uncertainty >= NEAR_CIRCLE for c in found):
+            return self.clusters
+        return found
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of the Krylov matrix of inputs that reach all states, or of some of its rows.
