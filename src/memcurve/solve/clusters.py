@@ -40,9 +40,9 @@ SETTLED = 50
 #: Directions at an angle below this to a space are taken to lie in it; where none does and there
 #: must be some, those below the wider one.
 ANGLE, WIDER_ANGLE = 1e-9, 1e-7
-#: Eigenvalues closer than this, relative to the largest, are looked at closely, where all others
-#: make up at least such a share.
-NEAR, MOSTLY_APART = 1e-3, 0.5
+#: Eigenvalues closer than this, relative to the largest, are looked at closely, or those closer
+#: than the larger number where that is not enough; if all others make up at least such a share.
+NEARLY_THE_SAME, NEAR, MOSTLY_APART = 1e-6, 1e-3, 0.5
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
 
@@ -150,7 +150,7 @@ def counted_clusters(form: SchurForm, driven: int) -> list[Cluster] | None:
     be as close to the others as they like. None where the numbers differ, or that takes as long.
     """
     try:
-        for near in (0.0, NEAR):
+        for near in (NEARLY_THE_SAME, NEAR):
             apart = form._replace(overlap=None) if driven == len(form.T) else form
             found = _judged_apart(apart, near) if form.split and len(form.T) else None
             if found is not None and sum(k.rank for k in found) == driven:
@@ -236,13 +236,11 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
 
     _, T, Z, C, norm, overlap, _, _ = form
     size, values, separation = len(T), _diagonal_values(T), norm
-    near = np.zeros(size, bool)
-    if closest > 0:
-        gap = np.abs(values[:, None] - values)
-        gap[np.diag_indices(size)] = np.inf
-        near = gap.min(axis=1) <= closest * float(np.abs(values).max())
+    gap = np.abs(values[:, None] - values)
+    gap[np.diag_indices(size)] = np.inf
+    near = gap.min(axis=1) <= closest * float(np.abs(values).max())
     apart = size - int(np.count_nonzero(near))
-    if apart < MOSTLY_APART * size or (closest > 0 and apart == size):
+    if apart < MOSTLY_APART * size:
         return None
     R = np.zeros((apart, size - apart))
     if apart < size:
@@ -336,13 +334,10 @@ def _judged_closely(
         # single members may be conditioned as badly as can be: all together are as they stand apart
         others += pair.projector * excited / max(pair.separation, TINY)
     blur = EPS * norm * (blur_of(values[single], (condition * excitation)[single]) + others)
-    doubt, chosen = DISC * size**0.5 + 10 * blur, (values, excitation, radius, disc)
-    own, excited_by, within, wide = (figure[single] for figure in chosen)
-    for mode, known in zip(
-        _single_modes(own, excited_by, within, doubt), wide <= most, strict=True
-    ):
-        found.append(mode._replace(clear=mode.clear and bool(known)))
-    return found
+    doubt = DISC * size**0.5 + 10 * blur
+    modes = _single_modes(values[single], excitation[single], radius[single], doubt)
+    known = (disc[single] <= most).tolist()
+    return found + [m._replace(clear=m.clear and k) for m, k in zip(modes, known, strict=True)]
 
 
 def clearly_driven(A: Floats, C: Floats) -> bool:
