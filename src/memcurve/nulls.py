@@ -220,7 +220,8 @@ def erdos_renyi(
     if kinds.is_one:
         codes = rng.choice(cells, len(edges.weights), replace=False)
     else:
-        require_room(_CELL * cells, f"sorting the {cells:,} cells of A into classes")
+        what = f"`network` is too large for this: sorting the {cells:,} cells of A into classes"
+        require_room(_CELL * cells, what, "Leave out `blocks` and `positions`, or take `rewire`.")
         kind = kinds(*ends(np.arange(cells)))
         order = np.argsort(kind, kind="stable")
         found, count = np.unique(kinds(edges.source, edges.target), return_counts=True)
@@ -294,8 +295,8 @@ class _Edges(NamedTuple):
         free = self_loops == "free"
         stays = np.zeros(len(source), dtype=bool) if free else source == target
         fixed = (source[stays], entries.data[stays])
-        moving = (part[~stays] for part in (source, target, entries.data))
-        return cls(subject, *moving, fixed, free)
+        source, target, weights = source[~stays], target[~stays], entries.data[~stays]
+        return cls(subject, source, target, weights, fixed, free)
 
     @property
     def size(self) -> int:
@@ -326,9 +327,7 @@ class _Kinds(NamedTuple):
     limits: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, edges: _Edges, blocks: Any = None, positions: Any = None, bins: int = 1
-    ) -> _Kinds:
+    def of(cls, edges: _Edges, blocks: Any = None, positions: Any = None, bins: int = 1) -> _Kinds:
         block, count, limits = None, 1, np.zeros(0)
         if blocks is not None:
             names, block = np.unique(np.asarray(blocks), return_inverse=True)
@@ -472,7 +471,7 @@ def _lengths(positions: NDArray[np.float64], source: Places, target: Places) -> 
 def _sign(weights: NDArray[Any]) -> NDArray[np.float64]:
     if np.iscomplexobj(weights):
         raise ValueError("`network` must have real weights to have signs, got complex ones.")
-    return np.sign(weights)
+    return np.asarray(np.sign(weights))
 
 
 def _shuffled_within(groups: Places, rng: np.random.Generator) -> Places:

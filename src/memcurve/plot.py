@@ -42,6 +42,9 @@ _AXES = {
 _CURVE = ("lags", "values", "bands", "kind")
 _PROFILE = ("levels", "totals", "marks")
 _CAPACITY = ("by_degree", "total_error", "rank")
+_AMONG_NULLS = ("standings", "quantities", "nulls")
+#: Standard deviations beyond which an axis of them is logarithmic.
+_FAR = 12.0
 
 
 def curves(
@@ -251,6 +254,65 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     return _labelled(ax, "", "capacity", 4, grid="y")
 
 
+def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw where a network stands among its null models, one row a quantity and null model.
+
+    Parameters
+    ----------
+    result : NullComparison
+        From :func:`memcurve.compare_with_nulls`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib axes
+        Grey dots are draws, in standard deviations from their mean; the diamond is the network.
+        Beside each row: the network, mean and standard deviation of the draws, and the p-value.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.sparse_normal(30, density=0.1, seed=1)
+    >>> found = memcurve.compare_with_nulls(network, draws=9, seed=1, executor="serial")
+    >>> memcurve.plot.among_nulls(found).get_xlabel()
+    'standard deviations from the mean of the draws'
+    """
+    hint = "; memcurve.compare_with_nulls gives one"
+    _require("result", [result], _AMONG_NULLS, "a NullComparison", hint)
+    rows = result.standings
+    ax = _new_axes(9.0, 1.4 + 0.3 * len(rows)) if ax is None else ax
+    drawn = {draws.null: draws.values for draws in result.nulls}
+    colours = dict(zip(drawn, itertools.cycle(COLOURS), strict=False))
+    jitter, furthest = np.random.default_rng(0), 4.0
+    for place, row in enumerate(rows):
+        values = drawn[row.null][:, result.quantities.index(row.quantity)]
+        values = values[np.isfinite(values)]
+        scores = (values - row.mean) / row.spread if row.spread > 0 else np.zeros(len(values))
+        heights = place + jitter.uniform(-0.22, 0.22, len(values))
+        style: dict[str, Any] = {"color": "0.6", "ms": 2.5, "alpha": 0.5}
+        ax.plot(scores, heights, "o", label=None if place else "draws", **style)
+        own = row.z if np.isfinite(row.z) else np.nan
+        name = None if place else "network"
+        ax.plot([own], [place], "D", color=colours[row.null], ms=6.5, label=name)
+        furthest = float(np.nanmax([furthest, abs(own), *np.abs(scores)]))
+        told = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.p:.2g}"
+        across: Any = ("axes fraction", "data")
+        ax.annotate(told, (1.01, place), xycoords=across, va="center", fontsize=8)
+    furthest *= 1.15
+    if furthest > _FAR:
+        ax.set_xscale("symlog", linthresh=3.0)
+        ticks = [t for t in (3, 10, 30, 100, 300, 1000) if t < furthest]
+        ticks = [*(-t for t in reversed(ticks)), 0, *ticks]
+        ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
+        ax.minorticks_off()
+    ax.set_xlim(-furthest, furthest)
+    ax.axvline(0, color=COLOURS[6], lw=0.8)
+    ax.set_yticks(range(len(rows)), [_plain(f"{row.null}: {row.quantity}") for row in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    return _labelled(ax, "standard deviations from the mean of the draws", "", 2, grid="x")
+
+
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
     figure: Any = ax.figure
@@ -302,15 +364,15 @@ def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any 
     return ax
 
 
-def _new_axes() -> Axes:
+def _new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
     """Axes of a new figure, which notebooks show; elsewhere it needs no display."""
     from matplotlib.figure import Figure
 
     if not is_notebook():
-        return Figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
+        return Figure(figsize=(width, height), layout="constrained").add_subplot()
     import matplotlib.pyplot as plt  # whose figures are shown when a cell ends, and closed
 
-    return plt.figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
+    return plt.figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
 def _interval(result: Any) -> str | None:

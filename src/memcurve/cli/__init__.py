@@ -11,6 +11,7 @@ from cyclopts import App
 
 from memcurve.cli.audit import audit
 from memcurve.cli.compare import compare
+from memcurve.cli.connectome import connectome
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.explore import explore
@@ -28,7 +29,7 @@ app = App(
     help_format="plaintext",
     version=__version__,
 )
-for _command in (audit, curve, compare, data, explore, paper, sweep):
+for _command in (audit, curve, compare, connectome, data, explore, paper, sweep):
     app.command(_command)
 
 
