@@ -41,6 +41,9 @@ MADE: dict[type, Any] = {
     ),
     memcurve.Capacity: lambda folder: memcurve.capacity_from_data(STATES, INPUT, washout=50),
     memcurve.Sweep: swept,
+    memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
+        NETWORK, draws=2, seed=1, executor="serial"
+    ),
     type(memcurve.check_recording(STATES, INPUT)): lambda folder: memcurve.check_recording(
         STATES, INPUT
     ),
@@ -132,6 +135,7 @@ TAKES_A_NETWORK = {
     "reduced": {"noise": 0.1},
     "structural_rank": {},
     "audit": {"estimates": False},
+    "compare_with_nulls": {"nulls": "shuffle", "draws": 1, "seed": 1, "executor": "serial"},
 }
 
 

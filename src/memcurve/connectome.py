@@ -45,7 +45,7 @@ from memcurve.sweeping.store import Row, Store, canonical
 USUAL_RADIUS = 0.9
 #: Decimals to which memories are compared: what is computed twice agrees to more than these.
 _DECIMALS = 8
-#: Share of comparisons by chance in which some quantity may stand out.
+#: The chance that some quantity stands out where no null model is wrong.
 _LEVEL = 0.05
 #: Levels of noise unless others are given.
 USUAL_NOISE = (1e-3, 1e-6)
@@ -67,9 +67,13 @@ class Standing(NamedTuple):
     z : float
         Effect size (observed − mean) / spread; infinite where all draws agree on another value.
     p : float
-        Two-sided p-value: the share of all, draws and network, that are at least as far from their
-        common mean as the network is. Under the null model it is at most α with a probability of at
-        most α; its resolution is 1 / (draws + 1).
+        Two-sided p-value of this quantity alone, by its place: twice the share of all, draws and
+        network, that have no more, or no less. On each side its resolution is 1 / (draws + 1).
+    adjusted : float
+        The p-value where all quantities are looked at: the share of all, draws and network, in
+        which some quantity is as many standard deviations from the mean of all (Westfall and Young
+        1993). Its resolution is 1 / (draws + 1), and under the null model the chance that it is at
+        most α for any quantity is at most α.
     below, above : int
         How many draws have less, and more.
     draws : int
@@ -83,27 +87,44 @@ class Standing(NamedTuple):
     spread: float
     z: float
     p: float
+    adjusted: float
     below: int
     above: int
     draws: int
 
     @classmethod
-    def of(cls, null: str, quantity: str, observed: float, drawn: Floats) -> Standing:
+    def of(
+        cls, null: str, quantity: str, observed: float, drawn: Floats, adjusted: float = math.nan
+    ) -> Standing:
         """Compare a number with those drawn; NaN is not known."""
         values = np.round(drawn[np.isfinite(drawn)], _DECIMALS)
         own, count = round(observed, _DECIMALS), len(values)
         if not (count and math.isfinite(observed)):
             unknown = math.nan
-            return cls(null, quantity, observed, unknown, unknown, unknown, unknown, 0, 0, count)
+            return cls(
+                null, quantity, observed, unknown, unknown, unknown, unknown, unknown, 0, 0, count
+            )
         mean, spread = float(values.mean()), float(values.std(ddof=1)) if count > 1 else math.nan
         away = own - mean
         z = away / spread if spread else math.copysign(math.inf, away) if away else 0.0
-        together = np.append(values, own)
-        # exchangeable under the null model, as the mean is that of all
-        distance = np.round(np.abs(together - together.mean()), _DECIMALS)
-        p = float(np.mean(distance >= distance[-1]))
         below, above = int(np.sum(values < own)), int(np.sum(values > own))
-        return cls(null, quantity, observed, mean, spread, z, p, below, above, count)
+        p = min(1.0, 2 * (count + 1 - max(below, above)) / (count + 1))
+        return cls(null, quantity, observed, mean, spread, z, p, adjusted, below, above, count)
+
+
+def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
+    """P-values of all quantities that take into account that there are several, see `Standing`.
+
+    Rows of ``drawn`` are draws. Each, and the network, is measured against the mean of all: under
+    the null model none of them is special.
+    """
+    together = np.round(np.vstack([observed, drawn]), _DECIMALS)
+    together = together[~np.isnan(together).all(axis=1)]
+    mean, spread = np.nanmean(together, axis=0), np.nanstd(together, axis=0)
+    distance = np.abs(together - mean) / np.where(spread > 0, spread, 1.0)
+    distance = np.round(np.nan_to_num(distance), _DECIMALS)
+    found = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
+    return np.where(np.isnan(observed), math.nan, found)
 
 
 @dataclass(frozen=True)
@@ -158,7 +179,7 @@ class NullComparison(Result):
     FORMAT: ClassVar[str] = "memcurve.NullComparison/1"
     DERIVED: ClassVar[tuple[str, ...]] = ("sentence", "standings")
     HEADER: ClassVar[tuple[str, ...]] = (
-        "null", "quantity", "network", "nulls", "±", "z", "p", "below", "above",
+        "null", "quantity", "network", "nulls", "±", "z", "below", "p", "adjusted",
     )  # fmt: skip
 
     network: str
@@ -175,20 +196,22 @@ class NullComparison(Result):
     @property
     def standings(self) -> list[Standing]:
         """Where the network stands, by null model and quantity."""
-        return [
-            Standing.of(draws.null, quantity, float(self.observed[k]), draws.values[:, k])
-            for draws in self.nulls
-            for k, quantity in enumerate(self.quantities)
-        ]
+        found = []
+        for draws in self.nulls:
+            adjusted = adjusted_p_values(self.observed, draws.values).tolist()
+            for k, quantity in enumerate(self.quantities):
+                own, drawn = float(self.observed[k]), draws.values[:, k]
+                found.append(Standing.of(draws.null, quantity, own, drawn, adjusted[k]))
+        return found
 
     @property
     def threshold(self) -> float:
-        """The p-value up to which a quantity stands out: 0.05, divided by all that are compared."""
-        return _LEVEL / max(1, len(self.nulls) * len(self.quantities))
+        """The adjusted p-value up to which a quantity stands out: 0.05 by number of null models."""
+        return _LEVEL / len(self.nulls)
 
     @property
     def can_tell(self) -> bool:
-        """Whether there are draws enough for a p-value as small as :attr:`threshold`."""
+        """Whether there are draws enough for an adjusted p-value of :attr:`threshold`."""
         return all(1 / (len(draws.values) + 1) <= self.threshold for draws in self.nulls)
 
     @property
@@ -208,16 +231,17 @@ class NullComparison(Result):
         word = ""
         if self.can_tell:
             more = "more" if s.observed > s.mean else "less"
-            word = f"{more} than by chance " if s.p <= self.threshold else "as by chance "
+            stands_out = s.adjusted <= self.threshold
+            word = f"{more} than by chance " if stands_out else "within chance "
         drawn = f"{_number(s.mean)} ± {s.spread:.2g}"
-        return f"{s.quantity} is {word}({_number(s.observed)}, draws {drawn}, p = {s.p:.2g})"
+        return f"{s.quantity} is {word}({_number(s.observed)}, draws {drawn})"
 
     def table(self) -> list[tuple[str, ...]]:
         """Rows of text under :attr:`HEADER`."""
         return [
             (
                 s.null, s.quantity, _number(s.observed), _number(s.mean), f"{s.spread:.2g}",
-                _effect(s.z), f"{s.p:.3g}", str(s.below), str(s.above),
+                _effect(s.z), str(s.below), f"{s.p:.2g}", f"{s.adjusted:.2g}",
             )
             for s in self.standings
         ]  # fmt: skip
@@ -339,7 +363,7 @@ def compare_with_nulls(
         Null models of :data:`memcurve.nulls.NULLS`, each with its options if there are any:
         ``["rewire", ("blocks", {"blocks": classes})]``.
     draws : int
-        Draws of each. The p-value has a resolution of 1 / (draws + 1).
+        Draws of each. Adjusted p-values have a resolution of 1 / (draws + 1).
     noise : float or sequence of float
         Standard deviations of errors in the states, relative to input of unit variance.
     seed : int
@@ -535,9 +559,9 @@ def _entries(A: Any) -> Any:
 
 def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
     """What the draws do not tell."""
-    count = len(result.standings)
-    text = f"{count} p-values are told, none of them corrected for their number: what stands out "
-    text += f"has p ≤ {result.threshold:.2g} (0.05 / {count})"
+    text = "p is of one quantity alone; adjusted takes into account that there are "
+    text += f"{len(result.quantities)}. What stands out has adjusted ≤ {result.threshold:.2g}"
+    text += f" (0.05 / {len(result.nulls)} null models)" * (len(result.nulls) > 1)
     if not result.can_tell:
         needed = math.ceil(1 / result.threshold) - 1
         text += f"; {draws} draws cannot show that, {needed} could"

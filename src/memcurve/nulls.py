@@ -400,18 +400,18 @@ class _Walk:
         return moved / count
 
     def _round(self, number: int) -> int:
-        """One move of disjoint groups; returns how many edges changed."""
+        """One move of disjoint groups; returns how many edges are new."""
         width, by_kind = 2 + number % 2, not self._kinds.is_one and number % 4 > 1
         chosen = self._groups(width, by_kind)
         if not chosen.shape[1]:
             return 0
         fixed, before = self._fixed[chosen], self._moving[chosen]
         if width == 2:
-            after, lazy = before[::-1], self._rng.random(chosen.shape[1]) < 0.5
+            lazy, steps = self._rng.random(chosen.shape[1]) < 0.5, np.array([[1], [0]])
         else:
             turn = self._rng.integers(3, size=chosen.shape[1])
-            steps = (np.arange(3)[:, None] + turn) % 3
-            after, lazy = np.take_along_axis(before, steps, axis=0), turn == 0
+            lazy, steps = turn == 0, (np.arange(3)[:, None] + turn) % 3
+        after, given_by = (np.take_along_axis(x, steps, axis=0) for x in (before, fixed))
         allowed = ~lazy & ~self._in_the_way(chosen, fixed, after)
         if not self._loops_are_free:
             allowed &= (fixed != after).all(axis=0)
@@ -419,7 +419,8 @@ class _Walk:
             old, new = (np.sort(self._kind(fixed, moving), axis=0) for moving in (before, after))
             allowed &= (old == new).all(axis=0)
         self._moving[chosen[:, allowed]] = after[:, allowed]
-        return int(np.count_nonzero((after != before)[:, allowed]))
+        # edges of one node that change places are the same edges
+        return int(np.count_nonzero(((after != before) & (fixed != given_by))[:, allowed]))
 
     def _kind(self, fixed: Places, moving: Places) -> Places:
         return self._kinds(moving, fixed) if self._turned else self._kinds(fixed, moving)

@@ -268,7 +268,8 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib axes
         Grey dots are draws, in standard deviations from their mean; the diamond is the network.
-        Beside each row: the network, mean and standard deviation of the draws, and the p-value.
+        Beside each row: the network, mean and standard deviation of the draws, and the
+        adjusted p-value.
 
     Examples
     --------
@@ -296,7 +297,7 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
         name = None if place else "network"
         ax.plot([own], [place], "D", color=colours[row.null], ms=6.5, label=name)
         furthest = float(np.nanmax([furthest, abs(own), *np.abs(scores)]))
-        told = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.p:.2g}"
+        told = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
         across: Any = ("axes fraction", "data")
         ax.annotate(told, (1.01, place), xycoords=across, va="center", fontsize=8)
     furthest *= 1.15

@@ -100,7 +100,7 @@ def connectome(
         erdos_renyi, blocks (rewire that keeps the edges between --blocks), spatial (rewire that
         keeps the lengths of edges by --positions).
     draws
-        Draws of each; p-values have a resolution of 1 / (draws + 1).
+        Draws of each; adjusted p-values have a resolution of 1 / (draws + 1).
     noise
         Standard deviations of errors of reading, relative to input of unit variance. Default: 1e-3
         and 1e-6.

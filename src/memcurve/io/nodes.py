@@ -61,26 +61,27 @@ class NodeTable:
 
     def places(self, condition: str, labels: Sequence[str]) -> list[int]:
         """Those of the nodes in ``labels`` for which a condition holds, by their places there."""
-        known = {label: place for place, label in enumerate(labels)}
-        found = [node_place(name, known) for name in self.where(condition)]
-        if not (places := [place for place in found if place is not None]):
+        known, wanted = self._places(labels), self.where(condition)
+        places = [known[name] for name in wanted if name in known]
+        if not places:
             raise NetworkFileError(
-                f"{self.file}: none of the {len(found)} nodes with {condition} is in the network, "
+                f"{self.file}: none of the {len(wanted)} nodes with {condition} is in the network, "
                 f"whose nodes are called {labels[0]!r} …; name them alike."
             )
         return places
 
     def entries(self, column: str, labels: Sequence[str]) -> list[str]:
         """A column in the order of ``labels``, empty for nodes that the table has not."""
-        known = dict(zip(self.names, self._column(column), strict=True))
-        places = {name: place for place, name in enumerate(self.names)}
-        found = [node_place(label, places) for label in labels]
-        if all(place is None for place in found):
+        found, known = [""] * len(labels), self._places(labels)
+        if not known:
             raise NetworkFileError(
                 f"{self.file}: has none of the nodes of the network, {labels[0]!r} …; name them "
                 f"alike."
             )
-        return ["" if place is None else known[self.names[place]] for place in found]
+        for name, entry in zip(self.names, self._column(column), strict=True):
+            if name in known:
+                found[known[name]] = entry
+        return found
 
     def numbers(self, columns: Sequence[str], labels: Sequence[str]) -> Floats:
         """Columns of numbers, such as positions, one row for each of ``labels``."""
@@ -97,6 +98,12 @@ class NodeTable:
                     )
                 values[row, k] = number
         return values
+
+    def _places(self, labels: Sequence[str]) -> dict[str, int]:
+        """Where in ``labels`` the nodes of the table stand, by their names here."""
+        among = {label: place for place, label in enumerate(labels)}
+        found = {name: node_place(name, among) for name in self.names}
+        return {name: place for name, place in found.items() if place is not None}
 
     def _column(self, name: str) -> tuple[str, ...]:
         if name not in self.columns:
