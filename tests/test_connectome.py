@@ -159,10 +159,10 @@ def test_sentence_and_threshold() -> None:
         return NullComparison(*about, ("usable at 0.001",), np.array([observed]), drawn)
 
     assert made(4.0, 99).sentence.startswith(
-        "worm: against 99 draws of rewire usable at 0.001 is less than by chance (4, draws 9.9"
+        "worm: against 99 draws of rewire less than by chance in usable at 0.001 (4, draws 9.9"
     )
-    assert "is more than by chance" in made(16.0, 99).sentence
-    assert "is within chance" in made(10.2, 99).sentence
+    assert "more than by chance in" in made(16.0, 99).sentence
+    assert made(10.2, 99).sentence.endswith("within chance in usable at 0.001.")
     assert made(4.0, 9).sentence.endswith("too few draws to tell any of it from chance.")
     assert not made(4.0, 18).can_tell
     assert made(4.0, 19).can_tell  # 1/20 is 0.05

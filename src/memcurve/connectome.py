@@ -219,22 +219,27 @@ class NullComparison(Result):
         """What was found, in one sentence computed from the draws."""
         parts = []
         for draws in self.nulls:
-            told = [self._said(s) for s in self.standings if s.null == draws.null]
+            listed: dict[str, list[str]] = {}
+            for s in self.standings:
+                if s.null == draws.null:
+                    verdict, words = self._judged(s)
+                    listed.setdefault(verdict, []).append(words)
+            told = [f"{verdict}{', '.join(words)}" for verdict, words in listed.items()]
             parts.append(f"against {len(draws.values)} draws of {draws.null} {', '.join(told)}")
         few = "" if self.can_tell else "; these are too few draws to tell any of it from chance"
         return f"{self.network}: {'; '.join(parts)}{few}."
 
-    def _said(self, s: Standing) -> str:
-        """Where the network stands in one quantity, in words."""
+    def _judged(self, s: Standing) -> tuple[str, str]:
+        """Where the network stands in one quantity, in words, and with which numbers."""
         if math.isnan(s.p):
-            return f"{s.quantity} is not known"
-        word = ""
-        if self.can_tell:
-            more = "more" if s.observed > s.mean else "less"
-            stands_out = s.adjusted <= self.threshold
-            word = f"{more} than by chance " if stands_out else "within chance "
-        drawn = f"{_number(s.mean)} ± {s.spread:.2g}"
-        return f"{s.quantity} is {word}({_number(s.observed)}, draws {drawn})"
+            return "not known: ", s.quantity
+        numbers = f"{s.quantity} ({_number(s.observed)}, draws {_number(s.mean)} ± {s.spread:.2g})"
+        if not self.can_tell:
+            return "", numbers
+        if s.adjusted > self.threshold:
+            return "within chance in ", s.quantity
+        more = "more" if s.observed > s.mean else "less"
+        return f"{more} than by chance in ", numbers
 
     def table(self) -> list[tuple[str, ...]]:
         """Rows of text under :attr:`HEADER`."""
