@@ -314,6 +314,23 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "standard deviations from the mean of the draws", "", 2, grid="x")
 
 
+def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the total memory of a :class:`memcurve.ScaleProfile` against the scale of the input.
+
+    The dashed line is the exact memory of the linear network that it is for small inputs.
+    """
+    ax = _new_axes() if ax is None else ax
+    style: dict[str, Any] = {"color": COLOURS[0], "marker": "o", "ms": 3.5, "lw": 1.8}
+    name = _plain(profile.model)
+    ax.errorbar(profile.scales, profile.totals, yerr=profile.errors, label=name, **style)
+    if profile.limit is not None:
+        text = f"small inputs, exact: {profile.limit.total:.4g}"
+        ax.axhline(profile.limit.total, color=COLOURS[6], lw=1, ls="--", label=text)
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    return _labelled(ax, "scale of the input", "total memory")
+
+
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
     figure: Any = ax.figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,13 +18,44 @@ from memcurve.auditing.usable import usable_memory
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
 from memcurve.inputs import processes_for
+from memcurve.measuring import Dossier, dossier
+from memcurve.measuring.models import Model, is_driven
 from memcurve.memory import ask
 from memcurve.network import LinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.noise import noise_of
 from memcurve.notes import Note
 from memcurve.progress import Progress, listening
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.question import Question
+
+
+@overload
+def audit(
+    network: Model | NonlinearNetwork,
+    *,
+    input: Any = None,
+    noise: Any = None,
+    seed: int = 1,
+    progress: Progress = None,
+) -> Dossier: ...
+
+
+@overload
+def audit(
+    network: Any = None,
+    *,
+    claimed: float | str | None = None,
+    k_max: int | None = None,
+    samples: int | None = None,
+    ridge: float | None = None,
+    input_variance: float | None = None,
+    input: Any = None,
+    noise: Any = None,
+    seed: int = 1,
+    estimates: bool = True,
+    progress: Progress = None,
+) -> Audit: ...
 
 
 def audit(
@@ -40,7 +71,7 @@ def audit(
     seed: int = 1,
     estimates: bool = True,
     progress: Progress = None,
-) -> Audit:
+) -> Audit | Dossier:
     """What a network's memory really is, and what a number that was claimed for it means.
 
     Where less than a tenth of the rank can be used, under the noise given or else with states of 12
@@ -50,7 +81,10 @@ def audit(
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network; by default the paper's sparse normal one: 100 nodes, density 0.1, spectral
-        radius 0.9.
+        radius 0.9. What is not linear, a :class:`memcurve.NonlinearNetwork`, a torch module with
+        gates, a function or one of :mod:`memcurve.models`, is driven and measured instead: the
+        result is a :class:`memcurve.Dossier`, for which only ``input``, ``noise``, ``seed`` and
+        ``progress`` matter.
     claimed : float or str, optional
         A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
         says more than 98.7. The audit tells which convention or artefact gives this number.
@@ -88,6 +122,14 @@ def audit(
     given = noise_of(noise)
     if given is not None and given.is_family:
         raise ValueError("`noise` must be a single level for an audit, got a sequence.")
+    if is_driven(network):
+        if known:
+            raise ValueError(
+                "`claimed` is judged for linear networks; memcurve.measure gives the memory of one "
+                "that is driven, and memcurve.as_network its linear network for small inputs."
+            )
+        level = 0.0 if given is None else float(given.levels[0])
+        return dossier(network, input=input, noise=level, seed=seed, progress=progress)
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)

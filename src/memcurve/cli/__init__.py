@@ -15,6 +15,7 @@ from memcurve.cli.connectome import connectome
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.explore import explore
+from memcurve.cli.measure import measure
 from memcurve.cli.options import Verbose
 from memcurve.cli.paper import paper
 from memcurve.cli.process import EXIT_CODES, UsageError, exit_code
@@ -29,7 +30,7 @@ app = App(
     help_format="plaintext",
     version=__version__,
 )
-for _command in (audit, curve, compare, connectome, data, explore, paper, sweep):
+for _command in (audit, curve, compare, connectome, data, measure, explore, paper, sweep):
     app.command(_command)
 
 
