@@ -47,6 +47,7 @@ MADE: dict[type, Any] = {
     memcurve.ScaleProfile: lambda folder: memcurve.measure_scales(
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
     ),
+    memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
     memcurve.Sweep: swept,
     memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
         NETWORK, draws=2, seed=1, executor="serial"

@@ -39,6 +39,8 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.io import load_network as load_network
     from memcurve.io import load_nodes as load_nodes
     from memcurve.io import save_network as save_network
+    from memcurve.literature import JudgedClaim as JudgedClaim
+    from memcurve.literature import judge_claim as judge_claim
     from memcurve.measuring import Dossier as Dossier
     from memcurve.measuring import ScaleProfile as ScaleProfile
     from memcurve.measuring import measure as measure
@@ -81,6 +83,7 @@ _NAMES = {
         "ModelError RankWarning RecordingWarning UncertainResultError UnstableNetworkError"
     ),
     "memcurve.io": "load_matrix load_network load_nodes save_network",
+    "memcurve.literature": "JudgedClaim judge_claim",
     "memcurve.measuring": "Dossier ScaleProfile measure measure_scales models",
     "memcurve.memory": (
         "controllable_spectrum fisher_curve forecasting_curve memory_curve noise_profile rank "

@@ -331,6 +331,19 @@ def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "scale of the input", "total memory")
 
 
+def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the points of a :class:`memcurve.JudgedClaim`: what was computed then, what is true."""
+    ax = _new_axes() if ax is None else ax
+    places = np.arange(len(claim.points))[::-1]
+    then, true = ([getattr(point, name) for point in claim.points] for name in ("then", "true"))
+    ax.hlines(places, then, true, color="0.75", lw=2, zorder=1)
+    ax.scatter(then, places, color=COLOURS[1], s=36, label="as it was computed", zorder=2)
+    ax.scatter(true, places, color=COLOURS[0], s=36, marker="D", label="true", zorder=3)
+    ax.set_yticks(places, [_plain(point.label) for point in claim.points])
+    ax.margins(y=0.15)
+    return _labelled(ax, f"memory ({claim.name}: {claim.word})", "", columns=2, grid="x")
+
+
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
     figure: Any = ax.figure

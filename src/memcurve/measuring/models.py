@@ -268,7 +268,7 @@ class Torch(Model):
         self._is_cell = hasattr(module, "hidden_size") and type(module).__name__.endswith("Cell")
 
     def run(self, inputs: Floats) -> Floats:
-        torch = optional("torch", "this model", "arrays")
+        torch = optional("torch", "this model", "torch")
         first = next(self.module.parameters(), torch.zeros(()))
         z = torch.as_tensor(inputs, dtype=first.dtype, device=first.device)
         training, kept = self.module.training, list[Any]()
