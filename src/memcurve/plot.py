@@ -267,7 +267,8 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib axes
-        Grey dots are draws, in standard deviations from their mean; the diamond is the network.
+        Grey dots are draws, in standard deviations from their mean; the diamond is the network, an
+        arrow where all draws agree on another value.
         Beside each row: the network, mean and standard deviation of the draws, and the
         adjusted p-value.
 
@@ -308,6 +309,11 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
         ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
         ax.minorticks_off()
     ax.set_xlim(-furthest, furthest)
+    for place, row in enumerate(rows):
+        if np.isinf(row.z):  # all draws agree, on another value
+            side, sign = (0.98, ">") if row.z > 0 else (0.02, "<")
+            style = {"color": colours[row.null], "transform": ax.get_yaxis_transform()}
+            ax.plot([side], [place], sign, ms=8, **style)
     ax.axvline(0, color=COLOURS[6], lw=0.8)
     ax.set_yticks(range(len(rows)), [_plain(f"{row.null}: {row.quantity}") for row in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
