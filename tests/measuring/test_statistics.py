@@ -62,7 +62,7 @@ def test_precision_asked_is_precision_reached_at_a_fair_price() -> None:
         known = curve.diagnostics
         # errors fall with the square root of the rows, of which there are never fewer than these
         needed = known["rows"] * (curve.total_error / 0.05) ** 2
-        least = max(run.LEAST_ROWS, run.ROWS_A_STATE * known["states"], 4 * len(curve))
+        least = max(run.LEAST_ROWS, run.ROWS_A_STATE * known["states"], run.ROWS_A_LAG * len(curve))
         price.append(known["steps"] / max(needed, least))
     print(f"reached {np.mean(np.array(off) <= 0.05):.3f}; steps against the best in hindsight: "
           f"median {np.median(price):.2f}, largest {max(price):.2f}")  # fmt: skip

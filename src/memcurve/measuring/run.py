@@ -29,8 +29,8 @@ from memcurve.notes import Note
 from memcurve.progress import Listener, Progress, listening
 from memcurve.result import Floats
 
-#: Rows a state of the first look; fewer, and the interval is too narrow.
-ROWS_A_STATE, LEAST_ROWS = 20, 2000
+#: Rows a state, a lag, and in all of the first look; fewer, and the interval is too narrow.
+ROWS_A_STATE, ROWS_A_LAG, LEAST_ROWS = 20, 4, 2000
 #: The rows grow at least and at most by so much from one look to the next.
 LEAST_GROWTH, MOST_GROWTH = 1.3, 8.0
 #: Rows beyond those predicted, since the prediction has an error of its own.
@@ -314,7 +314,7 @@ def _until_precise(
     tell: Listener,
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
-    wanted: float = max(LEAST_ROWS, ROWS_A_STATE * bench.states, 4 * bench.lags)
+    wanted: float = max(LEAST_ROWS, ROWS_A_STATE * bench.states, ROWS_A_LAG * bench.lags)
     room = SHARE_OF_MEMORY * (available_memory() or np.inf) / 8 / bench.states
     curve: MemoryCurve | None = None
     while True:
@@ -334,7 +334,8 @@ def _until_precise(
             curve = bench.curve(**options)
         reached = _width(curve, of)
         tell(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
-        if reached <= precision:
+        few = bench.rows < ROWS_A_LAG * bench.lags  # since there are more lags than at first
+        if reached <= precision and not few:
             return curve, None
         now = time.monotonic()
         growth = np.clip(MARGIN * (reached / precision) ** 2, LEAST_GROWTH, MOST_GROWTH)
@@ -342,6 +343,8 @@ def _until_precise(
         affordable = (until - now) / max(now - began, 1e-9)
         if affordable < LEAST_GROWTH:
             return curve, "the time allowed is spent: give a larger `budget`"
+        if few:
+            growth = max(growth, ROWS_A_LAG * bench.lags / bench.rows)
         wanted = bench.rows * min(growth, affordable)
         if most is not None and bench.steps + bench.lead >= most:
             return curve, "the steps allowed are spent: give more `steps`"
