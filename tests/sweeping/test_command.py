@@ -16,7 +16,7 @@ import pytest
 from command import Command, failed, inside
 from memcurve import Sweep
 from memcurve.sweeping.engine import Counts
-from memcurve.sweeping.run import told, duration
+from memcurve.sweeping.run import duration, told
 
 STUDY = """\
 title = "Does the size matter?"
