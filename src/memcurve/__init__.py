@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.data.capacity import Capacity as Capacity
     from memcurve.data.capacity import capacity_from_data as capacity_from_data
     from memcurve.data.checks import check_recording as check_recording
+    from memcurve.data.estimators import memory_score as memory_score
     from memcurve.data.memory import memory_from_data as memory_from_data
     from memcurve.errors import ModelError as ModelError
     from memcurve.errors import RankWarning as RankWarning
@@ -78,6 +79,7 @@ _NAMES = {
     "memcurve.curve": "MemoryCurve NoiseProfile",
     "memcurve.data.capacity": "Capacity capacity_from_data",
     "memcurve.data.checks": "check_recording",
+    "memcurve.data.estimators": "memory_score",
     "memcurve.data.memory": "memory_from_data",
     "memcurve.errors": (
         "ModelError RankWarning RecordingWarning UncertainResultError UnstableNetworkError"

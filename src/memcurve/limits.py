@@ -136,10 +136,16 @@ def require_room(need: int, what: str, remedy: str) -> None:
         )
 
 
-def require_room_for_columns(states: int, columns: float, what: str) -> None:
-    """Raise a TooLargeError where so many columns of all states, ``what``, cannot fit."""
+def require_room_for_columns(
+    states: int, columns: float, what: str, room: int | None = None
+) -> None:
+    """Raise a TooLargeError where so many columns of all states, ``what``, cannot fit.
+
+    ``room`` is what is available, where that is not the memory of the host.
+    """
     need = int(_ENTRY * states * columns)
-    room = None if need <= _ALWAYS_THERE else available_memory()
+    if room is None:
+        room = None if need <= _ALWAYS_THERE else available_memory()
     if room is not None and need > room:
         raise TooLargeError(
             f"`network` must leave room for {what}, got {states:,} states: about {columns:,.0f} "

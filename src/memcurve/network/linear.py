@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import exact_array, require_finite
 from memcurve.display import table
+from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import Operator
 from memcurve.notes import Note, notes_of
@@ -43,7 +44,7 @@ class Connected:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether A is stored as a scipy sparse array."""
+        """Whether A is stored as a sparse array, of scipy or on a device."""
         return not isinstance(self.A, np.ndarray | Operator)
 
     def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
@@ -97,11 +98,13 @@ class LinearNetwork(Connected):
 
     Parameters
     ----------
-    A : (N, N) array, scipy sparse array or scipy.sparse.linalg.LinearOperator
+    A : (N, N) array, sparse array or scipy.sparse.linalg.LinearOperator, or a function
         Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. The entries
-        are kept as stored: single precision, integers and booleans convert exactly to float64. Of
-        an operator, ``LinearOperator((N, N), matvec=function)``, only products are taken: usable
-        memory and :func:`memcurve.reduced` can be asked.
+        are kept as stored: single precision, integers and booleans convert exactly to float64.
+        Sparse arrays are scipy's, or those of torch, cupy and jax, which stay on their device for
+        usable memory and the rank. Of an operator, ``LinearOperator((N, N), matvec=function)``, or
+        a function x ↦ Ax of vectors like ``C``, only products are taken: usable memory and
+        :func:`memcurve.reduced` can be asked.
     C : (N,) or (N, d) array
         Input mask, one column an input.
     readout : sequence of int or boolean mask, optional
@@ -151,8 +154,12 @@ class LinearNetwork(Connected):
         labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
+        if callable(A) and not isinstance(A, type) and not hasattr(A, "shape"):
+            A = Operator.of_function(A, C)
         matrix = validated_matrix(A)
         size = matrix.shape[0]
+        if isinstance(matrix, DeviceMatrix | Operator):
+            C = mask_on_host(C, matrix.place)
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be a string, got {name!r}.")
         names = None if labels is None else _validated_labels(labels, size)
@@ -222,14 +229,15 @@ class LinearNetwork(Connected):
         C = np.concatenate([C.real, C.imag])
         if isinstance(self.A, Operator):
             return self.A.real_pair(), C
-        blocks = [[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]
+        A: Any = on_host(self.A)
+        blocks = [[A.real, -A.imag], [A.imag, A.real]]
         if not self.is_sparse:
             return np.block(blocks), C
         from scipy.sparse import block_array
 
         A = block_array(blocks, format="csr")
         A.eliminate_zeros()
-        return A, C
+        return self.A.like(A) if isinstance(self.A, DeviceMatrix) else A, C
 
     def simulate(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
         """Drive the network from rest and return the states that can be read.
@@ -288,6 +296,8 @@ class LinearNetwork(Connected):
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
         parts += ["products only"] * isinstance(self.A, Operator)
+        if isinstance(self.A, DeviceMatrix):
+            parts.append(str(self.A.place))
         if self.readout is not None:
             parts.append(f"readout={len(self.readout)} nodes")
         return f"LinearNetwork({', '.join(parts)})"
@@ -300,6 +310,8 @@ def validated_matrix(A: Any, argument: str = "A") -> Any:
 
     if isinstance(A, LinearOperator | Operator):
         matrix: Any = A if isinstance(A, Operator) else Operator(A)
+    elif is_elsewhere(A):
+        matrix = DeviceMatrix.of(A, argument)
     elif sparse.issparse(A):
         given: Any = A
         try:
