@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.memory import structural_rank as structural_rank
     from memcurve.network import LinearNetwork as LinearNetwork
     from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
+    from memcurve.network.ranks import RankRows as RankRows
     from memcurve.noise import Float32 as Float32
     from memcurve.noise import Float64 as Float64
     from memcurve.noise import ObservationNoise as ObservationNoise
@@ -93,6 +94,7 @@ _NAMES = {
     ),
     "memcurve.network": "LinearNetwork",
     "memcurve.network.nonlinear": "NonlinearNetwork",
+    "memcurve.network.ranks": "RankRows",
     "memcurve.noise": "Float32 Float64 ObservationNoise Quantised StateNoise",
     "memcurve.normal_form": "InputNormal input_normal",
     "memcurve.sweeping": "Study Sweep sweep",

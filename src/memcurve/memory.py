@@ -23,7 +23,8 @@ from memcurve.network.graph import (
     separate_parts,
 )
 from memcurve.network.linear import LinearNetwork
-from memcurve.network.operator import Operator, needs_matrix
+from memcurve.network.operator import Operator
+from memcurve.network.places import place_of
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.progress import Progress, listening
 from memcurve.solve.analysis import Analysis, Task
@@ -247,7 +248,8 @@ def noise_profile(
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
-        deviations = Analysis.of(question.network).rough_deviations(question.processes)
+        with place_of(question.network.A).together():
+            deviations = Analysis.of(question.network).rough_deviations(question.processes)
         marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
@@ -402,7 +404,7 @@ def reduced(network: Any, noise: float) -> Reduced:
     task = Task(Question.of(as_network(network), noise=s))
     if not task.is_driven:
         raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), place_of(task.question.network.A).together():
         H, c, reader, error = reduction_of(task)
     large, read = task.question.network, None
     if reader is not None:  # what is read are states, too: y_t = Rξ_t
@@ -452,10 +454,12 @@ def ask_family(
         generator(seed)  # refuses what is no seed
     _require_answers(declared, question)
     task = Task(question)
-    if isinstance(question.network.A, Operator) and not (method == "exact" and is_direct(task)):
-        raise needs_matrix("exact curves, noise in the recursion and other methods")
+    A = question.network.A
+    if isinstance(A, Operator) and not (method == "exact" and is_direct(task)):
+        raise A.needs_matrix("exact curves, noise in the recursion and other methods")
     _require_room(declared, task, options)
-    found = declared.answer(task, seed, options)
+    with place_of(A).together():
+        found = declared.answer(task, seed, options)
     return curves_of(question, found, method=declared.name, seed=seed)
 
 

@@ -83,7 +83,7 @@ class Connected:
             ("inputs", f"{self.inputs:,}"),
         ]
         if isinstance(self.A, Operator):
-            return [*rows, ("storage", f"products only, {self.A.dtype}")]
+            return [*rows, ("storage", f"{self.A.kind}, {self.A.dtype}")]
         filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
         return [
             *rows,
@@ -295,7 +295,7 @@ class LinearNetwork(Connected):
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
-        parts += ["products only"] * isinstance(self.A, Operator)
+        parts += [self.A.kind] if isinstance(self.A, Operator) else []
         if isinstance(self.A, DeviceMatrix):
             parts.append(str(self.A.place))
         if self.readout is not None:
@@ -305,21 +305,36 @@ class LinearNetwork(Connected):
 
 def validated_matrix(A: Any, argument: str = "A") -> Any:
     """A new float64 or complex128 array, dense or csr, square and finite; or products with one."""
-    from scipy import sparse
     from scipy.sparse.linalg import LinearOperator
 
     if isinstance(A, LinearOperator | Operator):
         matrix: Any = A if isinstance(A, Operator) else Operator(A)
     elif is_elsewhere(A):
         matrix = DeviceMatrix.of(A, argument)
-    elif sparse.issparse(A):
+    else:
+        matrix = validated_entries(A, argument)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
+            f"{argument}[i, j] is the weight from node j to node i."
+        )
+    if matrix.shape[0] == 0:
+        raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")
+    return matrix
+
+
+def validated_entries(A: Any, argument: str) -> Any:
+    """A new float64 or complex128 array, dense or csr, finite and of any shape."""
+    from scipy import sparse
+
+    if sparse.issparse(A):
         given: Any = A
         try:
             given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
         except ValueError as error:
             text = f"`{argument}` is a damaged sparse array: {error}; build it anew."
             raise ValueError(text) from None
-        matrix = sparse.csr_array(given)
+        matrix: Any = sparse.csr_array(given)
         entries = exact_array(matrix.data, argument)
         # copies: sorting in place below must not reach the caller's arrays
         places = (matrix.indices.copy(), matrix.indptr.copy())
@@ -329,16 +344,8 @@ def validated_matrix(A: Any, argument: str = "A") -> Any:
         matrix.eliminate_zeros()
         for part in (matrix.data, matrix.indices, matrix.indptr):
             part.flags.writeable = False
-    else:
-        matrix = exact_array(A, argument)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
-            f"{argument}[i, j] is the weight from node j to node i."
-        )
-    if matrix.shape[0] == 0:
-        raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")
-    return matrix
+        return matrix
+    return exact_array(A, argument)
 
 
 def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") -> NDArray[Any]:

@@ -17,16 +17,10 @@ Floats = NDArray[np.float64]
 #: precision. What rounding there is counts in the errors.
 LINEAR = 3e-6
 _SEED = 20230501
-
-
-def needs_matrix(what: str) -> TypeError:
-    """The error where entries of A are needed and only products are there."""
-    return TypeError(
-        f"`A` must be an array or a scipy sparse array for {what}, got products with it only. What "
-        f"can be asked of these: memory_curve(network, noise=…), noise_profile and "
-        f"memcurve.reduced, for errors of reading. Or make the matrix, if it fits: "
-        f"network.replace(A=network.A @ numpy.eye(network.size))."
-    )
+ASKED_OF_PRODUCTS = (
+    "What can be asked of these: memory_curve(network, noise=…), noise_profile and "
+    "memcurve.reduced, for errors of reading."
+)
 
 
 class Operator:
@@ -39,6 +33,8 @@ class Operator:
 
     ndim = 2
     place: Host
+    #: What is there of A, in a word; and whether that is entries.
+    kind, has_entries = "products only", False
 
     def __init__(self, products: Any) -> None:
         self.products, self.place = products, HOST
@@ -88,6 +84,14 @@ class Operator:
         """
         W = X * self.place.put(np.random.default_rng(_SEED).standard_normal(tuple(X.shape)))
         return self.place.lengths(self @ (X + W) - self @ W - self @ X)
+
+    def needs_matrix(self, what: str) -> TypeError:
+        """The error where entries of A are needed."""
+        return TypeError(
+            f"`A` must be an array or a scipy sparse array for {what}, got products with it only. "
+            f"{ASKED_OF_PRODUCTS} Or make the matrix, if it fits: "
+            f"network.replace(A=network.A @ numpy.eye(network.size))."
+        )
 
     def real_pair(self) -> Operator:
         """[[Re A, −Im A], [Im A, Re A]]: real and imaginary parts of states one below the other."""
@@ -149,21 +153,21 @@ class Operator:
         self._checked = True
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
     def __getitem__(self, _: Any) -> Any:
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
     def toarray(self, *_: Any) -> Any:
         """Entries there are none."""
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
     tocsr = tocoo = astype = toarray
 
     @property
     def nnz(self) -> int:
         """Nor are entries counted."""
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
 
 class _Derived(Operator):

@@ -8,6 +8,7 @@ it must, since every look waits for all work before it.
 
 from __future__ import annotations
 
+import contextlib
 from functools import cached_property
 from typing import Any
 
@@ -35,9 +36,28 @@ class Host:
     #: The functions of the library.
     xp: Any = np
 
+    #: Processes on this machine that have as many rows each.
+    sharing = 1
+
     def put(self, x: NDArray[Any]) -> Tall:
-        """An array of the host, here."""
+        """A tall array of the host, here."""
         return x
+
+    def small(self, x: NDArray[Any]) -> Any:
+        """An array of the host that is not tall, here."""
+        return x
+
+    def same(self, x: Any) -> Any:
+        """What small problems come to, the same to the last digit wherever it decides something."""
+        return x
+
+    def here(self, rows: int) -> int:
+        """How many of all rows are here."""
+        return rows
+
+    def together(self) -> contextlib.AbstractContextManager[Any]:
+        """Within this all that have some rows fail, or none."""
+        return contextlib.nullcontext()
 
     def host(self, x: Any) -> NDArray[Any]:
         """An array, or a list of numbers that are here, on the host."""
@@ -84,9 +104,17 @@ class Host:
         """Normal numbers, drawn here."""
         return rng.standard_normal((rows, columns)).astype(dtype)
 
+    def square(self, x: Tall) -> Any:
+        """The squared length of a vector, not looked at yet."""
+        return x @ x
+
     def squares(self, x: Tall) -> Floats:
         """Squared lengths of the columns."""
         return np.asarray(np.einsum("ij,ij->j", x, x), dtype=float)
+
+    def largest(self, x: Tall) -> Any:
+        """The largest number, not looked at yet."""
+        return x.max()
 
     def largest_square(self, x: Tall) -> Any:
         """The squared length of the longest column, not looked at yet."""
@@ -156,6 +184,9 @@ class Device(Host):
         if x.ndim == 2:
             return self.xp.matrix_transpose(self.backend.put(x.T))
         return self.backend.put(x)
+
+    def small(self, x: NDArray[Any]) -> Any:
+        return self.put(x)
 
     def host(self, x: Any) -> NDArray[Any]:
         return to_host(self.xp.stack(x) if isinstance(x, list) else x)

@@ -140,4 +140,5 @@ class LagByLag:
             lags * self._x.shape[1],
             "its Krylov matrix",
             self._place.room,
+            sharing=self._place.sharing,
         )

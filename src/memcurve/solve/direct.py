@@ -350,20 +350,22 @@ def _reduced_by_cost(
     """
     small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
     little = level < LEAST_LISTED * np.sqrt((C**2).sum())
-    if small or tail is None or little or isinstance(A, Operator):
+    if small or tail is None or little or (isinstance(A, Operator) and not A.has_entries):
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
         powers = sums_of_powers(A) if first else None
         return reduced(A, C, level, rows=rows, powers=powers)
     lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
     lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
-    lags = lag_by_lag.lags_needed(tail * level)
+    place = place_of(A)
+    lags = place.same(lag_by_lag.lags_needed(tail * level))
     steps = np.inf
     if rows is None and len(C) > 2 * width:  # the diagonal of R tells how a basis would grow
         lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY)
         lengths = lengths[: len(lengths) // width * width].reshape(-1, width)
         log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
         foreseen = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
+        foreseen = place.same(foreseen)
         steps = foreseen if foreseen > 0 else steps  # nothing is foreseen where numbers overflow
     product, entry = PRODUCT * A.nnz, ENTRY * len(C)
     by_steps = steps * (2 * product + steps * ARNOLDI * entry)
@@ -372,15 +374,19 @@ def _reduced_by_cost(
     if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
         lag_by_lag.require_room(lags)
         with contextlib.suppress(UncertainResultError):
-            found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT)
+            found = place.same(lag_by_lag.finished(tail * level, int(2 * lags) + PILOT))
             if found.rounding <= LISTED_ROUNDING * level:
                 read = len(C) if rows is None else len(rows)
                 return Listed(found.R, width, level, found.rounding, found.beyond, read)
     else:
-        most, room = min(steps, MOST_DIRECTIONS), place_of(A).room
-        require_room_for_columns(len(C), most, "a basis of its states", room)
+        _require_room(place, len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag
     return reduced(A, C, level, rows=rows, powers=powers)
+
+
+def _require_room(place: Host, size: int, columns: float, what: str) -> None:
+    """Raise a TooLargeError where so many columns do not fit."""
+    require_room_for_columns(place.here(size), columns, what, place.room, sharing=place.sharing)
 
 
 def reduced(
@@ -422,13 +428,17 @@ def reduced(
             new = H[before + j - k, j] if before + j - k < basis.count else 0.0
             log_new += np.log(new) / C.shape[1] if new else 0.0
             history.append(log_new)
-        k += taken
-        seen = k >= ENOUGH_TO_SEE > k - taken
-        if seen and _steps_needed(history, log_enough) > 1.2 * most:
-            break
+        history[k:] = place.same(history[k:])
+        log_new, k = history[-1], k + taken
+        if k >= ENOUGH_TO_SEE > k - taken:
+            steps = _steps_needed(history, log_enough)
+            if steps > 1.2 * most:
+                break
+            basis.require_room(min(steps, most))
         if k == basis.count or (k >= look and log_new <= log_enough):
             powers = sums_of_powers(A) if powers is None else powers
-            R, left_out = _looked_at(H[: basis.count, :k], c[:k], powers.norms, SMALL * level)
+            look_at = H[: basis.count, :k], c[:k], powers.norms, SMALL * level
+            R, left_out = place.same(_looked_at(*look_at))
             if R is not None and left_out <= 3 * SMALL * level:
                 lasting = powers.lasting
                 return _with_rounding(A, C, basis, H, R, c, level, left_out, rows, lasting)
@@ -452,7 +462,7 @@ def _steps_at_once(A: Any, basis: _Basis, H: Floats, k: int, count: int) -> int:
     W = place.empty(basis.size, count)
     for j in range(count):
         w = A @ w
-        found.append((w @ w) ** 0.5)
+        found.append(place.square(w) ** 0.5)
         w = w / found[-1]
         W = place.write(W, j, w[:, None])
     lengths = place.host(found)
@@ -617,20 +627,24 @@ class _Basis:
                 break
         P, T = self.place.qr(W)
         signs = np.where(np.diag(T) < 0, -1.0, 1.0)
-        return P * self.place.put(signs), S, signs[:, None] * T
+        return P * self.place.small(signs), S, signs[:, None] * T
 
     def keep(self, P: Tall) -> None:
         """Add columns that are orthonormal already."""
         while P.shape[1]:
             if self.count == len(self._blocks) * self._width:
-                what = "more directions of its states"
-                require_room_for_columns(self.size, self._width, what, self.place.room)
+                self.require_room(self.count + self._width)
                 self._blocks.append(self.place.empty(self.size, self._width))
             first = self.count % self._width
             now = min(P.shape[1], self._width - first)
             self._blocks[-1] = self.place.write(self._blocks[-1], first, P[:, :now])
             self.count += now
             P = P[:, now:]
+
+    def require_room(self, count: float) -> None:
+        """Raise a TooLargeError where so many columns do not fit into memory."""
+        more = count - len(self._blocks) * self._width
+        _require_room(self.place, self.size, more, "more directions of its states")
 
     def dot(self, v: Tall) -> Floats:
         """Qᵀv."""
@@ -648,12 +662,12 @@ class _Basis:
 
     def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tall:
         """Some columns of Q, all rows of them or some."""
-        place, size = self.place, self.size if rows is None else len(rows)
-        chosen = place.empty(size, len(which))
+        place = self.place
+        if rows is not None:
+            return place.joined([place.rows(self.column(k), rows)[:, None] for k in which.tolist()])
+        chosen = place.empty(self.size, len(which))
         for j, k in enumerate(which.tolist()):
-            column = self.column(k)
-            column = column if rows is None else place.rows(column, rows)
-            chosen = place.write(chosen, j, column[:, None])
+            chosen = place.write(chosen, j, self.column(k)[:, None])
         return chosen
 
     def column(self, k: int) -> Tall:

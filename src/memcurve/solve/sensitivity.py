@@ -214,7 +214,8 @@ def sums_of_powers(A: Any) -> PowerSums:
     sizes = power_sizes(A)
     # sizes are of what becomes of vectors of squared length N
     lasting = 1 + float((sizes[1:] ** 2).sum() / (1 - sizes[-1] ** 2)) / A.shape[0]
-    return PowerSums(float(sizes[:-1].sum() / (1 - sizes[-1])), lasting)
+    found = PowerSums(float(sizes[:-1].sum() / (1 - sizes[-1])), lasting)
+    return PowerSums(*place_of(A).same(found))
 
 
 def _normal_power_norms(moduli: Floats) -> PowerNorms:

@@ -160,13 +160,13 @@ class States:
         place, sizes = place_of(A), power_sizes(A)
         C = place.put(self.mask / unit)
         later = float((sizes[:-1] ** 2).sum() / (1 - sizes[-1] ** 2))
-        total, x, weights = 0.0, 0.0 * C, place.put(psi)
+        total, x, weights = 0.0, 0.0 * C, place.small(psi)
         for k in range(MOST_PRODUCTS):
             x = (A @ x if k else x) + (C * weights[k] if k < len(psi) else 0.0)
             total = total + (x**2).sum(axis=1)
             if k >= len(psi) - 1 and k % place.ahead == 0:
-                left, largest = place.host([(x**2).sum(), total.max()])
-                if left * later <= EPS**2 * largest:
+                largest = float(place.host([place.largest(total)])[0])
+                if float(place.squares(x).sum()) * later <= EPS**2 * largest:
                     return np.asarray(place.host(total) * unit**2)
         raise UncertainResultError("the states take too long to settle.")
 
