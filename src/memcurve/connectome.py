@@ -30,7 +30,7 @@ from memcurve.errors import RankWarning
 from memcurve.memory import noise_profile
 from memcurve.memory import rank as exact_rank
 from memcurve.network import LinearNetwork
-from memcurve.network.operator import Operator, needs_matrix
+from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.notes import Note
 from memcurve.optional import optional
@@ -447,7 +447,7 @@ def compare_with_nulls(
 def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwork, list[Note]]:
     """The network as it is compared: scaled where that is asked for, or needed."""
     if isinstance(network.A, Operator):
-        raise needs_matrix("null models")
+        raise network.A.needs_matrix("null models")
     own, notes = network.spectral_radius, []
     if radius is None and own >= 1:
         radius = USUAL_RADIUS

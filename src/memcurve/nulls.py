@@ -29,7 +29,7 @@ from memcurve.arguments import (
 )
 from memcurve.limits import require_room
 from memcurve.network import LinearNetwork
-from memcurve.network.operator import Operator, needs_matrix
+from memcurve.network.operator import Operator
 from memcurve.notes import Note
 
 Places = NDArray[np.int64]
@@ -290,7 +290,7 @@ class _Edges(NamedTuple):
         table_entry(dict.fromkeys(("fixed", "free")), self_loops, "self_loops")
         subject = as_network(network)
         if isinstance(subject.A, Operator):
-            raise needs_matrix("null models")
+            raise subject.A.needs_matrix("null models")
         entries = coo_array(subject.A)
         source, target = (places.astype(np.int64) for places in (entries.col, entries.row))
         free = self_loops == "free"
