@@ -40,7 +40,7 @@ from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, MANY_STATES, PowerSums, sums_of_powers, times
+from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -84,7 +84,6 @@ LITTLE_NOISE = 1e-6
 #: columns than rows: a product with a block is then quick, and there are not too many of them.
 BLOCK, MANY_BLOCKS = 32, 8
 _SEED = 20230501
-TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(eq=False)

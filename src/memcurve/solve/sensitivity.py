@@ -26,7 +26,7 @@ from memcurve.network.graph import Indices, balanced, strong_components, submatr
 
 Floats = NDArray[np.float64]
 
-EPS = float(np.finfo(float).eps)
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS
 #: A first-order bound is trusted where ‖δA‖ times the resolvent on the unit circle is below this.
@@ -188,6 +188,8 @@ def times(A: Any, X: NDArray[Any]) -> NDArray[Any]:
     """A·X; of sparse matrices column by column, since SciPy's wide products take twice as long."""
     if isinstance(A, np.ndarray):
         return np.asarray(A @ X)
+    if X.shape[1] == 1:
+        return np.asarray(A @ X[:, 0])[:, None]
     product = np.empty(X.shape, dtype=X.dtype, order="F")
     for j, column in enumerate(X.T):
         product[:, j] = A @ np.ascontiguousarray(column)
