@@ -71,6 +71,8 @@ class Analysis:
         #: Standard deviations of the states reached by white input, as good as rounding of the
         #: largest, where an answer had them at hand.
         self.known_deviations: Floats | None = None
+        #: Whether usable memory has to come from products with A alone.
+        self.products_only = isinstance(network.A, Operator)
 
     @classmethod
     def of(cls, network: LinearNetwork) -> Analysis:
@@ -92,6 +94,15 @@ class Analysis:
         finally:
             if network.states > KEPT_UP_TO:
                 network.__dict__.pop("_analysis", None)
+
+    @contextlib.contextmanager
+    def without_dense_matrices(self) -> Iterator[None]:
+        """Take usable memory from products with A alone, where other ways would take too long."""
+        before, self.products_only = self.products_only, True
+        try:
+            yield
+        finally:
+            self.products_only = before
 
     # --- states
 
@@ -290,7 +301,7 @@ class Analysis:
             try:
                 return np.sqrt(self.reached.variances(_impulses(processes)))
             except UncertainResultError:
-                if not fits(len(self.reached), "noise") or isinstance(self.network.A, Operator):
+                if self.products_only or not fits(len(self.reached), "noise"):
                     raise
         sizes = self.deviations(self.reached, processes)
         return np.ldexp(sizes, self.reached.exponents)
