@@ -217,7 +217,8 @@ def _at_scale(
     """The audit of a network that is too large for its curve without noise."""
     processes = processes_for(input, subject.inputs)
     white = all(process.is_white for process in processes)
-    with Analysis.of(subject).without_dense_matrices():
+    analysis = Analysis.of(subject)
+    with analysis.without_dense_matrices(), analysis.telling(listener):
         usable, missing = usable_memory_at_scale(subject, None if white else input, noise, tell)
     tell("what is lost")
     account, unknown = account_of_wiring(subject, listener)

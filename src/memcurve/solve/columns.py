@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
+from memcurve.progress import Listener, silent
 from memcurve.solve.sensitivity import EPS, TINY, sums_of_powers, times
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,8 @@ TAIL = 3e-7
 NO_MORE = 0.3
 #: After so many columns, and at least so many lags, it is foreseen how many there will be.
 PILOT, FEWEST_LAGS = 64, 8
+#: Progress is told after so many lags or steps.
+TOLD_EVERY = 16
 #: Rows of a chunk, in units of the number of columns, and at least.
 CHUNK, LEAST_ROWS = 4, 2048
 #: A measured difference is taken this many times to be an error.
@@ -59,9 +62,14 @@ class LagByLag:
         The network, A sparse, C (n, d) of about unit size.
     rows : int array or None
         States that are read.
+    tell : function
+        Told how far it is.
     """
 
-    def __init__(self, A: Any, C: Floats, rows: NDArray[np.intp] | None) -> None:
+    def __init__(
+        self, A: Any, C: Floats, rows: NDArray[np.intp] | None, tell: Listener = silent
+    ) -> None:
+        self._tell, self._foreseen = tell, ""
         self._A, self._single = A, A.astype(np.float32)
         self._x, self._rough = C, C.astype(np.float32)
         self._rows = rows
@@ -95,6 +103,8 @@ class LagByLag:
             if not self._is_settled:
                 self._rough = times(self._single, self._rough)
             self._take()
+            if len(self.sizes) % TOLD_EVERY == 0:
+                self._tell(f"lag {len(self.sizes):,}{self._foreseen}", len(self.sizes), None)
 
     def lags_needed(self, small: float) -> float:
         """Lags until those that follow are small, as it went in the second half of these."""
@@ -107,6 +117,7 @@ class LagByLag:
 
     def finished(self, small: float, most: int) -> Columns:
         """Go on until all that follows is small, and factor."""
+        self._foreseen = f" of about {self.lags_needed(small * self.passed_on):,.0f}"
         while (later := self._later(small, most - len(self.sizes))) is None:
             if len(self.sizes) >= most or not np.isfinite(self.sizes[-1]):
                 raise UncertainResultError("the states do not decay soon.")
@@ -116,6 +127,7 @@ class LagByLag:
         count = max(1, int(np.count_nonzero(after[: len(self._kept)] > small)))
         beyond = (after[count] if count < len(after) else 0.0) + sizes[-1] * self.passed_on
         del self._kept[count:]
+        self._tell(f"directions among {count:,} lags", count, None)
         R = self.factor()
         size = float(np.sqrt((R**2).sum()))
         rounding = SAFETY * SINGLE * np.sqrt(self._lost)

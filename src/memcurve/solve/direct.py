@@ -34,10 +34,11 @@ from numpy.typing import NDArray
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
 from memcurve.network.operator import Operator
+from memcurve.progress import Listener, silent
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter, filter_of
-from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, LagByLag
+from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
@@ -330,7 +331,7 @@ def _kept(
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail)
+        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail, analysis.tell)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
@@ -338,7 +339,12 @@ def _kept(
 
 
 def _reduced_by_cost(
-    A: Any, C: Floats, level: float, rows: NDArray[np.intp] | None, tail: float | None
+    A: Any,
+    C: Floats,
+    level: float,
+    rows: NDArray[np.intp] | None,
+    tail: float | None,
+    tell: Listener = silent,
 ) -> Reduction | Listed:
     """The Krylov matrix of a large sparse network lag by lag, where that is less work than a basis.
 
@@ -350,8 +356,8 @@ def _reduced_by_cost(
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
         powers = sums_of_powers(A) if first else None
-        return reduced(A, C, level, rows=rows, powers=powers)
-    lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
+        return reduced(A, C, level, rows=rows, powers=powers, tell=tell)
+    lag_by_lag, width = LagByLag(A, C, rows, tell), C.shape[1]
     lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
     lags = lag_by_lag.lags_needed(tail * level)
     steps = np.inf
@@ -375,7 +381,7 @@ def _reduced_by_cost(
     else:
         require_room_for_columns(len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag
-    return reduced(A, C, level, rows=rows, powers=powers)
+    return reduced(A, C, level, rows=rows, powers=powers, tell=tell)
 
 
 def reduced(
@@ -385,6 +391,7 @@ def reduced(
     *,
     rows: NDArray[np.intp] | None = None,
     powers: PowerSums | None = None,
+    tell: Listener = silent,
 ) -> Reduction:
     """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method.
 
@@ -417,6 +424,8 @@ def reduced(
             log_new += np.log(new) / C.shape[1] if new else 0.0
             history.append(log_new)
         k += taken
+        if k // TOLD_EVERY > (k - taken) // TOLD_EVERY:
+            tell(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
         seen = k >= ENOUGH_TO_SEE > k - taken
         if seen and _steps_needed(history, log_enough) > 1.2 * most:
             break
