@@ -71,7 +71,7 @@ def _scale(asked: argparse.Namespace) -> None:
     folder = Path(asked.output)
     folder.mkdir(parents=True, exist_ok=True)
     results = _described({})
-    results["scale"] = scale.measured(asked.quick)
+    results["scale"] = scale.measured(asked.quick, asked.sizes)
     results["load"].append(load())
     _save(results, folder, "scale")
     print(table.markdown(results), end="")

@@ -36,12 +36,14 @@ EDGES_A_NODE, MANY_NODES = (10, 30, 100), 100_000
 MOST_DENSE, MOST_PYMOR = 3000, 1000
 
 
-def measured(quick: bool) -> Row:
+def measured(quick: bool, sizes: Sequence[int] | None = None) -> Row:
     """All rows, and how time and memory grow."""
-    sizes = QUICK_SIZES if quick else SIZES
+    sizes = sizes or (QUICK_SIZES if quick else SIZES)
     nodes = [in_a_process_of_its_own(size, 10 * size) for size in sizes]
-    fixed = 300 if quick else MANY_NODES
-    edges = [in_a_process_of_its_own(fixed, each * fixed) for each in EDGES_A_NODE]
+    fixed = max(sizes) if quick else MANY_NODES
+    edges = [row for row in nodes if row["states"] == fixed]
+    more = EDGES_A_NODE[len(edges) :]
+    edges += [in_a_process_of_its_own(fixed, each * fixed) for each in more]
     large = [row for row in nodes if row["states"] >= (0 if quick else 10_000)]
     return {
         "nodes": nodes,
@@ -63,6 +65,7 @@ def in_a_process_of_its_own(size: int, edges: int) -> Row:
         text=True,
         check=True,
     )
+    print(f"{size:,} nodes, {edges:,} edges: done", file=sys.stderr)
     row: Row = json.loads(done.stdout.splitlines()[-1])
     return row
 

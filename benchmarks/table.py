@@ -218,7 +218,7 @@ def _scale(found: Row) -> str:
             row.get("pymor_note") or _seconds(row.get("pymor_seconds")),
             f"{row['total']:.6f}",
         )
-        for row in found["nodes"] + found["edges"]
+        for row in found["nodes"] + found["edges"][1:]
     ]
     growth = "\n".join(f"* {what}: exponent {p:.2f}" for what, p in found["growth"].items())
     return f"{_table(head, rows)}\n\n{growth}"

@@ -1,4 +1,4 @@
-"""Both ways that large networks go, on networks small enough to know the truth: errors that hold."""
+"""Both ways that large networks go, on networks small enough to know the truth: errors hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.direct import solve_direct
 from memcurve.solve.question import Question
-from memcurve.solve.sensitivity import GrowingPowersError
 from memcurve.solve.white import solve_white
 from truth import truth
 
@@ -108,10 +107,8 @@ def answers(network: LinearNetwork, level: float, lags: int) -> list[Outcome]:
             patch.setattr(direct, "ARNOLDI", 6 if many else 1e9)
             try:
                 found.append(solve_direct(task))
-            except GrowingPowersError:  # a gain too strong, said so
+            except UncertainResultError:  # too many directions, or a gain too strong: said so
                 continue
-            except UncertainResultError as error:
-                assert "too many directions" in str(error)
     return found
 
 
@@ -129,6 +126,7 @@ def test_errors_hold_against_balls(family: str) -> None:
     for level in LEVELS[:: 2 if family.startswith("Gaussian") else 3]:
         known = truth(A, network.C.reshape(-1, 1), LAGS, observation=level**2)
         found = answers(network, level, LAGS)
+        assert found or family == "strong gain chain"
         for one in found:
             require_holds(one, known.memory, known.total, 1e-15)
 
@@ -137,7 +135,7 @@ def test_errors_hold_against_balls(family: str) -> None:
 @pytest.mark.parametrize("size", [24, 60, 300, 1000, 2000])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_errors_hold_at_all_levels(family: str, size: int) -> None:
-    """Against balls for small networks, else against dense matrices in coordinates that are white."""
+    """Against balls for small networks, else against dense matrices in white coordinates."""
     network = drawn(family, size, seed=2)
     for level in LEVELS:
         found = answers(network, level, LAGS)
