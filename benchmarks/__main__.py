@@ -5,6 +5,7 @@
     python -m benchmarks --sizes 100 3000    other sizes against bare eigenvalues
     python -m benchmarks --memory 3000       peak memory of one call, in this process, and no more
     python -m benchmarks --scale             sparse networks up to a million nodes, and no more
+    python -m benchmarks --only measured     models that are run, libraries side by side; an hour
 
 Run it in a clone of the repository as ``uv run --no-dev --group benchmarks python -m benchmarks``,
 which also installs the libraries it compares with; those that are not installed are listed as such.
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import memcurve
-from benchmarks import accuracy, eigenvalues, memory, picture, scale, table
+from benchmarks import accuracy, eigenvalues, measured, memory, picture, scale, table
 from benchmarks.timing import load, machine, versions
 
 SIZES, QUICK_SIZES = [100, 300, 1000, 3000], [20, 40]
@@ -50,6 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
         "general": lambda: eigenvalues.general(asked.quick, budget),
         "audits": lambda: eigenvalues.audits(asked.quick, budget),
         "structured": lambda: eigenvalues.structured(asked.quick, budget),
+        "measured": lambda: measured.measured(asked.quick, asked.workers),
         "memory": lambda: [
             memory.in_a_process_of_its_own(size)
             for size in (QUICK_MEMORY_SIZES if asked.quick else MEMORY_SIZES)
@@ -57,7 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
     }
     folder = Path(asked.output)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in asked.only or parts:
+    for name in asked.only or [name for name in parts if name != "measured"]:
         print(f"measuring: {name} …", file=sys.stderr)
         results[name] = parts[name]()
         results["load"] = [results["load"][0], load()]
@@ -65,6 +67,8 @@ def main(arguments: list[str] | None = None) -> None:
     print(table.markdown(results), end="")
     if "methods" in results:
         picture.draw(results["methods"], asked.picture or folder / "accuracy.png")
+    if "measured" in results:
+        measured.draw(results["measured"], folder / "measured.png")
 
 
 def _scale(asked: argparse.Namespace) -> None:
@@ -105,8 +109,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only",
         nargs="+",
-        choices=["eigenvalues", "claim", "methods", "general", "audits", "structured", "memory"],
+        choices=[
+            "eigenvalues", "claim", "methods", "general", "audits", "structured", "memory",
+            "measured",
+        ],
         help="some of the tables",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="K", help="processes of --only measured"
     )
     parser.add_argument(
         "--output", default=".benchmarks", metavar="DIR", help="folder of results.md and .json"

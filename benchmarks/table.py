@@ -22,6 +22,7 @@ def markdown(results: Results) -> str:
         ("audits", "Audits of normal networks against bare eigenvalues", _audits),
         ("structured", "Large sparse networks, one thread", _structured),
         ("memory", "Peak memory", _memory),
+        ("measured", "Models that are run: the total after so much time", _measured),
     ]
     for key, title, render in sections:
         if results.get(key):
@@ -222,6 +223,29 @@ def _scale(found: Row) -> str:
     ]
     growth = "\n".join(f"* {what}: exponent {p:.2f}" for what, p in found["growth"].items())
     return f"{_table(head, rows)}\n\n{growth}"
+
+
+def _measured(rows: Sequence[Row]) -> str:
+    head = ("model", "library", "time", "steps", "runs", "bias", "RMSE")
+    return _table(
+        head,
+        (
+            (
+                row["model"],
+                row["contender"],
+                f"{row['spent']:.1f} of {row['seconds']:g} s",
+                f"{row['steps']:,}" if row["steps"] else "its own",
+                str(row["runs"]),
+                f"{row['bias']:+.3f}",
+                f"{row['rmse']:.3f}",
+            )
+            if row["status"] == "measured"
+            else (row["model"], row["contender"], row["status"], *["—"] * 4)
+            for row in sorted(
+                rows, key=lambda row: (row["model"], row["contender"], row.get("seconds", 0))
+            )
+        ),
+    )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

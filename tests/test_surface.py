@@ -14,6 +14,7 @@ import pytest
 
 import memcurve
 from memcurve import ensembles
+from memcurve.measuring import dossier
 from memcurve.notes import Note
 from memcurve.result import Result
 
@@ -40,6 +41,13 @@ MADE: dict[type, Any] = {
         np.stack([0.5 * np.eye(3), np.diag([0.1, 0.2, 0.3])])
     ),
     memcurve.Capacity: lambda folder: memcurve.capacity_from_data(STATES, INPUT, washout=50),
+    memcurve.Dossier: lambda folder: dossier(
+        memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), seed=1, precision=1, scales=[1.0]
+    ),
+    memcurve.ScaleProfile: lambda folder: memcurve.measure_scales(
+        memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
+    ),
+    memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
     memcurve.Sweep: swept,
     type(memcurve.check_recording(STATES, INPUT)): lambda folder: memcurve.check_recording(
         STATES, INPUT

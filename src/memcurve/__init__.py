@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.data.capacity import capacity_from_data as capacity_from_data
     from memcurve.data.checks import check_recording as check_recording
     from memcurve.data.memory import memory_from_data as memory_from_data
+    from memcurve.errors import ModelError as ModelError
     from memcurve.errors import RankWarning as RankWarning
     from memcurve.errors import RecordingWarning as RecordingWarning
     from memcurve.errors import UncertainResultError as UncertainResultError
@@ -34,6 +35,13 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.io import load_matrix as load_matrix
     from memcurve.io import load_network as load_network
     from memcurve.io import save_network as save_network
+    from memcurve.literature import JudgedClaim as JudgedClaim
+    from memcurve.literature import judge_claim as judge_claim
+    from memcurve.measuring import Dossier as Dossier
+    from memcurve.measuring import ScaleProfile as ScaleProfile
+    from memcurve.measuring import measure as measure
+    from memcurve.measuring import measure_scales as measure_scales
+    from memcurve.measuring import models as models
     from memcurve.memory import controllable_spectrum as controllable_spectrum
     from memcurve.memory import fisher_curve as fisher_curve
     from memcurve.memory import forecasting_curve as forecasting_curve
@@ -66,8 +74,12 @@ _NAMES = {
     "memcurve.data.capacity": "Capacity capacity_from_data",
     "memcurve.data.checks": "check_recording",
     "memcurve.data.memory": "memory_from_data",
-    "memcurve.errors": "RankWarning RecordingWarning UncertainResultError UnstableNetworkError",
+    "memcurve.errors": (
+        "ModelError RankWarning RecordingWarning UncertainResultError UnstableNetworkError"
+    ),
     "memcurve.io": "load_matrix load_network save_network",
+    "memcurve.literature": "JudgedClaim judge_claim",
+    "memcurve.measuring": "Dossier ScaleProfile measure measure_scales models",
     "memcurve.memory": (
         "controllable_spectrum fisher_curve forecasting_curve memory_curve noise_profile rank "
         "reduced structural_rank"

@@ -22,6 +22,10 @@ class UncertainResultError(ArithmeticError):
     """No number whose error is known can be given; the message says why and what would help."""
 
 
+class ModelError(RuntimeError):
+    """A model that was run gave no states, or none that mean anything."""
+
+
 class RankWarning(UserWarning):
     """The rank of the stored numbers and the rank up to rounding differ."""
 

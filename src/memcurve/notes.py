@@ -16,6 +16,7 @@ NoteKind = Literal[
     "proof",  # what of the result is proven, and what is not
     "lags",  # memory lies beyond the lags listed
     "recording",  # what a recording is like, and what that does to an estimate
+    "missing",  # rows of a recording that were left out
     "finding",  # what the checks of a recording warn of
     "sweep",  # cases that failed, are missing, or were left out
     "other",  # of files written before notes had kinds

@@ -251,6 +251,36 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     return _labelled(ax, "", "capacity", 4, grid="y")
 
 
+def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the total memory of a :class:`memcurve.ScaleProfile` against the scale of the input.
+
+    The dashed line is the exact memory of the linear network that it is for small inputs.
+    """
+    ax = _new_axes() if ax is None else ax
+    style: dict[str, Any] = {"color": COLOURS[0], "marker": "o", "ms": 3.5, "lw": 1.8}
+    name = _plain(profile.model)
+    ax.errorbar(profile.scales, profile.totals, yerr=profile.errors, label=name, **style)
+    if profile.limit is not None:
+        text = f"small inputs, exact: {profile.limit.total:.4g}"
+        ax.axhline(profile.limit.total, color=COLOURS[6], lw=1, ls="--", label=text)
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    return _labelled(ax, "scale of the input", "total memory")
+
+
+def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the points of a :class:`memcurve.JudgedClaim`: what was computed then, what is true."""
+    ax = _new_axes() if ax is None else ax
+    places = np.arange(len(claim.points))[::-1]
+    then, true = ([getattr(point, name) for point in claim.points] for name in ("then", "true"))
+    ax.hlines(places, then, true, color="0.75", lw=2, zorder=1)
+    ax.scatter(then, places, color=COLOURS[1], s=36, label="as it was computed", zorder=2)
+    ax.scatter(true, places, color=COLOURS[0], s=36, marker="D", label="true", zorder=3)
+    ax.set_yticks(places, [_plain(point.label) for point in claim.points])
+    ax.margins(y=0.15)
+    return _labelled(ax, f"memory ({claim.name}: {claim.word})", "", columns=2, grid="x")
+
+
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
     """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
     figure: Any = ax.figure

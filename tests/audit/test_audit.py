@@ -265,3 +265,18 @@ def test_small_numbers_in_words() -> None:
     alone = audit(LinearNetwork([[0.5]], [1.0]), input=inputs.ARMA(ar=[0.5])).to_markdown()
     assert "1 node, one input" in alone
     assert "(it has 1 state)" in alone
+
+
+def test_the_picture_beside_the_verdict() -> None:
+    network = ensembles.normal(30, spectral_radius=0.9, seed=1)
+    for claimed, colour in ((30, "good"), (17.3, "bad")):
+        result = audit(network, claimed=claimed, noise=1e-3)
+        known = {row.name: row.total for row in result.usable.rows}
+        given = memcurve.memory_curve(network, noise=1e-3).total
+        bars = result.document().bars
+        expected = [result.total, claimed, known["float64"], given]
+        assert [bar.value for bar in bars] == pytest.approx(expected)
+        assert [bar.text for bar in bars][:2] == ["30", f"{claimed}"]
+        assert bars[1].colour == colour
+    silent = audit(LinearNetwork(np.eye(2) / 2, np.zeros(2))).document()
+    assert [bar.value for bar in silent.bars] == [0]

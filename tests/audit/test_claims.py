@@ -352,3 +352,40 @@ def test_a_cut_off_that_was_said_beats_a_guess() -> None:
     result = audit(line, claimed=4, k_max=4)
     assert best(result) == "cut_off"
     assert result.claim.holds  # type: ignore[union-attr]
+
+
+def drawn(result: Audit) -> dict[str, bool]:
+    """The curves of the chart of memory, and which of them are switched on."""
+    chart = next(part.chart for part in result.document().sections if part.title == "Memory")
+    assert chart is not None
+    return {series.name: series.shown for series in chart.series}
+
+
+def test_what_is_blamed_for_a_claim_is_drawn() -> None:
+    result = audit(LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.ones(3)), claimed=2.4)
+    claim, totals = result.claim, {one.key: one.total for one in result.estimates}
+    assert claim is not None
+    for one in claim.explanations:
+        assert (one.kind in ("gramian", "simulation")) == bool(one.source)
+        assert not one.source or totals[one.source] == one.value
+    for estimate in result.estimates:
+        blamed = dataclasses.replace(claim.explanations[0], source=estimate.key)
+        wrong = dataclasses.replace(claim, explanations=(blamed,))
+        series = drawn(dataclasses.replace(result, claim=wrong))
+        assert [*series][:2] == ["exact", estimate.name]
+        assert series[estimate.name]
+        right = dataclasses.replace(wrong, holds=True)
+        assert not drawn(dataclasses.replace(result, claim=right))["Monte Carlo"]
+    assert drawn(audit(UNCONTROLLABLE, claimed=30))["OSM"]
+
+
+def test_the_number_format_that_is_blamed_is_drawn() -> None:
+    totals = {row.name: row.total for row in audit(NORMAL).usable.rows}
+    result = audit(NORMAL, claimed=f"{totals['float32']:.4f}")
+    assert result.claim is not None
+    named = tuple(one for one in result.claim.explanations if one.kind == "number_format")
+    assert [one.source for one in named] == ["float32"]
+    blamed = dataclasses.replace(result.claim, explanations=named)
+    series = drawn(dataclasses.replace(result, claim=blamed))
+    assert [*series][:2] == ["exact", "usable, in single precision"]
+    assert series["usable, in single precision"]

@@ -21,8 +21,8 @@ HOSTS = {
 #: Twice two and a half minutes, and as much again for machines that have other work.
 LONGEST_BUILD = 600
 PUBLIC_MODULES = (
-    "adapters", "auditing", "batch", "ensembles", "exploring", "inputs", "io", "methods",
-    "sweeping",
+    "adapters", "auditing", "batch", "ensembles", "exploring", "inputs", "io", "literature",
+    "measuring", "methods", "sweeping",
 )  # fmt: skip
 
 pytestmark = pytest.mark.documentation

@@ -114,7 +114,11 @@ def test_legend_switches_series(opened: Opened) -> None:
     settled(opened, f"f => ({LINES})(f) === 3")
     hidden = opened.page.locator(f"{FIRST} [data-series='3']")
     assert hidden.get_attribute("aria-pressed") == "false"
+    look = """b => [getComputedStyle(b, '::before').content.includes('✓'),
+        getComputedStyle(b.querySelector('span')).textDecorationLine]"""
+    assert hidden.evaluate(look) == [False, "none"]
     hidden.click()
+    assert hidden.evaluate(look) == [True, "none"]
     settled(opened, f"f => ({LINES})(f) === 4")
 
 
@@ -140,7 +144,7 @@ def test_theme(opened: Opened) -> None:
     page = opened.page
     background = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
-    ink = "f => f.querySelector('.role-axis-label text').getAttribute('fill')"
+    ink = "f => getComputedStyle(f.querySelector('.role-axis-label text')).fill"
     before = page.locator(FIRST).evaluate(ink)
     page.locator("#theme").click()
     assert page.locator("#theme").get_attribute("aria-pressed") == "true"
@@ -197,8 +201,15 @@ def test_phone_and_contrast(running: Any, path: Path, dark: bool) -> None:
         cut = """[...document.querySelectorAll('.drawing svg')].filter(
             (s) => s.getBoundingClientRect().right > innerWidth - 16).length"""
         assert opened.page.evaluate(cut) == 0
-        table = opened.page.locator(".scroll").first
-        assert table.evaluate("t => t.scrollWidth > t.clientWidth && t.tabIndex === 0")
+        assert opened.page.locator(".turned").count() == 2
+        fits = "t => t.scrollWidth <= t.clientWidth && t.tabIndex < 0"
+        for table in opened.page.locator(".turned").all():  # rows are lists, with heads
+            assert table.evaluate(fits)
+            cell = table.locator("td").first
+            head = cell.evaluate("c => getComputedStyle(c, '::before').content")
+            assert head == f'"{cell.get_attribute("data-head")}"'
+        long = opened.page.locator(".scroll:not(.turned)")  # names too long for a phone
+        assert long.evaluate("t => t.scrollWidth > t.clientWidth && t.tabIndex === 0")
         opened.page.set_viewport_size({"width": 1000, "height": 800})
         settled(opened, "f => f.querySelector('.drawing svg').getBoundingClientRect().width > 600")
         assert opened.errors == []

@@ -24,8 +24,7 @@ _RESERVOIRS = (*_LINEARISED, "ES2N", "LIF", "NVAR")
 
 def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork:
     """A reservoir's weights, leak and bias; linearised unless its activation is the identity."""
-    is_model = any(parent.__name__ == "Model" for parent in type(obj).__mro__)
-    node = _only_reservoir(obj) if is_model else obj
+    node = _reservoir(obj)
     kind = _kind(node)
     if kind not in _LINEARISED:
         raise TypeError(
@@ -48,6 +47,17 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     network = recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
     name = node.name or f"{kind}, N={network.size}"
     return network.replace(name=name, notes=(*network.notes, *notes))
+
+
+def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
+    """A copy of a node with states, or of that of a model, to be run; and its number of inputs."""
+    node = copy.deepcopy(_initialised(_reservoir(obj), input_dim)[0])
+    return node, int(node.input_dim)
+
+
+def _reservoir(obj: Any) -> Any:
+    is_model = any(parent.__name__ == "Model" for parent in type(obj).__mro__)
+    return _only_reservoir(obj) if is_model else obj
 
 
 def _only_reservoir(model: Any) -> Any:

@@ -61,6 +61,9 @@ class Explanation:
         share of settings that the fit leaves, times the chance that such a number is rounded so.
     text : str
         In words.
+    source : str
+        The ``key`` of the estimate, or the name of the usable memory, that gives it; empty where
+        it is neither.
     """
 
     kind: str
@@ -69,6 +72,7 @@ class Explanation:
     fit: str
     likelihood: float
     text: str
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class Case:
 
     def explanation(
         self, kind: str, value: float, fit: str, text: str,
-        tolerance: float = 0.0, share: float = 1.0,
+        tolerance: float = 0.0, share: float = 1.0, source: str = "",
     ) -> Iterator[Explanation]:  # fmt: skip
         """The explanation, if it fits.
 
@@ -160,7 +164,8 @@ class Case:
             density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
             chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
         likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
-        yield Explanation(kind, value, max(self.tolerance, tolerance), fit, likelihood, text)
+        scatter = max(self.tolerance, tolerance)
+        yield Explanation(kind, value, scatter, fit, likelihood, text, source)
 
 
 def claimed_number(claimed: Any) -> tuple[float, float]:
@@ -237,7 +242,7 @@ def numbers_of_states(case: Case) -> Iterator[Explanation]:
             f"(the trace of a projector), and so does whoever takes theory's N; but the input "
             f"drives only {rank} of them"
         )
-        yield from case.explanation("osm", float(case.states), "as it is", text)
+        yield from case.explanation("osm", float(case.states), "as it is", text, source="osm")
     if case.network.is_complex and rank == case.network.states:
         text = (
             f"it counts each of the {size} complex nodes once; real and imaginary parts can both "
@@ -322,7 +327,7 @@ def usual_estimates(case: Case) -> Iterator[Explanation]:
         text = f"it is what {estimate.name} gives here, {estimate.total:.4g} ({estimate.about})"
         # a simulation has settings, which are guessed
         kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
-        yield from case.explanation(kind, estimate.total, fit, text, tolerance)
+        yield from case.explanation(kind, estimate.total, fit, text, tolerance, source=estimate.key)
 
 
 def hopeless_inverse(case: Case) -> Iterator[Explanation]:
@@ -412,7 +417,7 @@ def number_formats(case: Case) -> Iterator[Explanation]:
             else ("number_format", f"in {row.name}", FORMAT_SCATTER * row.total)
         )
         text = f"it is what can be used {where}, {row.total:.4g} of {case.curve.total:.6g}"
-        yield from case.explanation(kind, row.total, "as it is", text, tolerance)
+        yield from case.explanation(kind, row.total, "as it is", text, tolerance, source=row.name)
 
 
 def noise(case: Case) -> Iterator[Explanation]:

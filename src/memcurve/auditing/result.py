@@ -25,7 +25,7 @@ from memcurve.auditing.usable import INVISIBLE, Usable, UsableMemory
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.report import Chart, Document, Section, Series, Table
+from memcurve.report import Bar, Chart, Document, Section, Series, Table
 from memcurve.result import Floats, Result, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.
@@ -193,6 +193,8 @@ class Audit(Result):
             verdict=self.verdict,
             good=None if self.claim is None else self.claim.holds,
             word=word,
+            bars=_bars(self),
+            scale="How many past inputs it remembers",
             figures=_figures(self),
             sections=[section for section in sections if section is not None],
             notes=self.notes,
@@ -412,6 +414,22 @@ def _listed(words: Iterable[str]) -> str:
 # --- The report.
 
 
+def _bars(audit: Audit) -> list[Bar]:
+    """The answer as a picture: what is true, what was claimed, and what can be used of it."""
+    bars = []
+    if audit.curve is not None:
+        told = f"{number(audit.total)}{_error(audit.curve)}"
+        bars.append(Bar("true, over all lags", audit.total, told))
+    if audit.claim is not None:
+        colour = "good" if audit.claim.holds else "bad"
+        bars.append(Bar("claimed", audit.claim.value, f"{audit.claim.value:.10g}", colour))
+    # the best there is, and what verdicts go by
+    rows = dict.fromkeys([*audit.usable.rows[:1], audit.usable.measured])
+    for row in filter(None, rows):
+        bars.append(Bar(f"usable {_read(row)}", row.total, number(row.total), "series-5"))
+    return bars
+
+
 def _figures(audit: Audit) -> list[tuple[str, str]]:
     claimed = [] if audit.claim is None else [("claimed", f"{audit.claim.value:.10g}")]
     below = [
@@ -483,10 +501,15 @@ def _memory(audit: Audit) -> Section | None:
         usable = first.values[: end + 1]
         lags = np.arange(len(usable), dtype=float)
         series.insert(0, Series(f"usable, {_read(first)}", lags, usable))
-    for one in audit.estimates:
+    blamed = _blamed(audit)
+    row = audit.usable.at(blamed)
+    if row is not None and row is not first:
+        lags = np.arange(min(end + 1, len(row.values)), dtype=float)
+        series.append(Series(f"usable, {_read(row)}", lags, row.values[: end + 1]))
+    for one in sorted(audit.estimates, key=lambda one: one.key != blamed):
         lags = np.arange(one.first_lag, min(one.last_lag, end) + 1, dtype=float)
         drawn = np.clip(one.values[: len(lags)], -0.25, 1.5 * max(1, audit.inputs))
-        series.append(Series(one.name, lags, drawn, shown=one.key in SHOWN_AT_FIRST))
+        series.append(Series(one.name, lags, drawn, shown=one.key in (blamed, *SHOWN_AT_FIRST)))
     white = "" if audit.input == "white" else " for white input"
     text = (
         "The share of an input that the states hold τ steps later; the area under the curve is "
@@ -523,6 +546,13 @@ def _left_out(audit: Audit) -> Section | None:
     return Section("What was left out, and why", points=points)
 
 
+def _blamed(audit: Audit) -> str:
+    """Where a claim that does not hold most likely comes from."""
+    if audit.claim is None or audit.claim.holds or audit.claim.explanation is None:
+        return ""
+    return audit.claim.explanation.source
+
+
 def _estimates(audit: Audit) -> Section | None:
     if not audit.estimates:
         return None
@@ -534,7 +564,7 @@ def _estimates(audit: Audit) -> Section | None:
             number(one.total),
             number(one.truth),
             f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}",
-            f"{one.largest_error:.1e}",
+            _small(one.largest_error),
             f"{one.seconds:.2g} s",
         )
         for one in audit.estimates

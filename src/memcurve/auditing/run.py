@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -25,9 +25,12 @@ from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
 from memcurve.inputs import processes_for
 from memcurve.limits import TooLargeError, estimated_cost, in_words
+from memcurve.measuring import Dossier, dossier
+from memcurve.measuring.models import Model, is_driven
 from memcurve.memory import ask
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import separate_parts
+from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.noise import noise_of
 from memcurve.notes import Note
@@ -37,6 +40,34 @@ from memcurve.solve.question import Question
 
 #: Seconds that the curve without noise of a sparse network may take, by estimate.
 MOST_SECONDS = 3600.0
+
+
+@overload
+def audit(
+    network: Model | NonlinearNetwork,
+    *,
+    input: Any = None,
+    noise: Any = None,
+    seed: int = 1,
+    progress: Progress = None,
+) -> Dossier: ...
+
+
+@overload
+def audit(
+    network: Any = None,
+    *,
+    claimed: float | str | None = None,
+    k_max: int | None = None,
+    samples: int | None = None,
+    ridge: float | None = None,
+    input_variance: float | None = None,
+    input: Any = None,
+    noise: Any = None,
+    seed: int = 1,
+    estimates: bool = True,
+    progress: Progress = None,
+) -> Audit: ...
 
 
 def audit(
@@ -52,7 +83,7 @@ def audit(
     seed: int = 1,
     estimates: bool = True,
     progress: Progress = None,
-) -> Audit:
+) -> Audit | Dossier:
     """What a network's memory really is, and what a number that was claimed for it means.
 
     Of a network that is too large for its curve without noise, or that is known by its products
@@ -66,7 +97,10 @@ def audit(
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network; by default the paper's sparse normal one: 100 nodes, density 0.1, spectral
-        radius 0.9.
+        radius 0.9. What is not linear, a :class:`memcurve.NonlinearNetwork`, a torch module with
+        gates, a function or one of :mod:`memcurve.models`, is driven and measured instead: the
+        result is a :class:`memcurve.Dossier`, for which only ``input``, ``noise``, ``seed`` and
+        ``progress`` matter.
     claimed : float or str, optional
         A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
         says more than 98.7. The audit tells which convention or artefact gives this number.
@@ -104,6 +138,14 @@ def audit(
     given = noise_of(noise)
     if given is not None and given.is_family:
         raise ValueError("`noise` must be a single level for an audit, got a sequence.")
+    if is_driven(network):
+        if known:
+            raise ValueError(
+                "`claimed` is judged for linear networks; memcurve.measure gives the memory of one "
+                "that is driven, and memcurve.as_network its linear network for small inputs."
+            )
+        level = 0.0 if given is None else float(given.levels[0])
+        return dossier(network, input=input, noise=level, seed=seed, progress=progress)
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)

@@ -10,10 +10,12 @@ from typing import Any, Literal, get_args
 from cyclopts import App
 
 from memcurve.cli.audit import audit
+from memcurve.cli.claims import claims
 from memcurve.cli.compare import compare
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.explore import explore
+from memcurve.cli.measure import measure
 from memcurve.cli.options import Verbose
 from memcurve.cli.paper import paper
 from memcurve.cli.process import EXIT_CODES, UsageError, exit_code
@@ -28,7 +30,7 @@ app = App(
     help_format="plaintext",
     version=__version__,
 )
-for _command in (audit, curve, compare, data, explore, paper, sweep):
+for _command in (audit, curve, compare, data, measure, claims, explore, paper, sweep):
     app.command(_command)
 
 

@@ -204,9 +204,9 @@ def data(
         elif compare:
             _print_estimators(curves)
         else:
-            _print_curve(curves[0])
+            print_memory(curves[0])
             if processing is not None:
-                _print_capacity(processing)
+                print_capacity(processing)
     return 0
 
 
@@ -239,7 +239,7 @@ def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
     return json_text({"recording": curves[0].network, "estimators": rows})
 
 
-def _print_curve(result: MemoryCurve) -> None:
+def print_memory(result: MemoryCurve) -> None:
     """What the checks found, totals, the memory at some lags, and the notes."""
     printer = Printer()
     _print_findings(printer, result)
@@ -308,7 +308,7 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
     return rows
 
 
-def _print_capacity(result: Capacity) -> None:
+def print_capacity(result: Capacity) -> None:
     """One row a degree, the total, and the notes."""
     figures: list[tuple[Any, ...]] = [
         (degree, value, result.errors[degree], result.significant(degree), result.count[degree])

@@ -381,13 +381,17 @@ def _errors(
     scale = len(Z) / part.known / rows
     weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d)
     noise_each = chance[:, 0].reshape(-1, d)
-    error = np.sqrt(_long_run(weighted.sum(axis=2), window) * scale + noise_each.sum(axis=1))
+    error = np.sqrt(
+        long_run_variance(weighted.sum(axis=2), window) * scale + noise_each.sum(axis=1)
+    )
     kept = (stops[1] + 1) // d
-    own = _long_run((influence * share).reshape(len(Z), -1, d)[:, :kept].sum(axis=1), window)
+    own = long_run_variance(
+        (influence * share).reshape(len(Z), -1, d)[:, :kept].sum(axis=1), window
+    )
     by_channel = np.sqrt(own * scale + noise_each[:kept].sum(axis=0))
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
-    return error, by_channel, np.sqrt(_long_run(sums, window) * scale + noise).tolist()
+    return error, by_channel, np.sqrt(long_run_variance(sums, window) * scale + noise).tolist()
 
 
 def _scale_weights(fit: Fit) -> Floats:
@@ -439,7 +443,7 @@ def _end(memory: Floats, chance: Floats, last: int, inputs: int) -> int:
     return len(memory) - 1
 
 
-def _long_run(series: Floats, window: int) -> Floats:
+def long_run_variance(series: Floats, window: int) -> Floats:
     """Long-run variance of each column, with Bartlett's window."""
     variance = (series**2).sum(axis=0)
     for j in range(1, window + 1):
@@ -481,7 +485,7 @@ def _notes(
         yield Note("method", text + "later ones stands out from noise")
     if left_out:
         text = f"{left_out} rows were left out: they hold NaN, or have it among the "
-        yield Note("recording", f"{text}{lags} inputs that they are compared with")
+        yield Note("missing", f"{text}{lags} inputs that they are compared with")
     # a rectangle has its mean lag at half of its total, an exponential decay at the total
     mean_lag = float(memory @ np.arange(len(memory))) / max(total, 1.0)
     if mean_lag > total and rows < ROWS_FOR_SLOW * N:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from memcurve.report.document import Chart, Document, Section, Series, Table
+from memcurve.report.document import Bar, Chart, Document, Section, Series, Table
 from memcurve.report.gfm import markdown
 from memcurve.report.web import fragment, html
 
-__all__ = ["Chart", "Document", "Section", "Series", "Table", "fragment", "html", "markdown"]
+__all__ = [
+    "Bar", "Chart", "Document", "Section", "Series", "Table", "fragment", "html", "markdown",
+]  # fmt: skip

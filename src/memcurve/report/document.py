@@ -90,6 +90,19 @@ class Chart:
             )
 
 
+@dataclass(frozen=True)
+class Bar:
+    """A number to be compared with others; ``text`` is the number as it is written.
+
+    ``colour`` is one of those of the page, by name.
+    """
+
+    name: str
+    value: float
+    text: str
+    colour: str = "series-0"
+
+
 @dataclass(frozen=True, eq=False)
 class Section:
     """A title, a sentence that says what to see, and what there is to see."""
@@ -107,8 +120,9 @@ class Document:
 
     ``verdict`` are the few sentences that matter, ``word`` is the verdict in a word or two, which
     stands beside its colour, and ``good`` says whether it is favourable; None where there is
-    nothing to judge. ``figures`` are the main numbers by name, ``notes`` what one should know
-    before quoting them; ``footer`` says how the report was made.
+    nothing to judge. ``bars`` are the picture beside the verdict, and ``scale`` says what they
+    count. ``figures`` are the main numbers by name, ``notes`` what one should know before quoting
+    them; ``footer`` says how the report was made.
     """
 
     title: str
@@ -120,6 +134,8 @@ class Document:
     notes: Sequence[str] = ()
     footer: str = ""
     word: str = "Summary"
+    bars: Sequence[Bar] = ()
+    scale: str = ""
 
 
 #: The heading of the notes.

@@ -34,10 +34,11 @@ const colour = (series) => `var(--series-${series % 7})`;
 // ---- one chart
 
 class Figure {
-  constructor(frame, chart, config) {
+  constructor(frame, chart, configs, theme) {
     this.frame = frame;
     this.chart = chart;
-    this.config = config;
+    this.configs = configs;
+    this.theme = theme;
     this.plot = frame.querySelector(".plot");
     this.readout = frame.querySelector(".readout");
     this.drawing = element("div", { class: "drawing" });
@@ -83,8 +84,8 @@ class Figure {
       tooltip: false,
       defaultStyle: false,
       ast: true, // expressions are interpreted: pages that forbid eval can show this one
-      renderer: this.chart.renderer,
-      config: this.config(),
+      renderer: "svg",
+      config: this.configs.page,
     });
     if (turn !== this.turn) return made.finalize();
     this.finalize?.();
@@ -292,7 +293,7 @@ class Figure {
       }
     }
     const made = await vegaEmbed(document.createElement("div"), spec, {
-      mode: "vega-lite", actions: false, defaultStyle: false, ast: true, renderer: "none", config: this.config(),
+      mode: "vega-lite", actions: false, defaultStyle: false, ast: true, renderer: "none", config: this.configs[this.theme()],
     });
     const link = element("a", { download: `${this.chart.file}.${kind}` });
     link.href = await made.view.toImageURL(kind, 2);

@@ -4,39 +4,31 @@ const content = JSON.parse(document.getElementById("report-content").textContent
 const root = document.documentElement;
 const figures = [];
 
-// ---- theme: the reader's choice, else the system's; paper is always light
+// ---- theme: the reader's choice, else the system's; paper is always light. Charts follow the
+// styles: drawn anew while pages are counted, they would change their number
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const paper = matchMedia("print");
-let printing = false;
-const chosen = () => root.dataset.theme || (dark.matches ? "dark" : "light");
-const theme = () => (printing || paper.matches ? "light" : chosen());
+const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
 const button = document.getElementById("theme");
 
-function restyle() {
-  button.setAttribute("aria-pressed", String(chosen() === "dark"));
-  for (const figure of figures) figure.draw();
-}
+const tell = () => button.setAttribute("aria-pressed", String(theme() === "dark"));
 
 button.hidden = false;
-button.setAttribute("aria-pressed", String(chosen() === "dark"));
+tell();
 button.addEventListener("click", () => {
-  root.dataset.theme = chosen() === "dark" ? "light" : "dark";
+  root.dataset.theme = theme() === "dark" ? "light" : "dark";
   try {
     localStorage.setItem("memcurve-theme", root.dataset.theme);
   } catch {
     // a page opened from a file may not be allowed to keep anything
   }
-  restyle();
+  tell();
 });
-dark.addEventListener("change", restyle);
-paper.addEventListener("change", restyle);
-addEventListener("beforeprint", () => { printing = true; restyle(); });
-addEventListener("afterprint", () => { printing = false; restyle(); });
+dark.addEventListener("change", tell);
 
 for (const frame of document.querySelectorAll("figure[data-chart]")) {
   const chart = content.charts[Number(frame.dataset.chart)];
-  figures.push(new Figure(frame, chart, () => content.configs[theme()]));
+  figures.push(new Figure(frame, chart, content.configs, theme));
 }
 for (const figure of figures) figure.draw();
 

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -17,6 +18,7 @@ from memcurve.optional import optional
 from memcurve.report import vega
 from memcurve.report.document import (
     NOTES,
+    Bar,
     Chart,
     Document,
     Section,
@@ -30,8 +32,8 @@ from memcurve.report.document import (
 _PAGE_POINTS = 36_000
 # reports with more sections begin with a table of contents
 _FEW_SECTIONS = 4
-# charts of more points are drawn on a canvas: as elements of the page they would be slow
-_MOST_ELEMENTS = 3000
+# tables with more columns do not fit a phone
+_FEW_COLUMNS = 2
 # cells with more letters hold sentences, which are wrapped
 _SHORT = 24
 
@@ -63,11 +65,14 @@ def bullets(items: Iterable[str]) -> str:
     return f"<ul>\n{inner}</ul>\n" if inner else ""
 
 
-def table(content: Table, *, number: str = "", wordy: str = "", cell: str = "") -> str:
+def table(
+    content: Table, *, number: str = "", wordy: str = "", cell: str = "", heads: bool = False
+) -> str:
     """A table; the first cell of a row names it.
 
     ``number``, ``wordy`` and ``cell`` are attributes of cells: of those in columns of numbers, of
-    sentences, and of the others.
+    sentences, and of the others. With ``heads`` each cell knows the head of its column, so that
+    narrow windows can show a row as a list.
     """
     kinds = []
     for k in range(len(content.head)):
@@ -81,7 +86,8 @@ def table(content: Table, *, number: str = "", wordy: str = "", cell: str = "") 
         return f"<tr>{''.join(inner)}</tr>"
 
     head = line(["th scope='col'"] * len(kinds), content.head)
-    tags = ["th scope='row'", *["td"] * (len(kinds) - 1)]
+    named = (f"td data-head='{text(name)}'" if heads else "td" for name in content.head[1:])
+    tags = ["th scope='row'", *named]
     rows = "".join(f"{line(tags, row)}\n" for row in content.rows)
     return f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
 
@@ -114,9 +120,14 @@ def html(document: Document) -> str:
     series = sum(len(chart.series) for chart in charts)
     most = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
     pages = {"light": vega.LIGHT, "dark": vega.DARK}
+    # elements of the page take their colours from its styles, also when these change; pictures
+    # that are saved have their own
+    styled = {name: f"var(--{name})" for name in vega.LIGHT}
     content = {
         "charts": [_chart_content(chart, most) for chart in charts],
-        "configs": {name: vega.config(colours) for name, colours in pages.items()},
+        "configs": {
+            name: vega.config(colours) for name, colours in {**pages, "page": styled}.items()
+        },
     }
     variables = {
         page: " ".join(f"--{name}: {value};" for name, value in colours.items())
@@ -148,16 +159,13 @@ def _file(name: str) -> str:
 
 
 def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
-    spec = vega.specification(chart, most)
-    rows = len(spec["data"]["values"])
     return {
-        "spec": spec,
+        "spec": vega.specification(chart, most),
         "kind": chart.kind,
         "names": [series.name for series in chart.series],
         "x_label": chart.x_label,
         "lines": {"x": vega.title_lines(chart.x_label), "y": vega.title_lines(chart.y_label)},
         "wide": vega.WIDE,
-        "renderer": "canvas" if rows > _MOST_ELEMENTS else "svg",
         "file": re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")[:60] or "chart",
     }
 
@@ -171,8 +179,11 @@ def _body(document: Document, most: int) -> str:
         heading = f"<h2 id='{name}-title'>{links[name]}</h2>\n"
         label = f"aria-labelledby='{name}-title'"
         chart = section.chart and _chart(section.chart, section.title, next(number), most)
+        # rows of many columns become lists where the window is narrow
+        turned = section.table is not None and len(section.table.head) > _FEW_COLUMNS
+        around = f"class='scroll{' turned' if turned else ''}' role='region' {label}"
         cells = {"number": "class='number'", "wordy": "class='wordy'"}
-        inner = _inside(section, chart or "", f"class='scroll' role='region' {label}", **cells)
+        inner = _inside(section, chart or "", around, heads=turned, **cells)
         sections += f"<section id='{name}' {label}>\n{heading}{inner}</section>\n"
     if document.notes:
         links["notes"] = NOTES
@@ -192,7 +203,7 @@ def _body(document: Document, most: int) -> str:
     return f"{_verdict(document)}{figures}{contents}{sections}"
 
 
-def _inside(section: Section, picture: str, around: str, **cells: str) -> str:
+def _inside(section: Section, picture: str, around: str, **cells: Any) -> str:
     """What a section has below its heading; ``around`` are attributes of what holds the table."""
     parts = [paragraphs(section.text), picture]
     if section.table is not None:
@@ -209,8 +220,32 @@ def _verdict(document: Document) -> str:
     return (
         f"<section class='verdict {kind}' aria-labelledby='verdict'>\n"
         f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{sign}</span>"
-        f"{text(document.word)}</h2>\n"
-        f"<p class='lead'>{text(first)}</p>\n{rest}</section>\n"
+        f"{text(document.word)}</h2>\n{_bars(document)}"
+        f"<p class='lead'>{text(first)}</p>\n<div class='rest'>\n{rest}</div>\n</section>\n"
+    )
+
+
+def _bars(document: Document) -> str:
+    """The bars as a list whose numbers can be read; it needs no script and is printed as it is."""
+    bars = [bar for bar in document.bars if math.isfinite(bar.value)]
+    longest = max((bar.value for bar in bars), default=0.0)
+
+    def line(bar: Bar) -> str:
+        share = max(100 * bar.value / longest, 0.5) if bar.value > 0 else 0
+        return (
+            f"<li><span>{text(bar.name)}</span> <b>{text(bar.text)}</b>"
+            "<svg width='100%' height='14' aria-hidden='true'>"
+            "<rect width='100%' height='14' rx='3' fill='var(--grid)'/>"
+            f"<rect width='{share:.4g}%' height='14' rx='3' fill='var(--{text(bar.colour)})'/>"
+            "</svg></li>\n"
+        )
+
+    inner = "".join(map(line, bars))
+    return (
+        f"<div class='bars' role='figure' aria-labelledby='scale'>\n"
+        f"<p id='scale'>{text(document.scale)}</p>\n<ul>\n{inner}</ul>\n</div>\n"
+        if inner
+        else ""
     )
 
 

@@ -1,0 +1,126 @@
+"""``memcurve claims``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memcurve.cli.console import Printer, json_text, writing
+from memcurve.cli.options import Flag, Verbose, Whole
+from memcurve.cli.process import UsageError
+
+if TYPE_CHECKING:
+    from memcurve.literature import JudgedClaim
+
+_COLOURS = {"right": "green", "right in another sense": "yellow", "an artefact": "red"}
+
+
+def claims(
+    name: str | None = None,
+    *,
+    every: Flag = False,
+    seed: Whole = 1,
+    plot: Path | None = None,
+    save: Path | None = None,
+    json: Flag = False,
+    verbose: Verbose = False,
+) -> int:
+    """What was published about memory, re-judged: the list, or the study behind a verdict.
+
+    For example:
+
+      memcurve claims
+      memcurve claims rodan-2011
+      memcurve claims farkas-2016 --plot farkas.png
+      memcurve claims --every --json
+
+    Parameters
+    ----------
+    name
+        The claim to judge; without it they are listed.
+    every
+        Judge all of them, those whose packages are installed.
+    seed
+        Seed of everything drawn at random.
+    plot
+        Draw what was computed then beside what is true to this file (.png, .pdf, .svg).
+    save
+        Write the whole result to this .json file.
+    json
+        Print the result as JSON.
+    """
+    from memcurve.literature import CLAIMS, judge_claim
+
+    if name is None and (plot is not None or save is not None):
+        raise UsageError("--plot and --save are about one claim; give its name.")
+    if name is not None and every:
+        raise UsageError(f"--every judges all claims; leave out {name}.")
+    if name is None and not every:
+        return _listed(list(CLAIMS.values()), json)
+    if every:
+        missing = _missing(CLAIMS.values())
+        found = [
+            judge_claim(one, seed=seed, progress=sys.stderr.isatty())
+            for one in CLAIMS
+            if one not in missing
+        ]
+        if json:
+            print(json_text([_content(one) for one in found]))
+            return 0
+        rows: list[tuple[str, str, str]] = [(one.name, one.word, one.verdict) for one in found]
+        rows += [(one, "not judged", f"needs {', '.join(what)}") for one, what in missing.items()]
+        Printer().table(("claim", "verdict", "because"), rows, indent=0)
+        return 0
+    assert name is not None
+    result = judge_claim(name, seed=seed, progress=sys.stderr.isatty())
+    with writing(result, plot=plot, save=save):
+        print(result.to_json()) if json else _print(result)
+    return 0
+
+
+def _missing(found: Any) -> dict[str, tuple[str, ...]]:
+    """The packages that claims need and that are not there."""
+    from importlib.util import find_spec
+
+    lacking = {
+        claim.name: tuple(package for package in claim.needs if find_spec(package) is None)
+        for claim in found
+    }
+    return {name: packages for name, packages in lacking.items() if packages}
+
+
+def _content(result: JudgedClaim) -> Any:
+    from json import loads
+
+    return loads(result.to_json())
+
+
+def _listed(found: list[Any], json: bool) -> int:
+    if json:
+        names = ("name", "citation", "link", "statement", "measured", "needs")
+        print(json_text([{name: getattr(claim, name) for name in names} for claim in found]))
+        return 0
+    rows = [(claim.name, claim.statement) for claim in found]
+    Printer().table(("claim", "what is claimed"), rows, indent=0)
+    print("memcurve claims NAME judges one of them.", file=sys.stderr)
+    return 0
+
+
+def _print(result: JudgedClaim) -> None:
+    printer = Printer()
+    printer.named(
+        [
+            ("claim", result.statement),
+            ("by", result.citation),
+            ("see", result.link),
+            ("measured", result.measured),
+        ]
+    )
+    rows = []
+    for point in result.points:
+        error = f"{point.error:.1e}" if point.error else ""
+        off = f"{point.then - point.true:+.3g}"
+        rows.append((point.label, f"{point.then:.4f}", f"{point.true:.4f}", error, off))
+    printer.table(("", "then", "true", "± error", "off by"), rows, right=range(1, 5))
+    printer.line((f"{result.word}: ", _COLOURS[result.word]), result.verdict)

@@ -1,0 +1,218 @@
+"""``memcurve measure``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from memcurve.cli.console import print_document, say_written, writing
+from memcurve.cli.data import print_capacity, print_memory
+from memcurve.cli.options import NETWORK, SEVERAL, Flag, NetworkOptions, Verbose, Whole
+from memcurve.cli.process import UsageError, require_other_files
+
+Activation = Literal["tanh", "relu", "identity"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """How a network from a file, or of an ensemble, is driven.
+
+    Parameters
+    ----------
+    activation
+        What each node does to its field.
+    leak
+        Share of the new state, above 0 and at most 1.
+    input_scale
+        How strongly the input drives it.
+    command
+        A program of your own in place of a network: it reads a line of numbers for each step from
+        its standard input, until the end, and writes a line of states for each.
+    """
+
+    activation: Activation = "tanh"
+    leak: float = 1.0
+    input_scale: float = 1.0
+    command: str | None = None
+
+
+MODEL = ModelOptions()
+
+
+def measure(
+    model: str | None = None,
+    *,
+    about: ModelOptions = MODEL,
+    options: NetworkOptions = NETWORK,
+    precision: float | None = None,
+    budget: float | None = None,
+    steps: Whole | None = None,
+    lags: Whole | None = None,
+    capacity: Whole | None = None,
+    scales: Annotated[list[float] | None, SEVERAL] = None,
+    dossier: Flag = False,
+    html: Path | None = None,
+    markdown: Path | None = None,
+    plot: Path | None = None,
+    save: Path | None = None,
+    json: Flag = False,
+    verbose: Verbose = False,
+) -> int:
+    """Memory of a network that is run, measured to the precision asked for.
+
+    For example:
+
+      memcurve measure --input-scale 0.5 --precision 0.2
+      memcurve measure weights.npz --leak 0.3 --plot memory.png
+      memcurve measure mymodels.py:lstm --precision 0.5 --budget 20
+      memcurve measure --command "./simulator --quiet" --budget 300 --save memory.json
+      memcurve measure --scales 0.01 0.1 1 10 --plot scales.png
+      memcurve measure --dossier --html dossier.html
+
+    Parameters
+    ----------
+    model
+        A network from a file, as for `memcurve curve`; or FILE.py:NAME, an object that this Python
+        file makes: a network, a torch module, a reservoirpy model, a function from inputs to
+        states, or one of memcurve.models. Without one, a built-in ensemble is used.
+    precision
+        Half the width that the 90 % interval of the total may have; default 0.05, with --dossier
+        0.1, with --scales 0.2.
+    budget
+        Seconds after which to stop; default 60, with --dossier or --scales 120.
+    steps
+        Steps after which to stop, of all replicas together.
+    lags
+        Number of lags, from 0 on. Default: twice the number of states, at least 100, or as many as
+        there is memory at.
+    capacity
+        Also the capacity for products of past inputs, up to this degree.
+    scales
+        Memory against the scale of the input, at these, with the exact limit for small inputs.
+    dossier
+        All that driving it tells: forgetting, reproducibility, capacity by degree, scales.
+    html
+        Write the dossier to this file as one page that works offline.
+    markdown
+        Write the dossier to this file as Markdown.
+    plot
+        Draw the memory to this file (.png, .pdf, .svg).
+    save
+        Write the whole result to this .json file.
+    json
+        Print the result as JSON instead of tables.
+    """
+    dossier = dossier or html is not None or markdown is not None
+    if dossier and scales is not None:
+        raise UsageError("--scales are part of a --dossier; leave one of them out.")
+    for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
+        if value is not None and (dossier or scales is not None):
+            raise UsageError(f"--{name} is for a measurement alone; leave out --dossier, --scales.")
+    subject = _subject(model, about, options)
+    require_other_files(None if model is None else Path(model), plot, save, html, markdown)
+    asked: dict[str, Any] = {"seed": options.seed, "progress": sys.stderr.isatty() or False}
+    asked |= {
+        name: value
+        for name, value in (("precision", precision), ("budget", budget))
+        if value is not None
+    }
+    given = options.arguments()
+    if not isinstance(given.get("noise", 0.0), float):
+        raise UsageError("--noise must be one standard deviation for a measurement, e.g. 1e-3.")
+    if dossier:
+        return _dossier(subject, html, markdown, plot, save, json, **asked, **given)
+    if scales is not None:
+        from memcurve.measuring import measure_scales
+
+        profile = measure_scales(subject, scales, **asked, **given)
+        with writing(profile, plot=plot, save=save):
+            print(profile.to_json() if json else profile)
+        return 0
+    from memcurve.measuring import measure as run
+
+    curve = run(subject, lags, steps=steps, capacity=capacity, **asked, **given)
+    with writing(curve, plot=plot, save=save):
+        if json:
+            print(curve.to_json())
+        else:
+            print_memory(curve)
+            if capacity is not None:
+                from memcurve import Capacity
+
+                print_capacity(Capacity.from_json(curve.diagnostics["capacity"]))
+    return 0
+
+
+def _dossier(
+    subject: Any,
+    html: Path | None,
+    markdown: Path | None,
+    plot: Path | None,
+    save: Path | None,
+    json: bool,
+    **asked: Any,
+) -> int:
+    from memcurve.measuring import dossier
+    from memcurve.result import replacing
+
+    found = dossier(subject, **asked)
+    for path, text in ((html, found.to_html), (markdown, found.to_markdown)):
+        if path is not None:
+            with replacing(path) as stream:
+                stream.write(text().encode())
+    with writing(found, plot=plot, save=save):
+        if json:
+            print(found.to_json())
+        else:
+            print_document(found.document())
+    say_written(page=html, report=markdown)
+    return 0
+
+
+def _subject(model: str | None, about: ModelOptions, options: NetworkOptions) -> Any:
+    """The object to run."""
+    if about.command is not None:
+        if model is not None:
+            raise UsageError(f"--command takes the place of a model; leave out {model}.")
+        from memcurve.measuring import models
+
+        return models.Command(about.command, inputs=options.inputs or 1)
+    if model is not None and ".py:" in model:
+        return _from_python(model)
+    from memcurve import NonlinearNetwork
+
+    network = options.network(None if model is None else Path(model), "normal")
+    if network.is_complex or network.readout is not None:
+        raise UsageError("a network that is driven must be real and read whole; see memcurve data.")
+    return NonlinearNetwork(
+        network.A,
+        network.C,
+        activation=about.activation,
+        leak=about.leak,
+        input_scale=about.input_scale,
+        shift=network.shift,
+        name=f"{about.activation} of {network.name}" if network.name else None,
+    )
+
+
+def _from_python(text: str) -> Any:
+    """The object of FILE.py:NAME; the file is run."""
+    import runpy
+
+    file, _, name = text.rpartition(":")
+    if not Path(file).is_file():
+        raise UsageError(f"{file}: there is no such file; FILE.py:NAME names an object of one.")
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    try:
+        made = runpy.run_path(file)
+    finally:
+        sys.path.pop(0)
+    if name not in made:
+        known = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
+        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(known[:20])}.")
+    return made[name]

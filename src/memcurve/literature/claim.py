@@ -1,0 +1,174 @@
+"""A published statement about memory, the study behind its verdict, and the verdict.
+
+A claim is one small file: who said what, and where; what they measured; a study that computes both
+what was computed then and what is true; and a judge, which sees nothing but the study's numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from memcurve.notes import Note
+from memcurve.optional import optional
+from memcurve.progress import Listener
+from memcurve.result import Result, installed_versions
+
+#: What a claim can turn out to be.
+Word = Literal["right", "right in another sense", "an artefact"]
+#: Numbers of a study, by name.
+Numbers = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One number: as the authors' way gives it, and as it is, with its error."""
+
+    label: str
+    then: float
+    true: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a claim's study computed: points to compare, and the numbers that decide."""
+
+    points: tuple[Point, ...]
+    numbers: Numbers
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A word, and a sentence with the numbers that lead to it."""
+
+    word: Word
+    text: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published statement.
+
+    Attributes
+    ----------
+    name : str
+        Short, for the command: first author and year.
+    authors, year, title, source, link
+        The citation; ``link`` is a DOI or an address.
+    statement : str
+        What is claimed, in our words.
+    measured : str
+        What the authors did: model, length, and in what sense their statement is meant.
+    study : callable
+        Takes a seed and a listener for progress, and computes.
+    judge : callable
+        From the numbers of the study alone to the verdict.
+    needs : tuple of str
+        Packages that the study needs besides memcurve's own.
+    """
+
+    name: str
+    authors: str
+    year: int
+    title: str
+    source: str
+    link: str
+    statement: str
+    measured: str
+    study: Callable[[int, Listener], Study] = field(repr=False)
+    judge: Callable[[Numbers], Verdict] = field(repr=False)
+    needs: tuple[str, ...] = ()
+
+    @property
+    def citation(self) -> str:
+        """In a line."""
+        return f"{self.authors} ({self.year}), {self.title}, {self.source}"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class JudgedClaim(Result):
+    """A claim with what its study found; see :func:`memcurve.judge_claim`.
+
+    Attributes
+    ----------
+    name, citation, link, statement, measured
+        Of the claim; see :class:`memcurve.literature.Claim`.
+    word, verdict : str
+        ``"right"``, ``"right in another sense"`` or ``"an artefact"``; and why, with the numbers.
+    points : tuple of Point
+        What the authors' way gives, and what is true.
+    numbers : dict
+        Those that decide.
+    seed : int
+        Of everything drawn at random.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.JudgedClaim/1"
+
+    name: str
+    citation: str
+    link: str
+    statement: str
+    measured: str
+    word: Word
+    verdict: str
+    points: tuple[Point, ...]
+    numbers: Mapping[str, float]
+    seed: int
+    notes: tuple[Note, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, one row a point: label, then, true, error."""
+        pd = optional("pandas", "this", "frames")
+        return pd.DataFrame(map(dataclasses.asdict, self.points)).set_index("label")
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over the points, the verdict among its attributes."""
+        xr = optional("xarray", "this", "frames")
+        columns = {
+            name: ("label", [getattr(point, name) for point in self.points])
+            for name in ("then", "true", "error")
+        }
+        labels = {"label": [point.label for point in self.points]}
+        about = {"name": self.name, "word": self.word, "verdict": self.verdict}
+        return xr.Dataset(columns, coords=labels, attrs=about)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what was computed then beside what is true."""
+        from memcurve import plot
+
+        return plot.then_and_true(self, ax=ax)
+
+    def __repr__(self) -> str:
+        lines = [f"<JudgedClaim {self.name}: {self.word}", f"  {self.statement}"]
+        lines += [f"  {p.label}: then {p.then:.4g}, true {p.true:.4g}" for p in self.points]
+        return "\n".join([*lines, f"  {self.verdict}>"])
+
+
+def judged(claim: Claim, study: Study, seed: int) -> JudgedClaim:
+    """The claim with the verdict that follows from the study."""
+    verdict = claim.judge(study.numbers)
+    return JudgedClaim(
+        name=claim.name,
+        citation=claim.citation,
+        link=claim.link,
+        statement=claim.statement,
+        measured=claim.measured,
+        word=verdict.word,
+        verdict=verdict.text,
+        points=study.points,
+        numbers={name: float(value) for name, value in study.numbers.items()},
+        seed=seed,
+    )
+
+
+def rank_correlation(x: Any, y: Any) -> float:
+    """Spearman's, which asks for order alone."""
+    first, second = (np.argsort(np.argsort(values)).astype(float) for values in (x, y))
+    return float(np.corrcoef(first, second)[0, 1])

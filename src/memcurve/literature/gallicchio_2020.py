@@ -1,0 +1,93 @@
+"""Does sparsity lengthen memory?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memcurve import ensembles
+from memcurve.curve import MemoryCurve
+from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.measuring import measure
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
+from memcurve.progress import Listener
+from memcurve.result import Floats
+
+SIZE, RADIUS, SCALE = 100, 0.9, 1.0
+#: Nodes that the input enters, from one to all.
+ENTERED = (1, 10, 100)
+
+
+def study(seed: int, tell: Listener) -> Study:
+    """Exact memory of linear networks, measured memory of tanh ones, by nodes that are driven."""
+    rng = np.random.default_rng(seed)
+    A = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed).A
+    sparse = ensembles.sparse_normal(SIZE, spectral_radius=RADIUS, density=0.05, seed=seed).A
+    points, numbers = [], dict[str, float]()
+    for count, entered in enumerate(ENTERED):
+        tell("input sparsity", count, len(ENTERED) + 1)
+        C = np.zeros(SIZE)
+        C[rng.permutation(SIZE)[:entered]] = rng.uniform(-1, 1, entered)
+        exact = memory_curve(LinearNetwork(A, C))
+        driven = _measured(A, C, seed)
+        label = f"input to {entered} of {SIZE} nodes"
+        points.append(Point(label, driven.total, exact.total, exact.total_error))
+        numbers[f"exact_{entered}"] = exact.total
+        numbers[f"driven_{entered}"] = driven.total
+        numbers["driven_error"] = max(driven.total_error, numbers.get("driven_error", 0.0))
+    tell("sparse weights", len(ENTERED), len(ENTERED) + 1)
+    exact = memory_curve(LinearNetwork(sparse, C))
+    driven = _measured(sparse, C, seed)
+    points.append(Point("weights of density 0.05", driven.total, exact.total, exact.total_error))
+    numbers |= {"exact_sparse": exact.total, "driven_sparse": driven.total}
+    return Study(tuple(points), numbers)
+
+
+def _measured(A: Any, C: Floats, seed: int) -> MemoryCurve:
+    network = NonlinearNetwork(A, C, input_scale=SCALE)
+    return measure(
+        network, 150, precision=0.5, input=_uniform, seed=seed, budget=20, progress=False
+    )
+
+
+def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
+    return rng.uniform(-0.8, 0.8, shape)
+
+
+def judge(numbers: Numbers) -> Verdict:
+    """Whether sparse input changes the exact total, or that of driven tanh networks."""
+    few, many = f"_{ENTERED[0]}", f"_{ENTERED[-1]}"
+    gain = numbers[f"driven{few}"] - numbers[f"driven{many}"]
+    exact = numbers[f"exact{few}"] - numbers[f"exact{many}"]
+    linear = f"a linear network holds {numbers[f'exact{few}']:.6g} with input to one node and "
+    linear += f"{numbers[f'exact{many}']:.6g} with input to all"
+    driven = f"a tanh network measured {numbers[f'driven{few}']:.3g} and "
+    driven += f"{numbers[f'driven{many}']:.3g} (± {numbers['driven_error']:.2g})"
+    weights = f"sparse weights {numbers['driven_sparse']:.3g} in place of "
+    weights += f"{numbers[f'driven{many}']:.3g}"
+    text = f"{linear}; {driven}, {weights}"
+    if exact > 0.01 * numbers[f"exact{many}"]:
+        return Verdict("right", f"{text}.")
+    if gain > 2 * numbers["driven_error"]:
+        text += ". Sparse input drives most nodes less strongly, and so less into saturation: it "
+        text += "keeps the memory that linear networks have anyway."
+        return Verdict("right in another sense", text)
+    return Verdict("an artefact", f"{text}.")
+
+
+CLAIM = Claim(
+    name="gallicchio-2020",
+    authors="Gallicchio",
+    year=2020,
+    title="Sparsity in reservoir computing neural networks",
+    source="INISTA 2020, arXiv:2006.02957",
+    link="https://arxiv.org/abs/2006.02957",
+    statement="Sparsity, in particular of the connections from the input, gives a longer "
+    "short-term memory and states of higher dimension.",
+    measured="Simulated tanh networks of finite length; the statement is about them.",
+    study=study,
+    judge=judge,
+)

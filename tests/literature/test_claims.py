@@ -1,0 +1,120 @@
+"""Published claims: every verdict follows from numbers, and changes with them."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memcurve
+from command import failed, inside
+from memcurve.literature import CLAIMS, JudgedClaim
+from memcurve.literature.claim import Point, Study, judged, rank_correlation
+
+#: What each study comes to, and numbers that would make it something else.
+OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
+    "jaeger-2001": ("right", {"largest": 50.5}, "an artefact"),
+    "white-2004": ("right", {"orthogonal_exponent": 0.5}, "an artefact"),
+    "ganguli-2008": ("right", {"farthest_from_one": 0.1}, "an artefact"),
+    "rodan-2011": ("right", {"largest_difference": 0.1}, "an artefact"),
+    "farkas-2016": ("right in another sense", {"random_exact": 74.0}, "right"),
+    "aceituno-2017": ("right in another sense", {"least_total": 20.0}, "right"),
+    "gallicchio-2020": ("right in another sense", {"exact_100": 40.0}, "right"),
+    "gonon-2020": ("right", {"largest_difference": 0.5}, "an artefact"),
+    "verzelli-2021": (
+        "right in another sense", {"random_rank": 76, "symmetric_rank": 40}, "right",
+    ),
+    "conn2res-score": (
+        "an artefact", {"least_excess": 0, "largest_excess": 0, "largest_loss": 0}, "right",
+    ),
+    "reservoirpy-docs": ("an artefact", {"total": 18.5}, "right"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=CLAIMS)
+def found(request: pytest.FixtureRequest) -> JudgedClaim:
+    for package in CLAIMS[request.param].needs:
+        pytest.importorskip(package)
+    return memcurve.judge_claim(request.param, progress=False)
+
+
+def test_there_are_enough_of_several_years_and_groups() -> None:
+    assert len(CLAIMS) >= 8
+    assert len({claim.authors for claim in CLAIMS.values()}) >= 8
+    assert len({claim.year for claim in CLAIMS.values()}) >= 6
+    assert {*OTHERWISE} == {*CLAIMS}
+    for claim in CLAIMS.values():
+        assert claim.link.startswith("https://")
+        assert str(claim.year) in claim.citation
+
+
+def test_the_verdict_follows_from_the_numbers(found: JudgedClaim) -> None:
+    word, changes, otherwise = OTHERWISE[found.name]
+    assert found.word == word, found.verdict
+    judge = CLAIMS[found.name].judge
+    assert judge(found.numbers).text == found.verdict
+    assert set(changes) <= set(found.numbers)
+    changed = judge({**found.numbers, **changes})
+    assert changed.word == otherwise
+    assert changed.text != found.verdict
+
+
+def test_points_compare_two_numbers(found: JudgedClaim) -> None:
+    assert found.points
+    assert len({point.label for point in found.points}) == len(found.points)
+    if found.word == "an artefact":
+        assert any(abs(p.then - p.true) > 2 * p.error + 0.01 for p in found.points)
+    assert found.verdict in repr(found)
+
+
+def test_a_seed_of_ones_own_changes_no_verdict() -> None:
+    for name in ("jaeger-2001", "white-2004", "farkas-2016", "aceituno-2017"):
+        assert memcurve.judge_claim(name, seed=5, progress=False).word == OTHERWISE[name][0]
+
+
+def test_rank_correlation() -> None:
+    assert rank_correlation([1, 2, 3], [10, 100, 1000]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+
+
+def test_a_claim_needs_no_more_than_its_file() -> None:
+    claim = CLAIMS["rodan-2011"]
+    study = Study((Point("one", 1.0, 2.0),), {"largest_difference": 1.0, "largest_error": 0.0})
+    assert judged(claim, study, 3).word == "an artefact"
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(ValueError, match="`name` must be one of jaeger-2001"):
+        memcurve.judge_claim("einstein-1905")
+
+
+def test_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: object) -> Any:
+        return inside(monkeypatch, capsys, "claims", *arguments)
+
+    assert all(name in run().out for name in CLAIMS)
+    assert len(json.loads(run("--json").out)) == len(CLAIMS)
+    picture, saved = tmp_path / "claim.png", tmp_path / "claim.json"
+    done = run("rodan-2011", "--plot", picture, "--save", saved)
+    assert "right: N − (1 − r^2N)" in done.out
+    assert picture.stat().st_size > 1000
+    assert JudgedClaim.load(saved).word == "right"
+    assert "give its name" in failed(run("--plot", picture), 2)
+    assert "leave out rodan-2011" in failed(run("rodan-2011", "--every"), 2)
+    assert "must be one of" in failed(run("einstein-1905"))
+
+
+def test_every_claim_in_one_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fast = {name: CLAIMS[name] for name in ("rodan-2011", "gonon-2020", "reservoirpy-docs")}
+    monkeypatch.setattr("memcurve.literature.CLAIMS", fast)
+    out = inside(monkeypatch, capsys, "claims", "--every").out
+    assert "rodan-2011" in out
+    judged_too = "an artefact" if find_spec("reservoirpy") else "not judged"
+    assert judged_too in out

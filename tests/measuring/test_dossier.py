@@ -1,0 +1,147 @@
+"""Forgetting, consistency and the dossier, against linear networks whose answers are exact."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import memcurve
+from command import inside
+from memcurve import Dossier, NonlinearNetwork, StateNoise, ensembles, models
+from memcurve.measuring.driven import _consistency, dossier
+from memcurve.measuring.forgetting import forgetting, lyapunov_exponent
+from memcurve.measuring.models import as_model
+
+Floats = NDArray[np.float64]
+
+
+def white(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    return lambda count, steps: rng.standard_normal((count, steps, 1))
+
+
+@pytest.mark.parametrize("radius", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("kind", ["orthogonal", "normal", "symmetric"])
+def test_linear_networks_forget_at_their_spectral_radius(kind: str, radius: float) -> None:
+    model = as_model(getattr(ensembles, kind)(20, spectral_radius=radius, seed=2))
+    draw = white(1)
+    settled = forgetting(model, draw, 1e-12)
+    assert settled.forgets
+    assert settled.own_noise == 0
+    assert settled.kept_state == 0
+    exponent, error = lyapunov_exponent(model, draw, settled, 0.9)
+    assert abs(exponent - np.log(radius)) <= 2 * error + 1e-4
+    # the distance of two pasts is below 1e-12 after as many steps, more or less a transient
+    expected = np.log(1e-12) / np.log(radius)
+    assert 0.8 * expected <= settled.washout <= 1.3 * expected
+
+
+def test_a_chaotic_network_does_not_forget() -> None:
+    rng = np.random.default_rng(1)
+    network = NonlinearNetwork(
+        3 * rng.standard_normal((50, 50)) / np.sqrt(50), np.ones(50), input_scale=0.01
+    )
+    model, draw = as_model(network), white(1)
+    settled = forgetting(model, draw, 1e-12)
+    exponent, error = lyapunov_exponent(model, draw, settled, 0.9)
+    assert not settled.forgets
+    assert exponent > error > 0
+
+
+def test_consistency_under_noise_is_the_usable_memory() -> None:
+    """Two replicas of a linear network share exactly what their input explains of them."""
+    network = ensembles.normal(8, spectral_radius=0.8, seed=1)
+    noise = 0.2
+    own = np.random.default_rng(2)
+
+    def run(z: Floats) -> Floats:
+        x, rows = np.zeros(8), []
+        for value in z:
+            x = network.A @ x + network.C * value + noise * own.standard_normal(8)
+            rows.append(x)
+        return np.array(rows)
+
+    model, draw = models.Function(run), white(3)
+    settled = forgetting(model, draw, 1e-12)
+    assert settled.own_noise > 0.01
+    assert settled.forgets
+    found = _consistency(model, draw, np.random.default_rng(4), 0.0, settled.washout, 8)
+    exact = memcurve.memory_curve(network, noise=StateNoise(noise)).total
+    assert abs(found.total - exact) <= 2 * found.error
+    assert found.error < 0.2
+
+
+@pytest.fixture(scope="module")
+def tanh() -> Dossier:
+    linear = ensembles.orthogonal(10, spectral_radius=0.8, seed=1)
+    network = NonlinearNetwork(linear.A, linear.C, input_scale=0.5, name="a tanh network")
+    return dossier(network, seed=1, precision=0.2, scales=[0.01, 1.0])
+
+
+def test_the_dossier_tells_what_was_found(tanh: Dossier) -> None:
+    assert tanh.good
+    assert tanh.forgets
+    assert tanh.consistency.share == pytest.approx(1)
+    assert tanh.exponent < -tanh.exponent_error
+    assert tanh.capacity is not None
+    assert tanh.scales is not None
+    # memory is the capacity of degree 1, and all capacities together are at most the states
+    assert abs(tanh.capacity.by_degree[1] - tanh.total) <= 0.5
+    assert tanh.capacity.total <= 10
+    said = " ".join(tanh.verdict)
+    for words in ("It remembers", "It forgets its start within", "the same every time", "degree 3"):
+        assert words in said
+    assert tanh.scales.limit is not None
+    assert f"{tanh.scales.limit.total:.4g}, exactly" in said
+
+
+def test_the_dossier_as_a_page(tanh: Dossier) -> None:
+    page = tanh.to_html()
+    assert page.startswith("<!DOCTYPE html>") or page.startswith("<!doctype html>")
+    assert "a tanh network" in page
+    assert "How strongly it is driven" in tanh.to_markdown()
+    assert "<" in tanh._repr_html_()
+
+
+def test_audits_of_driven_networks_are_dossiers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memcurve.auditing import run
+
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(run, "dossier", lambda model, **given: asked.append(given))
+    network = NonlinearNetwork(*ensembles.normal(5, seed=1).real_pair())
+    memcurve.audit(network, noise=0.1, seed=3)
+    memcurve.audit(lambda z: z[:, None])
+    assert [(one["noise"], one["seed"]) for one in asked] == [(0.1, 3), (0.0, 1)]
+    with pytest.raises(ValueError, match="`claimed` is judged for linear networks"):
+        memcurve.audit(network, claimed=3)
+
+
+def test_a_dossier_of_noise_and_of_several_inputs() -> None:
+    own = np.random.default_rng(2)
+
+    def run(z: Floats) -> Floats:
+        mixed = z @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]])
+        return np.tanh(mixed) + own.standard_normal((len(z), 3))
+
+    found = dossier(models.Function(run, inputs=2, name="noisy"), seed=1, precision=0.3, scales=[])
+    assert found.capacity is None
+    assert found.scales is None
+    assert not found.good
+    said = " ".join(found.verdict)
+    assert "the rest is noise of its own" in said
+    assert found.document().word == "Not reproducible"
+
+
+def test_the_command_writes_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "dossier.html"
+    asked = ("--size", 5, "--precision", 1, "--budget", 5, "--html", page)
+    done = inside(monkeypatch, capsys, "measure", *asked)
+    assert done.code == 0
+    assert "Forgetting and reproducing" in done.out
+    assert page.stat().st_size > 10_000

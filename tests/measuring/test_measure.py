@@ -1,0 +1,183 @@
+"""measure: held to what is exact, to its precision, and to its budget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from command import failed, inside
+from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
+from memcurve.errors import ModelError
+from state_affine import StateAffine
+
+#: Half a 90 % interval is 1.64 standard errors; fixed seeds stay within 3.3 of them.
+TWICE = 2.0
+#: A noise-free linear network, whose states hold each input up to rounding.
+EXACT = 1e-6
+
+
+@pytest.mark.parametrize(
+    ("kind", "noise"), [("normal", 1e-2), ("symmetric", 1e-3), ("cyclic", 0.1)]
+)
+def test_intervals_hold_the_exact_memory(kind: str, noise: float) -> None:
+    drawn: dict[str, Any] = {} if kind == "cyclic" else {"seed": 3}
+    network = getattr(ensembles, kind)(20, spectral_radius=0.9, **drawn)
+    exact = memcurve.memory_curve(network, noise=noise)
+    curve = measure(network, precision=0.1, noise=noise, seed=1)
+    assert curve.diagnostics["reached"]
+    assert curve.total_error <= 0.1
+    assert abs(curve.total - exact.total) <= TWICE * curve.total_error
+    shared = min(len(curve), len(exact))
+    off = np.abs(curve.values - np.pad(exact.values[:shared], (0, len(curve) - shared)))
+    assert (off <= 3 * TWICE * curve.error + EXACT).all()
+    assert curve.method == "measured"
+
+
+def test_a_linear_network_without_noise_is_known_at_once() -> None:
+    network = ensembles.orthogonal(20, spectral_radius=0.9, seed=1)
+    curve = measure(network, seed=1)
+    assert curve.total == pytest.approx(20, abs=EXACT)
+    assert curve.diagnostics["steps"] < 4000
+
+
+def test_several_inputs() -> None:
+    network = ensembles.normal(12, spectral_radius=0.8, seed=2)
+    network = network.replace(C=np.random.default_rng(1).standard_normal((12, 2)))
+    exact = memcurve.memory_curve(network, noise=0.1)
+    curve = measure(network, precision=0.1, noise=0.1, seed=1)
+    assert curve.channels.shape[1] == 2
+    assert abs(curve.total - exact.total) <= TWICE * curve.total_error
+
+
+def test_complex_networks_and_readouts_are_read_as_they_simulate() -> None:
+    drawn = ensembles.lru_ring(6, seed=1).replace(readout=[0, 2, 4])
+    z = np.random.default_rng(1).standard_normal((1, 40, 1))
+    assert np.allclose(models.Network(drawn).run(z)[0], drawn.simulate(z[0]), atol=1e-12)
+
+
+def test_coloured_input_gives_the_memory_of_its_innovations() -> None:
+    network = ensembles.orthogonal(10, spectral_radius=0.9, seed=1)
+    curve = measure(network, input=inputs.ARMA(ar=[0.7]), precision=0.3, seed=1)
+    assert curve.diagnostics["ar_order"] >= 1
+    assert curve.total == pytest.approx(10, abs=0.5)
+
+
+def test_state_affine_networks_have_the_memory_of_their_moments() -> None:
+    network = StateAffine(5, seed=2)
+    model = models.Step(network.step, np.zeros(5), input_range=(-1, 1))
+    assert model.together
+    curve = measure(model, 60, precision=0.02, seed=1, capacity={1: 20, 2: (6, 12)})
+    exact = network.memory(60)
+    assert abs(curve.total - exact.sum()) <= TWICE * curve.total_error
+    capacity = memcurve.Capacity.from_json(curve.diagnostics["capacity"])
+    assert abs(capacity.by_degree[1] - exact[:21].sum()) <= 3 * capacity.errors[1]
+    for target in capacity.significant(2)[:3]:
+        degrees = [0] * (max(target.lags) + 1)
+        for degree, lag in zip(target.degrees, target.lags, strict=True):
+            degrees[lag] = degree
+        assert abs(target.capacity - network.capacity(degrees)) <= 4 * target.error
+
+
+def test_precision_of_single_lags() -> None:
+    network = ensembles.normal(10, spectral_radius=0.9, seed=1)
+    curve = measure(network, 30, precision=0.01, of="lags", noise=0.3, seed=1)
+    assert curve.error.max() <= 0.01
+    assert len(curve) == 30
+
+
+def test_small_inputs_approach_the_linear_network() -> None:
+    linear = ensembles.orthogonal(15, spectral_radius=0.9, seed=1)
+    network = NonlinearNetwork(linear.A, linear.C)
+    profile = memcurve.measure_scales(network, [1.0, 1e-3, 0.1], seed=1)
+    assert profile.scales.tolist() == [1e-3, 0.1, 1.0]
+    assert profile.limit is not None
+    assert profile.totals[0] == pytest.approx(profile.limit.total, abs=0.05)
+    assert (np.diff(profile.totals) < 0).all()
+    assert "limit" in repr(profile)
+
+
+def test_what_ends_before_the_precision_says_so() -> None:
+    linear = ensembles.normal(20, spectral_radius=0.9, seed=1)
+    network = NonlinearNetwork(linear.A, linear.C)
+    curve = measure(network, precision=1e-4, steps=5000, seed=1)
+    assert not curve.diagnostics["reached"]
+    assert curve.diagnostics["precision"] == curve.total_error > 1e-4
+    assert any("give more `steps`" in note for note in curve.notes)
+    curve = measure(network, precision=1e-4, budget=1e-3, seed=1)
+    assert any("larger `budget`" in note for note in curve.notes)
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    network = NonlinearNetwork(*ensembles.normal(8, seed=1).real_pair())
+    one, other = (measure(network, precision=0.5, seed=4).values for _ in range(2))
+    assert (one == other).all()
+
+
+def test_progress_tells_how_narrow_the_interval_is() -> None:
+    network = NonlinearNetwork(*ensembles.normal(8, seed=1).real_pair())
+    said: list[str] = []
+    measure(network, precision=0.5, seed=4, progress=lambda label, done, total: said.append(label))
+    assert said[0] == "washout"
+    assert "so far" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"precision": 0}, "`precision` must be .*above 0"),
+        ({"budget": -1}, "`budget` must be .*above 0"),
+        ({"of": "all"}, "`of` must be"),
+        ({"noise": -1}, "`noise` must be .*at least 0"),
+        ({"start": np.zeros(3)}, "takes no start"),
+        (
+            {"input": lambda rng, shape: rng.uniform(size=3)},
+            "must draw finite numbers of the shape",
+        ),
+    ],
+)
+def test_bad_arguments(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=said):
+        measure(ensembles.cyclic(4), seed=1, **changes)
+
+
+def test_what_is_no_model() -> None:
+    with pytest.raises(TypeError, match="`model` must be"):
+        measure(3.0, seed=1)
+    with pytest.raises(ModelError, match="constant"):
+        measure(lambda z: np.ones((len(z), 3)), seed=1)
+
+
+def test_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture, result = tmp_path / "memory.png", tmp_path / "memory.json"
+    asked = ("--size", 10, "--precision", 0.5, "--plot", picture, "--save", result)
+    done = inside(monkeypatch, capsys, "measure", *asked)
+    assert done.code == 0
+    assert "total memory" in done.out
+    assert picture.stat().st_size > 1000
+    assert memcurve.MemoryCurve.load(result).method == "measured"
+    done = inside(monkeypatch, capsys, "measure", "--size", 6, "--scales", 0.1, 1, "--json")
+    assert json.loads(done.out)["format"] == "memcurve.ScaleProfile/1"
+    done = inside(monkeypatch, capsys, "measure", "--size", 6, "--precision", 1, "--capacity", 2)
+    assert "at most 6" in done.out
+    said = failed(inside(monkeypatch, capsys, "measure", "--dossier", "--lags", 3), 2)
+    assert "--lags is for a measurement alone" in said
+    said = failed(inside(monkeypatch, capsys, "measure", "nothing.py:model"), 2)
+    assert "there is no such file" in said
+
+
+def test_models_of_a_python_file_and_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("import numpy as np\ndef line(z):\n    return np.stack([z, z**3], axis=1)\n")
+    done = inside(monkeypatch, capsys, "measure", f"{file}:line", "--lags", 5)
+    assert done.code == 0
+    assert "line" in done.out
+    assert "has no other" in failed(inside(monkeypatch, capsys, "measure", f"{file}:other"), 2)

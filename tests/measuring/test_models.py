@@ -1,0 +1,221 @@
+"""Models: whatever can be run, and what is wrong with some of them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from memcurve import NonlinearNetwork, UnstableNetworkError, ensembles, measure, models
+from memcurve.errors import ModelError
+from memcurve.measuring.models import as_model, is_driven
+
+Floats = NDArray[np.float64]
+
+LINEAR = ensembles.orthogonal(6, spectral_radius=0.8, seed=1)
+TANH = NonlinearNetwork(LINEAR.A, LINEAR.C)
+Z = np.random.default_rng(1).uniform(-1, 1, (3, 50, 1))
+#: The same formula in another order of operations.
+ROUNDING = 1e-12
+
+
+def tanh_step(x: Floats, z: Any) -> Floats:
+    return np.tanh(x @ LINEAR.A.T + np.multiply.outer(z, LINEAR.C))
+
+
+def one_at_a_time(x: Floats, z: float) -> Floats:
+    x[:] = np.tanh(LINEAR.A @ x + LINEAR.C * z)  # in place
+    return x
+
+
+SAME = {
+    "network": TANH,
+    "function": lambda z: TANH.simulate(z),
+    "step": models.Step(tanh_step, np.zeros(6)),
+    "step, one at a time": models.Step(one_at_a_time, np.zeros(6)),
+    "observed": models.Step(
+        lambda s, z: {"x": tanh_step(s["x"], z)}, {"x": np.zeros(6)}, observe=lambda s: s["x"]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_all_ways_to_give_a_model_give_its_states(kind: str) -> None:
+    model = as_model(SAME[kind])
+    expected = TANH.simulate_replicas(Z)
+    assert np.abs(model.run(Z) - expected).max() <= ROUNDING
+    assert np.abs(model.run(Z) - expected).max() <= ROUNDING  # and again, from the start
+    assert model.together == (kind in ("network", "step"))
+    half = model.scaled(0.5).run(2 * Z)
+    assert np.abs(half - expected).max() <= ROUNDING
+    assert repr(model)
+
+
+def test_torch_modules() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(1)
+    for module in (torch.nn.GRU(1, 5), torch.nn.LSTM(1, 5, batch_first=True), torch.nn.RNN(1, 5)):
+        states = as_model(module).run(Z)
+        assert states.shape == (3, 50, 5)
+        with torch.no_grad():
+            z = torch.as_tensor(Z, dtype=torch.float32)
+            out = module(z if module.batch_first else z.transpose(0, 1))[0]
+        out = out if module.batch_first else out.transpose(0, 1)
+        assert np.abs(states - out.double().numpy()).max() == 0
+    assert is_driven(torch.nn.LSTM(1, 5))
+    assert not is_driven(torch.nn.RNN(1, 5))
+    assert as_model(torch.nn.LSTMCell(1, 5)).run(Z).shape == (3, 50, 10)
+    assert as_model(torch.nn.GRUCell(1, 5)).run(Z).shape == (3, 50, 5)
+
+    class Wrapped(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.rnn = torch.nn.GRU(1, 4, batch_first=True)
+            self.head = torch.nn.Linear(4, 2)
+
+        def forward(self, z: Any) -> Any:
+            return self.head(self.rnn(z)[0])
+
+    module = Wrapped()
+    assert models.Torch(module, inputs=1).run(Z).shape == (3, 50, 2)
+    assert models.Torch(module, states="rnn").run(Z).shape == (3, 50, 4)
+    assert module.training
+    with pytest.raises(ValueError, match="`states` must name a part"):
+        models.Torch(module, states="body")
+    with pytest.raises(ValueError, match="`inputs` must be given"):
+        models.Torch(module)
+    curve = measure(torch.nn.GRU(1, 8), 40, precision=0.5, seed=1)
+    assert 0 < curve.total < 8
+
+
+def test_reservoirpy_nodes_and_models() -> None:
+    nodes = pytest.importorskip("reservoirpy.nodes")
+    reservoir = nodes.Reservoir(8, sr=0.9, lr=0.5, seed=1)
+    for model in (reservoir, nodes.Reservoir(8, sr=0.9, lr=0.5, seed=1) >> nodes.Ridge()):
+        made = as_model(model)
+        states = made.run(Z)
+        again = NonlinearNetwork(
+            made.node.W.toarray(), made.node.Win.toarray(), leak=0.5,
+            shift=np.ravel(made.node.bias.toarray() if hasattr(made.node.bias, "toarray")
+                           else made.node.bias) * np.ones(8),
+        ).simulate_replicas(Z)  # fmt: skip
+        assert np.abs(states - again).max() <= 1e-7  # its weights may be single precision
+
+
+def test_jax_scans() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    A, C = jnp.asarray(LINEAR.A), jnp.asarray(LINEAR.C)
+
+    def step(x: Any, z: Any) -> Any:
+        x = jnp.tanh(A @ x + C * z)
+        return x, x
+
+    states = models.Scan(step, jnp.zeros(6)).run(Z)
+    assert np.abs(states - TANH.simulate_replicas(Z)).max() <= 1e-5  # single precision by default
+
+
+SIMULATOR = """
+import sys
+x = 0.0
+for line in sys.stdin:
+    x = 0.5 * x + float(line)
+    print(x, -x, sep=SEPARATOR)
+"""
+
+
+def test_commands() -> None:
+    for separator in ("' '", "', '"):
+        script = SIMULATOR.replace("SEPARATOR", separator)
+        states = models.Command([sys.executable, "-c", script]).run(Z[:1])
+        assert states.shape == (1, 50, 2)
+        assert states[0, 0, 0] == Z[0, 0, 0]
+    for script, said in (
+        ("import sys; sys.exit('no licence')", "status 1: no licence"),
+        ("print('hello')", "must write numbers"),
+        ("print(1)", "one row for each input"),
+        ("import time; time.sleep(60)", "has not ended within 1 s"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            models.Command([sys.executable, "-c", script], timeout=1).run(Z[:1])
+    with pytest.raises(ModelError, match="cannot be started"):
+        models.Command("no-such-program-anywhere").run(Z[:1])
+
+
+def test_states_that_explode_are_named() -> None:
+    with pytest.raises(UnstableNetworkError, match="beyond all bounds from step"):
+        measure(models.Step(lambda x, z: 2 * x + z, np.ones(2)), seed=1)
+
+
+def test_what_was_measured_before_a_model_broke_is_kept() -> None:
+    calls = [0]
+
+    def breaks(z: Floats) -> Floats:
+        calls[0] += 1
+        states = TANH.simulate(z)
+        if calls[0] > 10:  # two pasts twice, a look, a first round
+            states[len(z) // 2] = np.nan
+        return states
+
+    curve = measure(breaks, 10, precision=0.005, seed=1)
+    assert not curve.diagnostics["reached"]
+    assert curve.total > 1
+    assert any("the model failed after" in note for note in curve.notes)
+
+
+def test_a_device_that_stops_answering_is_given_up() -> None:
+    calls = [0]
+
+    def stops(z: Floats) -> Floats:
+        calls[0] += 1
+        if calls[0] > 10:  # two pasts twice, a look, a first round
+            time.sleep(30)
+        return TANH.simulate(z)
+
+    device = models.Function(stops, timeout=1.0)
+    curve = measure(device, 10, precision=0.005, seed=1)
+    assert any("has not answered within 1 s" in note for note in curve.notes)
+
+
+def test_a_state_that_is_kept_between_runs_is_found() -> None:
+    kept = np.zeros(6)
+
+    def step(x: Floats, z: float) -> Floats:
+        kept[:] = np.tanh(LINEAR.A @ kept + LINEAR.C * z)
+        return kept.copy()
+
+    curve = measure(models.Step(step, np.zeros(6)), 30, precision=0.5, seed=1)
+    assert any("not reset between runs" in note for note in curve.notes)
+
+
+def test_inputs_out_of_range_are_refused_before_the_model_sees_them() -> None:
+    seen: list[float] = []
+
+    def device(z: Floats) -> Floats:
+        seen.append(float(np.abs(z).max()))
+        return TANH.simulate(z)
+
+    narrow = models.Function(device, input_range=(-0.5, 0.5))
+    with pytest.raises(ValueError, match=r"must stay within -0.5 … 0.5"):
+        measure(narrow, input="white", seed=1)
+    assert not seen
+    assert measure(narrow, 30, precision=0.5, seed=1).total > 1
+    assert max(seen) <= 0.5
+    with pytest.raises(ValueError, match="low < high"):
+        models.Function(device, input_range=(1, 1))
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda z: TANH.simulate(z)[1:], lambda z: np.array(["a"] * len(z)), lambda z: z]
+)
+def test_states_of_a_wrong_shape(wrong: Any) -> None:
+    with pytest.raises(ModelError, match="must give real states of shape"):
+        measure(wrong, seed=1)
+
+
+def test_a_start_that_is_no_array() -> None:
+    with pytest.raises(ValueError, match="`start` must be an array"):
+        models.Step(tanh_step, np.zeros((2, 3)))
