@@ -6,6 +6,7 @@ Build it with ``python3 -m uv run --group docs sphinx-build -W docs docs/_build/
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from functools import partial
 from importlib import metadata
@@ -16,6 +17,9 @@ import myst_nb.core.execute.direct as execution
 from jupyter_client import AsyncKernelManager
 
 import memcurve
+
+_EXTENSIONS = Path(__file__).parent / "_extensions"
+sys.path.insert(0, str(_EXTENSIONS))
 
 # Pages run in the Python that builds them, whatever kernels and settings the user has, and on one
 # BLAS thread: they are many small problems.
@@ -53,6 +57,7 @@ copyright = "the memcurve developers, MIT licence"
 version = release = memcurve.__version__
 
 extensions = [
+    "gallery",
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -61,7 +66,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "jupyter_execute", "**.ipynb_checkpoints"]
+exclude_patterns = ["_build", "_extensions", "jupyter_execute", "**.ipynb_checkpoints"]
 suppress_warnings = ["mystnb.unknown_mime_type"]  # notebooks have richer outputs than pages show
 
 # --- pages
@@ -127,9 +132,12 @@ html_static_path = ["_static", str(Path(_mathjax))]
 html_css_files = ["memcurve.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_search_scorer = str(_EXTENSIONS / "search_scorer.js")
 html_show_search_summary = False  # summaries are fetched, which pages opened from a disk may not
 # pages without others below them have nothing to list at the side
-html_sidebars = {page: [] for page in ("start", "choosing", "conventions", "performance")}
+html_sidebars = {
+    page: [] for page in ("start", "choosing", "conventions", "literature", "performance")
+}
 html_theme_options = {
     "logo": {"text": "memcurve"},
     "navbar_align": "left",

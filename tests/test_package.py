@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import re
 import warnings
 from pathlib import Path
@@ -99,4 +100,24 @@ def test_a_matlab_file_in_one_command(tmp_path: Path) -> None:
 
 def test_versions_agree() -> None:
     assert f"version: {memcurve.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert (
+        json.loads((ROOT / "codemeta.json").read_text("utf-8"))["version"] == memcurve.__version__
+    )
     assert f"{{Version {memcurve.__version__}}}" in README
+
+
+def test_the_paper_is_short_and_cites_what_it_lists() -> None:
+    text = (ROOT / "paper" / "paper.md").read_text("utf-8")
+    listed = set(re.findall(r"@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text("utf-8")))
+    body = text.split("---", 2)[2]
+    assert len(body.split()) <= 1000
+    assert set(re.findall(r"@(\w+)", body)) == listed
+    for heading in ("Summary", "Statement of need", "State of the field", "References"):
+        assert f"# {heading}" in body
+
+
+def test_workflows_run_what_the_readme_says() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    assert "uv run pytest -n auto --dist loadfile" in workflow
+    for python in re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8")):
+        assert f'"{python}"' in workflow

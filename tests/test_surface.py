@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,8 @@ def test_frames_and_pictures(result: Any) -> None:
     from matplotlib.axes import Axes
 
     assert isinstance(result.to_pandas(), pd.DataFrame)
+    if find_spec("polars") is not None:
+        assert len(result.to_polars()) == len(result.to_pandas())
     assert isinstance(result.to_xarray(), xr.Dataset)
     assert isinstance(result.plot(), Axes)
     figure, ax = plt.subplots()

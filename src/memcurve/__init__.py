@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.data.capacity import Capacity as Capacity
     from memcurve.data.capacity import capacity_from_data as capacity_from_data
     from memcurve.data.checks import check_recording as check_recording
+    from memcurve.data.estimators import memory_score as memory_score
     from memcurve.data.memory import memory_from_data as memory_from_data
     from memcurve.errors import ModelError as ModelError
     from memcurve.errors import RankWarning as RankWarning
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.memory import structural_rank as structural_rank
     from memcurve.network import LinearNetwork as LinearNetwork
     from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
+    from memcurve.network.ranks import RankRows as RankRows
     from memcurve.noise import Float32 as Float32
     from memcurve.noise import Float64 as Float64
     from memcurve.noise import ObservationNoise as ObservationNoise
@@ -73,6 +75,7 @@ _NAMES = {
     "memcurve.curve": "MemoryCurve NoiseProfile",
     "memcurve.data.capacity": "Capacity capacity_from_data",
     "memcurve.data.checks": "check_recording",
+    "memcurve.data.estimators": "memory_score",
     "memcurve.data.memory": "memory_from_data",
     "memcurve.errors": (
         "ModelError RankWarning RecordingWarning UncertainResultError UnstableNetworkError"
@@ -86,6 +89,7 @@ _NAMES = {
     ),
     "memcurve.network": "LinearNetwork",
     "memcurve.network.nonlinear": "NonlinearNetwork",
+    "memcurve.network.ranks": "RankRows",
     "memcurve.noise": "Float32 Float64 ObservationNoise Quantised StateNoise",
     "memcurve.normal_form": "InputNormal input_normal",
     "memcurve.sweeping": "Study Sweep sweep",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
 from collections.abc import Mapping
@@ -23,7 +24,8 @@ from memcurve.network.graph import (
     separate_parts,
 )
 from memcurve.network.linear import LinearNetwork
-from memcurve.network.operator import Operator, needs_matrix
+from memcurve.network.operator import Operator
+from memcurve.network.places import place_of
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.progress import Progress, listening
 from memcurve.solve.analysis import Analysis, Task
@@ -253,7 +255,8 @@ def noise_profile(
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
-        deviations = Analysis.of(question.network).rough_deviations(question.processes)
+        with place_of(question.network.A).together():
+            deviations = Analysis.of(question.network).rough_deviations(question.processes)
         marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
@@ -408,7 +411,7 @@ def reduced(network: Any, noise: float) -> Reduced:
     task = Task(Question.of(as_network(network), noise=s))
     if not task.is_driven:
         raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), place_of(task.question.network.A).together():
         H, c, reader, error = reduction_of(task)
     large, read = task.question.network, None
     if reader is not None:  # what is read are states, too: y_t = Rξ_t
@@ -460,17 +463,18 @@ def ask_family(
         generator(seed)  # refuses what is no seed
     _require_answers(declared, question)
     task = Task(question)
-    if isinstance(question.network.A, Operator) and not (method == "exact" and is_direct(task)):
-        raise needs_matrix("exact curves, noise in the recursion and other methods")
+    A = question.network.A
+    if isinstance(A, Operator) and not (method == "exact" and is_direct(task)):
+        raise A.needs_matrix("exact curves, noise in the recursion and other methods")
     _require_room(declared, task, options)
-    if "progress" in declared.options:  # it tells by itself
-        options = {"progress": progress or False, **options}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(place_of(A).together())
+        if "progress" in declared.options:  # it tells by itself
+            options = {"progress": progress or False, **options}
+        elif progress is not False:  # else whoever asks tells
+            tell = stack.enter_context(listening(progress))
+            stack.enter_context(task.analysis.telling(tell))
         found = declared.answer(task, seed, options)
-    elif progress is False:  # whoever asks tells
-        found = declared.answer(task, seed, options)
-    else:
-        with listening(progress) as tell, task.analysis.telling(tell):
-            found = declared.answer(task, seed, options)
     return curves_of(question, found, method=declared.name, seed=seed)
 
 

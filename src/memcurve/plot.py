@@ -19,6 +19,7 @@ from memcurve.progress import is_notebook
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
@@ -332,15 +333,19 @@ def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any 
     return ax
 
 
-def _new_axes() -> Axes:
-    """Axes of a new figure, which notebooks show; elsewhere it needs no display."""
+def new_figure(width: float, height: float) -> Figure:
+    """A new figure, which notebooks show; elsewhere it needs no display."""
     from matplotlib.figure import Figure
 
     if not is_notebook():
-        return Figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
+        return Figure(figsize=(width, height), layout="constrained")
     import matplotlib.pyplot as plt  # whose figures are shown when a cell ends, and closed
 
-    return plt.figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
+    return plt.figure(figsize=(width, height), layout="constrained")
+
+
+def _new_axes() -> Axes:
+    return new_figure(7.0, 4.2).add_subplot()
 
 
 def _interval(result: Any) -> str | None:

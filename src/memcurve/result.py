@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.notes import Note
+from memcurve.optional import optional
 from memcurve.version import __version__
 
 
@@ -40,6 +41,11 @@ class Result(ABC):
     @abstractmethod
     def to_pandas(self) -> Any:
         """The numbers as a pandas DataFrame."""
+
+    def to_polars(self) -> Any:
+        """The same as a polars DataFrame, its index among the columns."""
+        polars = optional("polars", "this", "polars")
+        return polars.from_pandas(self.to_pandas().reset_index())
 
     @abstractmethod
     def to_xarray(self) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import memcurve
 from data_scenarios import SAME, recording
-from memcurve import memory_from_data
+from memcurve import ensembles, memory_from_data
 
 Floats = NDArray[np.float64]
 
@@ -46,3 +49,27 @@ def test_estimators_are_their_formulas() -> None:
     kept = memory_from_data(X, z, lags, estimator="thresholded", checks=False).values
     assert np.all((np.abs(kept - r2) <= SAME) | (kept == 0))
     assert kept[0] > 0
+
+
+def test_a_scorer_for_readouts() -> None:
+    """What a readout recalls on fresh rows: its targets' memory, or nothing on average."""
+    network = ensembles.orthogonal(10, spectral_radius=0.9, seed=1)
+    z = np.random.default_rng(2).standard_normal(4000)
+    X = network.simulate(z)[100:]
+    Y = np.stack([np.roll(z, k)[100:] for k in range(30)], axis=1)
+    half = len(X) // 2
+
+    class Readout:
+        weights = np.linalg.lstsq(X[:half], Y[:half], rcond=None)[0]
+
+        def predict(self, states: Any) -> Any:
+            return states @ self.weights
+
+    exact = memcurve.memory_curve(network, 30).values.sum()
+    # a fitted readout misses about N/T of each of the 30 lags that is not remembered whole
+    assert memcurve.memory_score(Readout(), X[half:], Y[half:]) == pytest.approx(exact, abs=0.2)
+    shuffled = np.random.default_rng(3).permutation(Y[half:])
+    # 30 scores of mean 0 and deviation √2/T each
+    assert abs(memcurve.memory_score(Readout(), X[half:], shuffled)) < 0.05
+    with pytest.raises(ValueError, match="at least 3 rows"):
+        memcurve.memory_score(Readout(), X[:2], Y[:2])

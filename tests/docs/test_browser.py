@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -13,7 +14,7 @@ from documentation import Site
 
 pytestmark = pytest.mark.documentation
 
-PAGES = ("index", "theory/tail_energy", "tutorials/noise")
+PAGES = ("index", "gallery/index", "theory/tail_energy", "tutorials/noise")
 WIDTHS = (1280, 390)
 #: MathJax has drawn what there is; pages without maths do not load it.
 DRAWN = "() => window.MathJax?.startup?.promise?.then(() => true) ?? true"
@@ -117,6 +118,51 @@ def test_search_from_the_disk(running: Any, site: Site) -> None:
         page.locator("#search-results li a").first.click()
         page.wait_for_load_state()
         assert page.locator("article h1").count() == 1
+        assert_quiet(opened)
+
+
+@pytest.mark.parametrize("name", ["memory_curve", "LinearNetwork", "rank", "audit"])
+def test_a_name_leads_to_its_reference(running: Any, site: Site, name: str) -> None:
+    """Typed into the field of the first page, as it is written in Python."""
+    with open_page(running, address(site, "index")) as opened:
+        field = opened.page.get_by_role("searchbox", name="Search the documentation")
+        assert field.bounding_box()["y"] < 800, "the field is seen without scrolling"
+        field.fill(name)
+        field.press("Enter")
+        assert first_found(opened.page).lower().endswith(f"#memcurve.{name}".lower())
+        assert_quiet(opened)
+
+
+@pytest.mark.parametrize("words", ["memory curve", "memcurve.memory_curve()", "Memory_Curve"])
+def test_other_spellings_of_a_name(running: Any, site: Site, words: str) -> None:
+    path = address(site, "search")
+    with open_page(running, path) as opened:
+        opened.page.goto(f"{path.as_uri()}?q={quote(words)}")
+        assert first_found(opened.page).endswith("reference/memory.html#memcurve.memory_curve")
+        assert_quiet(opened)
+
+
+def first_found(page: Any) -> str:
+    """Where the first result of a search leads."""
+    page.wait_for_selector("#search-results li a")
+    return str(page.locator("#search-results li a").first.evaluate("link => link.href"))
+
+
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_the_header_shows_the_way(running: Any, site: Site, width: int) -> None:
+    """Without a menu to open: what is looked for most, in one row, and the search."""
+    with open_page(running, address(site, "index"), width) as opened:
+        header = opened.page.locator("header.bd-header")
+        heights = set()
+        for name in ("Start", "Gallery", "Tutorials", "How to", "Reference"):
+            link = header.get_by_role("link", name=name, exact=True)
+            assert link.is_visible(), name
+            heights.add(link.bounding_box()["y"])
+        assert len(heights) == 1
+        assert header.get_by_role("button", name="Search").first.is_visible()
+        header.get_by_role("link", name="Reference", exact=True).click()
+        found = opened.page.get_by_role("link", name="memcurve.memory_curve", exact=True)
+        found.first.wait_for(state="visible")
         assert_quiet(opened)
 
 

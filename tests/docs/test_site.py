@@ -16,7 +16,7 @@ from documentation import PAGES, Site
 #: Hosts that pages may link to. Whether they answer is asked by sphinx-build -b linkcheck.
 HOSTS = {
     "arxiv.org", "docs.astral.sh", "doi.org", "github.com", "json-schema.org", "keepachangelog.com",
-    "semver.org",
+    "semver.org", "www.ai.rug.nl",
 }  # fmt: skip
 #: Twice two and a half minutes, and as much again for machines that have other work.
 LONGEST_BUILD = 600
@@ -104,7 +104,8 @@ def test_reference_has_every_public_name(site: Site) -> None:
             assert {f"memcurve.{name}", f"module-memcurve.{name}"} & anchors, name
     for module in PUBLIC_MODULES:
         for name in importlib.import_module(f"memcurve.{module}").__all__:
-            assert {f"memcurve.{module}.{name}", f"memcurve.{name}"} & anchors, (module, name)
+            whole = f"memcurve.{module}.{name}"
+            assert {whole, f"module-{whole}", f"memcurve.{name}"} & anchors, whole
 
 
 def test_reference_has_every_method(site: Site) -> None:
@@ -119,8 +120,31 @@ def test_search_knows_the_pages(site: Site) -> None:
     """The index that the search of the site reads, without a server."""
     index = (site.folder / "searchindex.js").read_text("utf-8")
     assert index.startswith("Search.setIndex({")
-    for page in ("theory/tail_energy", "reference/memory", "tutorials/first_audit"):
+    for page in ("theory/tail_energy", "reference/memory", "gallery/ring"):
         assert f'"{page}"' in index
+
+
+def test_gallery(site: Site) -> None:
+    """Cards lead to pages, with a picture that is on the page itself and says what it shows."""
+    gallery = site.folder / "gallery" / "index.html"
+    cards = re.findall(r'<p class="gallery-card">(.*?)</p>', site.pages[gallery].text, re.DOTALL)
+    led_to = set()
+    for card in cards:
+        given = dict(re.findall(r'(href|src|alt)="([^"]*)"', card))
+        assert len(given["alt"]) > 40, f"what the picture shows: {card}"
+        page = (gallery.parent / given["href"].partition("#")[0]).resolve()
+        led_to.add(page)
+        shown = {(page.parent / one).resolve() for one in site.pages[page].loads}
+        assert (gallery.parent / given["src"]).resolve() in shown, card
+    assert len(cards) >= 8
+    own = {page for page in site.pages if page.parent.name == "gallery"}
+    assert own - led_to == {gallery}, "a page that no card leads to"
+
+
+def test_index_has_the_public_names(site: Site) -> None:
+    index = site.pages[site.folder / "genindex.html"]
+    assert "reference/memory.html#memcurve.memory_curve" in index.links
+    assert "../genindex.html" in site.pages[site.folder / "reference" / "index.html"].links
 
 
 def test_first_audit(site: Site) -> None:

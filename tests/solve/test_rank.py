@@ -64,7 +64,7 @@ def test_terms_are_exact() -> None:
     entries = A.tocoo()
     weights = word_residues(entries.data, prime)
     for _ in range(3):
-        sequence.step()
+        sequence.steps(1)
         assert sequence.terms[-1] == sum(a * b for a, b in zip(u, x, strict=True)) % prime
         after = [0] * size
         for i, j, weight in zip(entries.row, entries.col, weights, strict=True):

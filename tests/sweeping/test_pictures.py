@@ -331,3 +331,15 @@ def test_sizes_have_panels_of_their_own() -> None:
     assert legend.get_title().get_text() == "mean and range of 2 seeds"
     alone = found.plot(panels[0].figure.add_subplot(), picture=picture)  # one panel, if told so
     assert alone.get_legend().get_title().get_text() == "mean and range of 4 sizes × 2 seeds"
+
+
+def test_notebooks_show_the_picture(two_axes: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They show figures of pyplot; elsewhere none is left open there."""
+    from matplotlib import pyplot as plt
+
+    two_axes.plot()
+    assert not plt.get_fignums()
+    monkeypatch.setattr(plot, "is_notebook", lambda: True)
+    drawn = two_axes.plot().figure
+    assert [plt.figure(number) for number in plt.get_fignums()] == [drawn]
+    plt.close(drawn)

@@ -14,6 +14,7 @@ from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
+    from memcurve.network.ranks import Ranks
 
 Ensemble = Literal[
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
@@ -112,8 +113,13 @@ class NetworkOptions:
     input: Annotated[list[str] | None, SEVERAL] = None
     noise: Annotated[list[str] | None, SEVERAL] = None
 
-    def network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
-        """Read the file, or draw the ensemble with those options that are set."""
+    def network(
+        self, file: Path | None, usual_ensemble: str, ranks: Ranks | None = None
+    ) -> LinearNetwork:
+        """Read the file, or draw the ensemble with those options that are set.
+
+        Its rows are shared out over ``ranks``, where there are some.
+        """
         names = ("ensemble", "size", "spectral_radius", "density", "inputs")
         given = {name: getattr(self, name) for name in names}
         options = {name: value for name, value in given.items() if value is not None}
@@ -133,12 +139,14 @@ class NetworkOptions:
                 matrix=self.matrix,
                 edges=self.edges,
                 spectral_radius=self.spectral_radius,
+                communicator=ranks,
             )
         elif self.matrix is not None or self.edges is not None:
             told = "--edges is about" if self.matrix is None else "--matrix names an array in"
             raise UsageError(f"{told} a file; give the file, or leave it out.")
         else:
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
+            network = network if ranks is None else ranks.split(network)
         if self.readout is None:
             return network
         return network.replace(readout=self._read(self.readout, network.labels))

@@ -7,8 +7,10 @@ estimates is not always the memory; its note says so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from memcurve.curve import MemoryCurve
 from memcurve.io.recordings import Source, lagged, present, require_rows
@@ -118,3 +120,46 @@ def estimated(recording: Source, lags: int, start: int, estimator: str) -> Memor
         options={"estimator": estimator},
         diagnostics={"rows": len(X), "states": X.shape[1]},
     )
+
+
+def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+    """Memory that a fitted readout recalls: a scorer as scikit-learn takes it.
+
+    Give it as ``scoring=memory_score`` to ``cross_val_score`` or ``GridSearchCV`` of a regressor
+    whose targets are past inputs, one column a lag, with rows kept in order (``shuffle=False``).
+
+    Parameters
+    ----------
+    estimator : object with ``predict``
+        The fitted readout.
+    X : (T, N) array
+        States that it was not fitted to.
+    y : (T,) or (T, lags) array
+        The past inputs of these rows.
+
+    Returns
+    -------
+    float
+        Σ over lags of r², less the 1/(T − 1) that an unrelated prediction has by chance: at most
+        the number of lags, 0 on average where nothing is recalled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(1).standard_normal(500)
+    >>> class Echo:
+    ...     def predict(self, X):
+    ...         return X
+    >>> memory_score(Echo(), z[:, None], z[:, None])
+    1.0
+    """
+    target = np.asarray(y, float).reshape(len(np.asarray(y)), -1)
+    output = np.asarray(estimator.predict(X), float).reshape(target.shape)
+    if len(target) < 3:
+        raise ValueError(f"`y` must have at least 3 rows to be scored, got {len(target)}.")
+    target, output = target - target.mean(axis=0), output - output.mean(axis=0)
+    energy = (target**2).sum(axis=0) * (output**2).sum(axis=0)
+    products = (target * output).sum(axis=0) ** 2
+    r2 = np.divide(products, energy, out=np.zeros_like(energy), where=energy > 0)
+    chance = 1 / (len(target) - 1)
+    return float(((r2 - chance) / (1 - chance)).sum())

@@ -308,7 +308,7 @@ class Analysis:
 
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""
-        if not isinstance(self.reached.stored, np.ndarray):
+        if not isinstance(self.reached.multiplied, np.ndarray):
             try:
                 return np.sqrt(self.reached.variances(_impulses(processes)))
             except UncertainResultError:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
+from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
 from memcurve.solve.sensitivity import EPS, TINY, sums_of_powers, times
 
@@ -28,14 +29,12 @@ Floats = NDArray[np.float64]
 
 #: What all lags beyond those listed may hold, relative to the noise, where only its square counts.
 TAIL = 3e-7
-#: Lags are kept until one is below this share of it.
-NO_MORE = 0.3
 #: After so many columns, and at least so many lags, it is foreseen how many there will be.
 PILOT, FEWEST_LAGS = 64, 8
+#: Lags are kept until one is below this share of it.
+NO_MORE = 0.3
 #: Progress is told after so many lags or steps.
 TOLD_EVERY = 16
-#: Rows of a chunk, in units of the number of columns, and at least.
-CHUNK, LEAST_ROWS = 4, 2048
 #: A measured difference is taken this many times to be an error.
 SAFETY = 20.0
 #: Unit roundoff of double precision over that of single.
@@ -70,41 +69,55 @@ class LagByLag:
         self, A: Any, C: Floats, rows: NDArray[np.intp] | None, tell: Listener = silent
     ) -> None:
         self._tell, self._foreseen = tell, ""
-        self._A, self._single = A, A.astype(np.float32)
-        self._x, self._rough = C, C.astype(np.float32)
+        self._A, self._single, self._place = A, A.astype(np.float32), place_of(A)
+        self._x = self._place.put(C)
+        self._rough = self._place.single(self._x)
         self._rows = rows
-        self._kept: list[Floats] = []
+        self._kept: list[Tall] = []
         self.sizes: list[float] = []
-        self._lost = self._energy = self._share = 0.0
-        self._is_settled = False
         self.powers = sums_of_powers(self._single)
         self.passed_on = self.powers.norms
-        self._take()
-
-    def _take(self) -> None:
-        """Keep the current lag."""
-        x, rough = self._x, self._rough
-        self.sizes.append(float(np.sqrt((x**2).sum())))
-        self._energy += self.sizes[-1] ** 2
-        if self._is_settled:  # should a lag come back, it has its share of rounding
-            self._lost += (self._share * self.sizes[-1]) ** 2
-        else:
-            lost = float(np.sqrt(((x - rough) ** 2).sum()))
-            self._lost += lost**2
-            self._share = max(self._share, lost / max(self.sizes[-1], TINY))
-            left = max(lost / np.sqrt(self._lost + TINY), self.sizes[-1] / np.sqrt(self._energy))
-            self._is_settled = left <= SETTLED
-        self._kept.append(np.array(x if self._rows is None else x[self._rows], order="F"))
+        self._take(self._x)
 
     def advance(self, lags: int) -> None:
         """Make further lags."""
-        for _ in range(lags):
-            self._x = times(self._A, self._x)
-            if not self._is_settled:
-                self._rough = times(self._single, self._rough)
-            self._take()
-            if len(self.sizes) % TOLD_EVERY == 0:
+        for first in range(0, lags, self._place.ahead):
+            made = []
+            for _ in range(min(self._place.ahead, lags - first)):
+                self._x = times(self._A, self._x)
+                made.append(self._x)
+            self._take(self._place.joined(made))
+            if len(self.sizes) // TOLD_EVERY > (len(self.sizes) - len(made)) // TOLD_EVERY:
                 self._tell(f"lag {len(self.sizes):,}{self._foreseen}", len(self.sizes), None)
+
+    def _take(self, columns: Tall) -> None:
+        """Keep lags, with their sizes."""
+        squares = self._place.squares(columns).reshape(-1, self._x.shape[1]).sum(axis=1)
+        self.sizes += np.sqrt(squares).tolist()
+        self._kept.append(self._read(columns))
+
+    def _read(self, columns: Tall) -> Tall:
+        return columns if self._rows is None else self._place.rows(columns, self._rows)
+
+    def _changed(self, parts: list[Tall]) -> float:
+        """How far single precision changes the columns kept."""
+        place, width, rough = self._place, self._x.shape[1], self._rough
+        total, share, done = 0.0, 0.0, 0
+        for part in parts:
+            made = []
+            for _ in range(part.shape[1] // width):
+                made.append(rough)
+                rough = times(self._single, rough)
+            changed = float(place.squares(part - self._read(place.joined(made))).sum())
+            here = float(np.linalg.norm(self.sizes[done : done + len(made)]))
+            total, done = total + changed, done + len(made)
+            share = max(share, np.sqrt(changed) / max(here, TINY))
+            held = float(np.linalg.norm(self.sizes[:done]))
+            if place.same(changed <= SETTLED**2 * total and here <= SETTLED * held):
+                # should a lag come back, it has its share of rounding
+                total += float((share * np.linalg.norm(self.sizes[done:])) ** 2)
+                break
+        return float(np.sqrt(total))
 
     def lags_needed(self, small: float) -> float:
         """Lags until those that follow are small, as it went in the second half of these."""
@@ -117,21 +130,22 @@ class LagByLag:
 
     def finished(self, small: float, most: int) -> Columns:
         """Go on until all that follows is small, and factor."""
-        self._foreseen = f" of about {self.lags_needed(small * self.passed_on):,.0f}"
+        if len(self.sizes) > FEWEST_LAGS:
+            self._foreseen = f" of about {self.lags_needed(small * self.passed_on):,.0f}"
         while (later := self._later(small, most - len(self.sizes))) is None:
             if len(self.sizes) >= most or not np.isfinite(self.sizes[-1]):
                 raise UncertainResultError("the states do not decay soon.")
-            self.advance(1)
+            self.advance(self._place.ahead)
         sizes = np.array(self.sizes + later)
         after = np.sqrt(np.cumsum(np.square(sizes[::-1]))[::-1])
-        count = max(1, int(np.count_nonzero(after[: len(self._kept)] > small)))
+        count = max(1, int(np.count_nonzero(after[: len(self.sizes)] > small)))
         beyond = (after[count] if count < len(after) else 0.0) + sizes[-1] * self.passed_on
-        del self._kept[count:]
         self._tell(f"directions among {count:,} lags", count, None)
-        R = self.factor()
+        parts = self._first(count)
+        R = self._place.triangle(parts)
         size = float(np.sqrt((R**2).sum()))
-        rounding = SAFETY * SINGLE * np.sqrt(self._lost)
-        stages = R.shape[1] + len(self._kept[0]) / self._chunk_rows
+        rounding = SAFETY * SINGLE * self._changed(parts)
+        stages = R.shape[1] + len(self._kept[0]) / self._place.chunk_rows(R.shape[1])
         return Columns(R, float(rounding + 8 * EPS * np.sqrt(stages) * size), float(beyond))
 
     def _later(self, small: float, most: int) -> list[float] | None:
@@ -139,47 +153,40 @@ class LagByLag:
 
         Looked at where the last lag is small itself; it may vanish and come back.
         """
-        if not self.sizes[-1] <= NO_MORE * small:
-            return None
         size, later = self.sizes[-1], list[float]()
-        x: Any = (self._x / max(size, TINY)).astype(np.float32)
+        if not size <= NO_MORE * small:
+            return None
+        x = self._place.single(self._x / max(size, TINY))
         while not size * self.passed_on <= small:
             x = times(self._single, x)
-            length = float(np.sqrt(np.einsum("ij,ij->", x, x, dtype=float)))
-            x /= max(length, TINY)
+            length = float(np.sqrt(self._place.squares(x).sum()))
+            x = x / max(length, TINY)
             size *= length
             if not size <= small or len(later) >= most:
                 return None
             later.append(size)
         return later
 
-    @property
-    def _width(self) -> int:
-        return len(self._kept) * int(self._kept[0].shape[1])
-
-    @property
-    def _chunk_rows(self) -> int:
-        return max(CHUNK * self._width, LEAST_ROWS)
-
     def factor(self) -> Floats:
-        """The triangular factor of the columns kept so far, from chunks of rows."""
-        from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
+        """The triangular factor of the columns kept so far."""
+        return self._place.triangle(self._kept)
 
-        total, step = len(self._kept[0]), self._chunk_rows
-        width = self._width
-        R = np.zeros((0, width))
-        for first in range(0, total, step):
-            parts = [column[first : first + step] for column in self._kept]
-            chunk = np.empty((len(R) + len(parts[0]), width), order="F")
-            chunk[: len(R)] = R
-            np.concatenate(parts, axis=1, out=chunk[len(R) :])
-            work = int(dgeqrf_lwork(*chunk.shape)[0])
-            factors = dgeqrf(chunk, lwork=work, overwrite_a=True)[0]
-            R = np.triu(factors[:width])
-        return np.asarray(R)
+    def _first(self, lags: int) -> list[Tall]:
+        """The columns of the first lags; those of later ones are given up."""
+        parts, left = list[Tall](), lags * self._x.shape[1]
+        while left > 0:
+            part = self._kept[len(parts)]
+            parts.append(part if part.shape[1] <= left else part[:, :left])
+            left -= part.shape[1]
+        self._kept = parts
+        return parts
 
     def require_room(self, lags: float) -> None:
         """Raise a TooLargeError where so many lags do not fit into memory."""
         require_room_for_columns(
-            len(self._kept[0]), lags * self._kept[0].shape[1], "its Krylov matrix"
+            len(self._kept[0]),
+            lags * self._x.shape[1],
+            "its Krylov matrix",
+            self._place.room,
+            sharing=self._place.sharing,
         )

@@ -25,6 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.limits import require_room_for_array
+from memcurve.network.device import DeviceMatrix
+from memcurve.network.places import HOST, Tall, place_of
 from memcurve.progress import Listener
 
 Floats = NDArray[np.float64]
@@ -139,12 +141,17 @@ class MinimalPolynomial(NamedTuple):
 
 
 def minimal_polynomial(
-    A: Any, C: Floats, most: int | None = None, tell: Listener = _silent
+    A: Any,
+    C: Floats,
+    most: int | None = None,
+    tell: Listener = _silent,
+    twin: DeviceMatrix | None = None,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
 
     ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
-    several masks (n, d) and a sparse A, the degree is that of the space they reach together.
+    several masks (n, d) and a sparse A, the degree is that of the space they reach together. The
+    products of a sparse A are taken where its ``twin`` is.
     """
     most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
@@ -157,7 +164,7 @@ def minimal_polynomial(
             coefficients = recurrence(_dense_sequence(A, C, prime, rng), prime)
         else:
             label = f"products modulo {prime:,}" if attempt > 1 else "products"
-            sequence = SparseSequence(A, C, prime, rng)
+            sequence = SparseSequence(A, C, prime, rng, twin)
             coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
         found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
@@ -239,10 +246,19 @@ def _reduced(A: Any, prime: int) -> Any:
 class SparseSequence:
     """Terms uᵀx_k modulo p, x_{k+1} = (A + CF)x_k, made as they are needed, of a sparse A.
 
-    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random.
+    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. All
+    numbers are integers that float64 holds exactly, wherever they are added up: with a ``twin`` of
+    A on a device, there.
     """
 
-    def __init__(self, A: Any, C: Floats, prime: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        A: Any,
+        C: Floats,
+        prime: int,
+        rng: np.random.Generator,
+        twin: DeviceMatrix | None = None,
+    ) -> None:
         from scipy.sparse import csr_array, hstack, vstack
 
         def draw(*shape: int) -> Any:
@@ -258,30 +274,42 @@ class SparseSequence:
         reduced = _reduced(A, prime)
         # digits so short that their sums over all states are exact
         self._digit = 2.0 ** int(52 - np.log2(size * prime / 2 + 1))
-        self._looks = self._digits(draw(1, size))
-        self._feedback: list[Floats] = []
-        self.x = mask[:, 0]
+        looks, feedback, start = self._digits(draw(1, size)), [], mask[:, 0]
         if mask.shape[1] > 1:
             reduced = hstack([reduced, csr_array(mask)], format="csr")
-            self._feedback = self._digits(draw(mask.shape[1], size))
+            feedback = self._digits(draw(mask.shape[1], size))
             weights = self._digits(draw(1, mask.shape[1]))
-            self.x = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
+            start = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
         high = reduced.copy()
         high.data = np.round(reduced.data / self.half)
         reduced.data = reduced.data - self.half * high.data
         self._halves = vstack([high, reduced], format="csr")
+        self.place = place_of(twin)
+        if twin is not None:
+            self._halves = twin.like(self._halves)
+        self._looks = [self.place.put(digit) for digit in looks]
+        self._feedback = [self.place.put(digit) for digit in feedback]
+        self.x = self.place.put(start)
         self.terms: list[int] = []
 
-    def step(self) -> Floats:
-        """Look at x_k and go on to the next; returns x_k."""
-        x, prime = self.x, self.prime
-        self.terms.append(int(self._sum([digit @ x for digit in self._looks])[0]) % prime)
+    def steps(self, count: int) -> list[Tall]:
+        """Look at so many x_k and go on to the next; returns them."""
+        made = []
+        for _ in range(count):
+            made.append(self.x)
+            self.x = self._next(self.x)
+        X = made[0][:, None] if count == 1 else self.place.joined([x[:, None] for x in made])
+        looks = [self.place.host(digit @ X) for digit in self._looks]
+        self.terms += [int(term) % self.prime for term in self._sum(looks)[0]]
+        return made
+
+    def _next(self, x: Tall) -> Tall:
+        xp, prime, size = self.place.xp, self.prime, x.shape[0]
         wide = x
         if self._feedback:
-            wide = np.append(x, self._sum([digit @ x for digit in self._feedback]))
+            wide = xp.concat([x, self._sum([digit @ x for digit in self._feedback], xp)])
         both = self._halves @ wide
-        self.x = centred(self.half * centred(both[: len(x)], prime) + both[len(x) :], prime)
-        return x
+        return centred(self.half * centred(both[:size], prime, xp) + both[size:], prime, xp)
 
     def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
         """Coefficients of the shortest recurrence, which has a degree of at most ``most``.
@@ -293,7 +321,8 @@ class SparseSequence:
         while True:
             terms = min(terms, 2 * most)
             while len(self.terms) < terms:
-                self.step()
+                together = 1 if self.place is HOST else TELL_EVERY
+                self.steps(min(together, terms - len(self.terms)))
                 if len(self.terms) % TELL_EVERY == 0:
                     tell(len(self.terms), 2 * most)
             found = recurrence(np.array(self.terms), self.prime)
@@ -311,13 +340,15 @@ class SparseSequence:
             x = high
         return digits
 
-    def _sum(self, products: list[Floats]) -> Floats:
+    def _sum(self, products: list[Any], xp: Any = np) -> Any:
         """The number whose digits these are, or sums of them, modulo p."""
-        total = np.zeros(())
-        for product in reversed(products):
+        *others, highest = products
+        total = centred(highest, self.prime, xp)
+        for product in reversed(others):
             # the digit is below √p or else there are two of them: nothing is rounded
-            total = centred(self._digit * total + centred(product, self.prime), self.prime)
-        return np.asarray(total)
+            carried = self._digit * total + centred(product, self.prime, xp)
+            total = centred(carried, self.prime, xp)
+        return total
 
 
 #: A monic polynomial by its coefficients modulo a prime, the constant one first.
@@ -362,13 +393,14 @@ def sparse_krylov_rank(
     rows: Indices | None = None,
     most: int | None = None,
     tell: Listener = _silent,
+    twin: DeviceMatrix | None = None,
 ) -> int:
     """Rank of the block Krylov matrix of a sparse A and masks C (n, d), or of some of its rows.
 
     Rows are read of as many columns as span the space, and these are combined at random, so that
     no more of them are left than there are rows.
     """
-    degree = minimal_polynomial(A, C, most, tell).degree
+    degree = minimal_polynomial(A, C, most, tell, twin).degree
     if rows is None or degree == 0:
         return degree
     best, wide = 0, min(degree, len(rows))
@@ -376,9 +408,11 @@ def sparse_krylov_rank(
     require_room_for_array((len(rows), wide), "the matrix of what is read", itemsize=40)
     rng = np.random.default_rng(_SEED)
     for prime in _sparse_primes(A, C.shape[1])[:2]:
-        sequence, read = SparseSequence(A, C, prime, rng), np.zeros((len(rows), wide))
+        sequence, read = SparseSequence(A, C, prime, rng, twin), np.zeros((len(rows), wide))
+        place = sequence.place
         for done in range(0, degree, COLUMNS):
-            X = np.stack([sequence.step()[rows] for _ in range(min(COLUMNS, degree - done))], 1)
+            columns = sequence.steps(min(COLUMNS, degree - done))
+            X = np.stack([place.host(place.rows(x, rows)) for x in columns], 1)
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
             high = np.round(X / sequence.half)
             low = (X - sequence.half * high) @ weights

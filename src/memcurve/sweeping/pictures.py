@@ -14,7 +14,6 @@ from memcurve.sweeping.tables import Finished, Table, is_numeric, number_text, t
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _AXIS_LABELS = {
     "size": "number of nodes N",
@@ -89,13 +88,13 @@ def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -
     drawn = kinds.get(chosen.kind or "lines", _draw_lines)
     facets = _facets(points, chosen) if ax is None else None
     if facets is None:
-        ax = _figure(8.6, 4.4).add_subplot() if ax is None else ax
+        ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
         drawn(points, chosen, ax)
         if title:
             ax.set_title(title, fontsize=11, loc="left", pad=8)
         return ax
     rows, across = -(-len(facets) // _MOST_BESIDE), min(len(facets), _MOST_BESIDE)
-    figure = _figure(2.4 + 3.4 * across, 1.0 + 3.4 * rows)
+    figure = plot.new_figure(2.4 + 3.4 * across, 1.0 + 3.4 * rows)
     grid = figure.subplots(rows, across, sharex=True, sharey=True, squeeze=False).ravel()
     for k, (name, part) in enumerate(facets.items()):
         drawn(part, chosen, grid[k])
@@ -108,13 +107,6 @@ def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     first: Axes = grid[0]
     return first
-
-
-def _figure(width: float, height: float) -> Figure:
-    """A figure not of pyplot: no global state, no display needed; wide, for a legend aside."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _facets(points: Finished, picture: Picture) -> dict[str, Finished] | None:

@@ -1,0 +1,83 @@
+"""Drop-in replacement for ``reservoirpy.observables``: one import changes, the number is right.
+
+``from memcurve.reservoirpy import memory_capacity`` in place of
+``from reservoirpy.observables import memory_capacity``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from memcurve.adapters import as_network
+from memcurve.adapters.reservoirs import drawn_reservoir
+from memcurve.arguments import require_size
+from memcurve.data.memory import memory_from_data
+from memcurve.errors import RecordingWarning
+from memcurve.measuring import measure
+from memcurve.memory import memory_curve
+from memcurve.result import Floats
+
+#: Largest input that reservoirpy draws by default.
+AMPLITUDE = 0.8
+#: Half the width of the interval of the total that is measured, a node.
+PRECISION = 0.005
+
+
+def memory_capacity(
+    model: Any,
+    k_max: int,
+    as_list: bool = False,
+    series: Any = None,
+    test_size: int | float = 0.2,
+    seed: Any = None,
+) -> float | Floats:
+    """Memory capacity of a reservoirpy model, over lags 1 … ``k_max``.
+
+    Of a reservoir whose activation is the identity it is exact. Any other is driven until its
+    memory is known to 0.005 a node, or for a minute, or by the ``series`` given.
+
+    Parameters
+    ----------
+    model : reservoirpy Model or node
+        Its reservoir counts; a readout is not trained, since the best one is what memory is about.
+    k_max : int
+        The largest lag; lag 0 is left out, as reservoirpy does.
+    as_list : bool
+        Whether to return the memory of each lag.
+    series : (T, 1) array, optional
+        The input to use; uniform in [-0.8, 0.8] by default.
+    test_size
+        Taken for compatibility. All rows are used, and what fitting adds is taken out.
+    seed : int or Generator, optional
+        Where the draws start; 0 by default.
+
+    Returns
+    -------
+    float, or (k_max,) array if ``as_list``
+    """
+    k_max = require_size(k_max, "k_max")
+    node = drawn_reservoir(model, None if series is None else np.shape(series)[-1])[0]
+    activation = getattr(getattr(node, "activation", None), "__name__", "")
+    if series is not None:
+        z = np.asarray(series, float).reshape(len(series), -1)
+        node.reset()
+        given: Any = z[:, 0] if z.shape[1] == 1 else z
+        washout = min(k_max, len(z) // 3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecordingWarning)  # they are among the curve's notes
+            curve = memory_from_data(node.run(z), given, k_max + 1, washout=washout)
+    elif activation == "identity":
+        curve = memory_curve(as_network(node), k_max + 1)
+    else:
+        precision = PRECISION * int(node.output_dim or node.units)
+        start = 0 if seed is None else seed
+        curve = measure(node, k_max + 1, precision=precision, input=_drawn, seed=start)
+    values = np.clip(curve.values[1 : k_max + 1], 0.0, None)
+    return values if as_list else float(values.sum())
+
+
+def _drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    return rng.uniform(-AMPLITUDE, AMPLITUDE, shape)
