@@ -11,7 +11,7 @@ import numpy as np
 from memcurve.adapters import as_network
 from memcurve.arguments import require_number, require_size
 from memcurve.auditing.claims import Case, claimed_number, judged
-from memcurve.auditing.estimates import REPEATS, Estimate, usual_estimates
+from memcurve.auditing.estimates import Estimate, usual_estimates
 from memcurve.auditing.losses import account_of, account_of_wiring
 from memcurve.auditing.result import Audit
 from memcurve.auditing.structure import (
@@ -188,9 +188,8 @@ def audit(
                 count = 2 * subject.states + 1
                 return curve[:count] if white and len(curve) >= count else _curve(subject, count)
 
-            # only a claim is compared with how much simulations scatter
             asked = rank, plain, seed, tell
-            shown, more = usual_estimates(subject, *asked, repeats=REPEATS if known else 1)
+            shown, more = usual_estimates(subject, *asked, claimed=known.get("claimed"))
             left_out += more
         claim = None
         if known:

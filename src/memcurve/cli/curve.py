@@ -24,6 +24,7 @@ def curve(
     options: NetworkOptions = NETWORK,
     method: Method = "exact",
     lags: Whole | None = None,
+    tolerance: float | None = None,
     forecast: Flag = False,
     fisher: Flag = False,
     profile: Flag = False,
@@ -63,6 +64,9 @@ def curve(
     lags
         Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory. With
         --forecast the number of steps ahead, 10 by default.
+    tolerance
+        Largest error that will do, of --method exact (default 1e-6). Where floating point does not
+        reach it, proven bounds are computed, for up to two minutes.
     forecast
         Forecasting capacity, for input that is not white, in place of memory.
     fisher
@@ -103,6 +107,12 @@ def curve(
             )
         network = options.network(file, "normal", ranks)
         arguments = {"method": method, **options.arguments()}
+        if tolerance is not None:
+            if fisher or method != "exact":
+                raise UsageError(
+                    "--tolerance is for --method exact, not for --fisher; leave it out."
+                )
+            arguments["tolerance"] = tolerance
         if forecast:
             result = forecasting_curve(network, horizons=10 if lags is None else lags, **arguments)
         elif fisher:

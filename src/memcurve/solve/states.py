@@ -24,6 +24,7 @@ from memcurve.progress import Listener
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
+    Block,
     MinimalPolynomial,
     eigenvalue_multiplicity,
     krylov_rank,
@@ -186,6 +187,17 @@ class States:
         return [submatrix(self.stored, nodes) for nodes in self.strong_components]
 
     @cached_property
+    def weights(self) -> Floats:
+        """Moduli of the weights, each once."""
+        A = self.stored
+        return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
+
+    @cached_property
+    def exact_blocks(self) -> list[Block]:
+        """The same, modulo primes."""
+        return [Block(B) for B in self.blocks]
+
+    @cached_property
     def nodes_on_cycles(self) -> int:
         """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero.
 
@@ -201,9 +213,9 @@ class States:
         driven = self.degree.nonzero
         if driven == self.nodes_on_cycles:
             return driven
-        return len(self) - eigenvalue_multiplicity(
-            lambda prime: [0, 1], self.blocks, len(self) - driven
-        )
+        most, index = len(self) - driven, max(1, self.degree.zeros)
+        zeros = eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most, index)
+        return len(self) - zeros
 
     @property
     def lost(self) -> int:
