@@ -62,6 +62,41 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
         written.add(path)
 
 
+def require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
+    """Raise before hours of work rather than after."""
+    if path is not None and path.suffix.lower() not in endings:
+        raise UsageError(f"{option} must end in one of {', '.join(endings)}, got {str(path)!r}.")
+
+
+def warn(text: str) -> None:
+    """Say something on stderr."""
+    print(f"memcurve: {text}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def stoppable(store: Path) -> Iterator[None]:
+    """Within it a sweep runs: say what is kept where it is stopped, and what no worker could do."""
+    import signal
+    from concurrent.futures import BrokenExecutor
+
+    from memcurve.sweeping.executors import UnusableWorkerError
+
+    try:
+        yield
+    except (UnusableWorkerError, BrokenExecutor) as error:
+        raise OSError(str(error)) from error
+    except KeyboardInterrupt as stopped:
+        # by itself it says what is kept and how to go on, unless it came before the first case
+        early = (
+            f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
+            f"command again to go on."
+        )
+        warn(str(stopped) or early)
+        if getattr(stopped, "signal", None) == signal.SIGTERM:
+            raise SystemExit(TERMINATED) from None
+        raise
+
+
 @contextlib.contextmanager
 def over_ranks(mpi: bool) -> Iterator[Ranks | None]:
     """The ranks of the MPI job that this process is one of, of which only the first has a say.
