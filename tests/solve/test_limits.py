@@ -232,7 +232,7 @@ def test_sizes_and_times_in_words() -> None:
     sizes = {12: "12 bytes", 3_400: "3.4 kB", 5e8: "500 MB", 42e10: "420 GB", 9.96e12: "10 TB"}
     assert {count: limits._size(int(count)) for count in sizes} == sizes
     times = {5: "5 seconds", 600: "10 minutes", 9000: "2 hours", 1e6: "12 days", 1e9: "32 years"}
-    assert {seconds: limits._duration(seconds) for seconds in times} == times
+    assert {seconds: limits.in_words(seconds) for seconds in times} == times
 
 
 def test_memory_there_is() -> None:

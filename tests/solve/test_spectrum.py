@@ -7,10 +7,13 @@ import pytest
 from flint import fmpq, fmpq_mat
 from scipy.sparse import csr_array
 
+from graph_families import draw
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
+from memcurve.network.graph import reachable_nodes
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.modular import minimal_polynomial
 from memcurve.solve.sensitivity import power_norms
+from memcurve.solve.states import States
 from structured_cases import CASES, Case
 
 
@@ -111,3 +114,16 @@ def test_power_energy_of_a_transient() -> None:
     truth = sum((P**2).sum() for P in powers)
     assert truth * (1 - 1e-6) <= power_norms(np.asfortranarray(chain)).squares <= 2.1 * truth
     assert power_norms(np.asfortranarray(1.1 * np.eye(3))) == (np.inf, np.inf)
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_modes_are_counted_as_by_a_closer_look(seed: int) -> None:
+    """The quick count gives the ranks and excitations that a close look at every mode gives."""
+    A, C = draw(seed, 40)
+    states = States(A, C[:, None], reachable_nodes(A, C[:, None]))
+    quick, closely = states.counted_clusters, states.clusters
+    assert quick is not None
+    assert closely is not None
+    assert sum(c.rank for c in quick) == sum(c.rank for c in closely)
+    least = [min(c.excitation for c in found if c.rank) for found in (quick, closely)]
+    assert least[0] == pytest.approx(least[1], rel=1e-6)
