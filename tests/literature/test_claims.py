@@ -31,6 +31,7 @@ OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
         "an artefact", {"least_excess": 0, "largest_excess": 0, "largest_loss": 0}, "right",
     ),
     "reservoirpy-docs": ("an artefact", {"total": 18.5}, "right"),
+    "whale-2026": ("right in another sense", {"highest_rank": 2700.0}, "right"),
 }  # fmt: skip
 
 
