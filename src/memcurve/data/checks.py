@@ -564,7 +564,6 @@ def _check_transient(
     if count < 8 or len(body) < 2 * body.shape[1]:
         return 0
     mean, deviation = body.mean(axis=0), body.std(axis=0)
-    deviation[deviation == 0] = 1.0  # of a node that saturates for good; the whitening drops it
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
     distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)

@@ -69,15 +69,17 @@ def _linear(weights: Floats, C: Floats) -> LinearNetwork:
 
 def _usable(network: LinearNetwork) -> float:
     """From lag 1 on, as capacities of echo state networks are counted."""
-    return memory_curve(network, LAGS, noise=NOISE)[1:].total
+    curve: MemoryCurve = memory_curve(network, LAGS, noise=NOISE)[1:]
+    return curve.total
 
 
 def _driven(weights: Floats, C: Floats, scale: float, seed: int) -> MemoryCurve:
     A = scale_to_spectral_radius(weights, RADIUS)
     model = NonlinearNetwork(A, C, input_scale=scale)
-    return measure(
+    found: MemoryCurve = measure(
         model, LAGS // 2, precision=0.5, input=_uniform, seed=seed, budget=20, progress=False
     )[1:]
+    return found
 
 
 def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
