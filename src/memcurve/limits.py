@@ -111,7 +111,7 @@ def require_room_for_states(
     reason = f"About {most:,} states would fit: {reason}. " if reason else ""
     raise TooLargeError(
         f"`network` must fit into memory, got {states:,} states that are at work together: they "
-        f"take about {_size(cost.bytes)} of memory and, by estimate, {_duration(cost.seconds)}, "
+        f"take about {_size(cost.bytes)} of memory and, by estimate, {in_words(cost.seconds)}, "
         f"but {_size(room)} are available. {reason}Take fewer {fewer}, or the part of the network "
         f"that matters; a `readout` of some nodes does not help, as all of them shape the states "
         f"that are read. Or record the states of some nodes in a simulation, for memory_from_data."
@@ -275,7 +275,7 @@ def _size(count: int) -> str:
     return f"{size:.3g} PB"
 
 
-def _duration(seconds: float) -> str:
+def in_words(seconds: float) -> str:
     """A time in words, e.g. 3 hours."""
     for name, length in (("years", 3.156e7), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 1.5 * length:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
 from collections.abc import Mapping
@@ -54,6 +55,7 @@ def memory_curve(
     input: Any = None,
     noise: Any = None,
     seed: Seed | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> MemoryCurve:
     """Memory of a network lag by lag, and in total.
@@ -82,6 +84,10 @@ def memory_curve(
         ``Float32()``. Several levels at once are a :func:`memcurve.noise_profile`.
     seed : int, SeedSequence or Generator
         Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
+    progress : bool or function
+        Show how many lags and directions of a large network were found; a function is called with
+        ``(label, done, total)``. By default it shows itself after two seconds, in terminals and
+        notebooks.
     **options
         Options of the method, see its own documentation.
 
@@ -101,7 +107,7 @@ def memory_curve(
     14.263
     """
     question = Question.of(as_network(network), lags, input=input, noise=_one_level(noise))
-    return ask(question, method, seed=seed, options=options)
+    return ask(question, method, seed=seed, options=options, progress=progress)
 
 
 def forecasting_curve(
@@ -208,6 +214,7 @@ def noise_profile(
     state_noise: bool = False,
     method: str = "exact",
     seed: Seed | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> NoiseProfile:
     """Total usable memory against the noise level, with number formats marked.
@@ -221,7 +228,7 @@ def noise_profile(
         The network.
     levels : array, optional
         Standard deviations; by default from 1 down to 1e-20, four a decade.
-    lags, input, method, seed, **options
+    lags, input, method, seed, progress, **options
         As for :func:`memory_curve`.
     state_noise : bool
         Whether the noise enters the recursion, rather than the states as they are read.
@@ -238,13 +245,13 @@ def noise_profile(
     noise = kind(chosen)
     question = Question.of(as_network(network), lags, input=input, noise=noise)
     if _declared(method).bounded:
-        curves = ask_family(question, method, seed=seed, options=options)
+        curves = ask_family(question, method, seed=seed, options=options, progress=progress)
     else:  # one level at a time, at the lags of the first
         curves = ()
         for level in noise.levels.tolist():
             shared = question.lags or (len(curves[0]) if curves else None)
             one = dataclasses.replace(question, noise=kind(level), lags=shared)
-            curves += ask_family(one, method, seed=seed, options=options)
+            curves += ask_family(one, method, seed=seed, options=options, progress=progress)
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
@@ -427,9 +434,10 @@ def ask(
     seed: Seed | None = None,
     options: Mapping[str, Any] | None = None,
     warn: bool = True,
+    progress: Progress = False,
 ) -> MemoryCurve:
     """Answer a question by one of the methods; ``warn`` of a rank that hangs on the last digits."""
-    [curve] = ask_family(question, method, seed=seed, options=options)
+    [curve] = ask_family(question, method, seed=seed, options=options, progress=progress)
     if warn:
         _warn_of_rank(curve, stacklevel=4)
     return curve
@@ -441,6 +449,7 @@ def ask_family(
     *,
     seed: Seed | None = None,
     options: Mapping[str, Any] | None = None,
+    progress: Progress = False,
 ) -> tuple[MemoryCurve, ...]:
     """Answer a question by one of the methods, a curve for each of its noise levels."""
     options = options or {}
@@ -458,7 +467,13 @@ def ask_family(
     if isinstance(A, Operator) and not (method == "exact" and is_direct(task)):
         raise A.needs_matrix("exact curves, noise in the recursion and other methods")
     _require_room(declared, task, options)
-    with place_of(A).together():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(place_of(A).together())
+        if "progress" in declared.options:  # it tells by itself
+            options = {"progress": progress or False, **options}
+        elif progress is not False:  # else whoever asks tells
+            tell = stack.enter_context(listening(progress))
+            stack.enter_context(task.analysis.telling(tell))
         found = declared.answer(task, seed, options)
     return curves_of(question, found, method=declared.name, seed=seed)
 

@@ -36,13 +36,14 @@ from memcurve.limits import require_room_for_columns
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Host, Tall, place_of
+from memcurve.progress import Listener, silent
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter, filter_of
-from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, LagByLag
+from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, MANY_STATES, PowerSums, sums_of_powers, times
+from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -86,7 +87,6 @@ LITTLE_NOISE = 1e-6
 #: columns than rows: a product with a block is then quick, and there are not too many of them.
 BLOCK, MANY_BLOCKS = 32, 8
 _SEED = 20230501
-TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(eq=False)
@@ -334,7 +334,7 @@ def _kept(
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail)
+        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail, analysis.tell)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
@@ -342,7 +342,12 @@ def _kept(
 
 
 def _reduced_by_cost(
-    A: Any, C: Floats, level: float, rows: NDArray[np.intp] | None, tail: float | None
+    A: Any,
+    C: Floats,
+    level: float,
+    rows: NDArray[np.intp] | None,
+    tail: float | None,
+    tell: Listener = silent,
 ) -> Reduction | Listed:
     """The Krylov matrix of a large sparse network lag by lag, where that is less work than a basis.
 
@@ -354,8 +359,8 @@ def _reduced_by_cost(
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
         powers = sums_of_powers(A) if first else None
-        return reduced(A, C, level, rows=rows, powers=powers)
-    lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
+        return reduced(A, C, level, rows=rows, powers=powers, tell=tell)
+    lag_by_lag, width = LagByLag(A, C, rows, tell), C.shape[1]
     lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
     place = place_of(A)
     lags = place.same(lag_by_lag.lags_needed(tail * level))
@@ -381,7 +386,7 @@ def _reduced_by_cost(
     else:
         _require_room(place, len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag
-    return reduced(A, C, level, rows=rows, powers=powers)
+    return reduced(A, C, level, rows=rows, powers=powers, tell=tell)
 
 
 def _require_room(place: Host, size: int, columns: float, what: str) -> None:
@@ -396,6 +401,7 @@ def reduced(
     *,
     rows: NDArray[np.intp] | None = None,
     powers: PowerSums | None = None,
+    tell: Listener = silent,
 ) -> Reduction:
     """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method.
 
@@ -430,6 +436,8 @@ def reduced(
             history.append(log_new)
         history[k:] = place.same(history[k:])
         log_new, k = history[-1], k + taken
+        if k // TOLD_EVERY > (k - taken) // TOLD_EVERY:
+            tell(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
         if k >= ENOUGH_TO_SEE > k - taken:
             steps = _steps_needed(history, log_enough)
             if steps > 1.2 * most:

@@ -27,7 +27,7 @@ from memcurve.network.places import HOST, Tall, place_of
 
 Floats = NDArray[np.float64]
 
-EPS = float(np.finfo(float).eps)
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS
 #: A first-order bound is trusted where ‖δA‖ times the resolvent on the unit circle is below this.
@@ -196,6 +196,8 @@ def times(A: Any, X: Tall) -> Tall:
         return np.asarray(A @ X)
     if place_of(A) is not HOST:
         return A @ X
+    if X.shape[1] == 1:
+        return np.asarray(A @ X[:, 0])[:, None]
     product = np.empty(X.shape, dtype=X.dtype, order="F")
     for j, column in enumerate(X.T):
         product[:, j] = A @ np.ascontiguousarray(column)

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.limits import fits
-from memcurve.network.operator import Operator
 from memcurve.notes import Note
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
 from memcurve.solve.analysis import Task
@@ -193,7 +192,7 @@ def _is_products_only(task: Task) -> bool:
     A = task.question.network.A
     if not is_direct(task) or isinstance(A, np.ndarray):
         return False
-    return isinstance(A, Operator) or not fits(len(task.states), "noise")
+    return task.analysis.products_only or not fits(len(task.states), "noise")
 
 
 def _is_affordable(
