@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from memcurve import cli
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="shells, signals and devices of POSIX")
 
 
 class Ended(NamedTuple):
@@ -36,8 +39,9 @@ def shell(script: str, **options: Any) -> Ended:
 def ended(command: list[str], **options: Any) -> Ended:
     """Run any command to its end."""
     # the limit is for what hangs: a machine may be busy with ten other things
-    asked = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 900} | options
-    done = subprocess.run(command, text=True, encoding="utf-8", check=False, **asked)
+    asked: dict[str, Any] = {"stdin": subprocess.DEVNULL, "encoding": "utf-8", "timeout": 900}
+    asked |= {"capture_output": True} | options
+    done = subprocess.run(command, check=False, **asked)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 

@@ -24,16 +24,17 @@ def optional(package: str, purpose: str, extra: str) -> Any:
 def install_line(extra: str) -> str:
     """The line that installs an extra into the environment in use, from where memcurve came."""
     folder, requirement = _origin(extra)
-    environment, uv = Path(sys.prefix), "uv" if shutil.which("uv") else "python3 -m uv"
+    name = "python" if sys.platform == "win32" else "python3"
+    environment, uv = Path(sys.prefix), "uv" if shutil.which("uv") else f"{name} -m uv"
     if folder is not None and _is_project_of_uv(folder, environment):
         project = "" if Path.cwd().is_relative_to(folder) else f' --project "{folder}"'
         # what is installed stays, and what only developers need stays away
         return f"{uv} sync{project} --inexact --no-dev --extra {extra}"
     if find_spec("pip") is None:  # the system's pip would install elsewhere
         return f'{uv} pip install --python "{environment}" "{requirement}"'
-    found = shutil.which("python3")
+    found = shutil.which(name)
     is_active = found is not None and Path(found).parent == Path(sys.executable).parent
-    python = "python3" if is_active else f'"{sys.executable}"'
+    python = name if is_active else f'"{sys.executable}"'
     return f'{python} -m pip install "{requirement}"'
 
 
