@@ -98,6 +98,12 @@ def test_a_matlab_file_in_one_command(tmp_path: Path) -> None:
     assert "The claim holds" in out
 
 
+def test_the_study_of_the_readme(tmp_path: Path) -> None:
+    (study,) = re.findall(r"```toml\n(.*?)\n```", README, re.DOTALL)
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    assert memcurve.Study.load(tmp_path / "study.toml").count == 3 * 10 * 20
+
+
 def test_versions_agree() -> None:
     assert f"version: {memcurve.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert (

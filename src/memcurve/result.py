@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import secrets
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -202,9 +203,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         draft.replace(file)
     except OSError as error:
+        held = ", and that no other program has it open" if sys.platform == "win32" else ""
         raise type(error)(
             f"{name}: cannot be written ({error.strerror}); check that its folder exists, may be "
-            f"written to and has room."
+            f"written to and has room{held}."
         ) from error
     finally:
         draft.unlink(missing_ok=True)

@@ -122,7 +122,7 @@ def test_notes_come_first_in_every_result():
 @pytest.mark.parametrize(
     ("obj", "error", "message"),
     [
-        (3.0, TypeError, r"`network` must be a LinearNetwork.*networkx graph; got float"),
+        (3.0, TypeError, r"`network` must be a LinearNetwork.*connectome of cect; got float"),
         (W, TypeError, r"got numpy.ndarray. Give its weights as a pair \(A, C\)"),
         ([W, WIN], TypeError, "got list"),
         ((W,), ValueError, "got one of 1 parts"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import Command, failed, run
+from command import POSIX, Command, failed, run
 from memcurve import UncertainResultError, cli, ensembles, save_network
 from memcurve.cli.process import EXIT_CODES
 
@@ -177,6 +177,7 @@ def test_help_names_the_codes(command: Command) -> None:
         assert " ".join(line.split()) in words
 
 
+@POSIX
 def test_ctrl_c() -> None:
     code = """
 import sys, time, memcurve.paper
