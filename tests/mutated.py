@@ -1,7 +1,9 @@
 """Mutated valid files for every reader, read in a process of its own that has little memory.
 
-``python mutated.py FORMAT,… FIRST COUNT`` reads COUNT mutants of each format and prints a line of
-JSON each: how many of them were read, refused, or refused by their size, and what else happened.
+``python mutated.py FOLDER COUNT FORMAT,…`` reads COUNT mutants of each format (of all, where none
+is named), or the decompression bombs (``bombs``), and prints a line of JSON each: how many of them
+were read, refused, or refused by their size, and what else happened. The file that ended it, if one
+did, is then the last one in the folder.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import gzip
 import io
 import json
 import re
-import resource
 import signal
 import struct
 import sys
@@ -186,13 +187,13 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
             recording,
         )
     if find_spec("networkx"):
-        import networkx
+        import networkx as nx
 
-        graph = networkx.DiGraph()
+        graph = nx.DiGraph()
         graph.add_weighted_edges_from(EDGES)
-        graphml = _saved(".graphml", lambda p: networkx.write_graphml_xml(graph, p))
+        graphml = _saved(".graphml", lambda p: nx.write_graphml_xml(graph, p))
         found["graphml"] = (".graphml", graphml, matrix)
-        found["gml"] = (".gml", _saved(".gml", lambda p: networkx.write_gml(graph, p)), matrix)
+        found["gml"] = (".gml", _saved(".gml", lambda p: nx.write_gml(graph, p)), matrix)
         packed = gzip.compress(graphml)
         found["graphml.gz"] = (".graphml.gz", packed, matrix)
     if find_spec("torch"):
@@ -209,7 +210,15 @@ _NUMBERS = [b"0", b"-1", b"7", b"1e400", b"nan", b"inf", b"4294967295", b"9" * 3
 _HOSTILE = [
     *(b"[" * 3000, b"{" * 3000, b'"', b"'", b"\0", b"\xff", b"\r", b"\n", b"#", b"%", b",", b"\t"),
     *(b"=", b"[[a]]\n", b"nan", b"1_0", b"1j", b"\x80\x04", b"PK\x03\x04", "ä".encode(), b"<a>"),
-    *(b"\xef\xbb\xbf", "\u0661\u00b2\u2028".encode(), b"]", b"</graph>", b"true", b"null", b"1 " * 900),
+    *(
+        b"\xef\xbb\xbf",
+        "\u0661\u00b2\u2028".encode(),
+        b"]",
+        b"</graph>",
+        b"true",
+        b"null",
+        b"1 " * 900,
+    ),
 ]
 _ENDS = [0, 1, 2**7, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**64 - 1]
 _TOKEN = re.compile(rb"[\w.+-]+")
@@ -313,12 +322,12 @@ def _deflated(head: bytes, megabyte: bytes, count: int) -> bytes:
     return start + count * again + packing.flush()
 
 
-def _gzipped(head: bytes, megabyte: bytes, count: int) -> bytes:
-    header, size = b"\x1f\x8b\x08\0\0\0\0\0\0\xff", len(head) + count * len(megabyte)
-    checksum = zlib.crc32(head)
+def _gzipped(megabyte: bytes, count: int) -> bytes:
+    header, size = b"\x1f\x8b\x08\0\0\0\0\0\0\xff", count * len(megabyte)
+    checksum = 0
     for _ in range(count if count < 1000 else 0):  # of larger ones the end is never to be seen
         checksum = zlib.crc32(megabyte, checksum)
-    return header + _deflated(head, megabyte, count) + struct.pack("<LL", checksum, size % 2**32)
+    return header + _deflated(b"", megabyte, count) + struct.pack("<LL", checksum, size % 2**32)
 
 
 def _zipped(name: str, head: bytes, count: int) -> bytes:
@@ -349,8 +358,7 @@ def bombs() -> dict[str, tuple[str, bytes, Reader]]:
     magic = b"\x93NUMPY"
     wide = b"\x02\0" + struct.pack("<L", 2**31 - 1)
     narrow = b"\x01\0" + struct.pack("<H", len(header)) + header
-    row = b"1.5,2.5,3.5,4.5,5.5,6.5,7.5,8.5\n"
-    line, rows = b"10," * (_MEGABYTE // 3), row * (_MEGABYTE // len(row))
+    line, rows = b"10," * (_MEGABYTE // 3), (b"1," * 63 + b"1\n") * (_MEGABYTE // 128)
     entities = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12))
     laughs = f'<!DOCTYPE a [<!ENTITY l0 "lol">{entities}]><graphml>&l11;</graphml>'
     return {
@@ -360,15 +368,15 @@ def bombs() -> dict[str, tuple[str, bytes, Reader]]:
         "mat": (".mat", _matlab(6, 0, [16384, 16384], 2047), matrix),
         "mat larger than it says": (".mat", _matlab(6, 0, [4, 4], 2047), matrix),
         "mat sparse": (".mat", _matlab(5, 2**32 - 1, [4, 4], 2047), matrix),
-        "csv.gz of one line": (".csv.gz", _gzipped(b"", line, 2048), matrix),
-        "txt.gz of one line": (".txt.gz", _gzipped(b"", line, 2048), recording),
-        "csv.gz of long lines": (".csv.gz", _gzipped(b"", 12 * line + b"\n", 30), matrix),
-        "edges.gz of one line": (".edges.gz", _gzipped(b"", line, 2048), matrix),
-        "edges.gz": (".edges.gz", _gzipped(b"", b"1 2\n" * (_MEGABYTE // 4), 2048), matrix),
-        "csv.gz of rows": (".csv.gz", _gzipped(b"", rows, 120), matrix),
-        "nodes": (".txt.gz", _gzipped(b"", line, 2048), mask),
-        "graphml.gz": (".graphml.gz", _gzipped(b"", rows, 256), matrix),
-        "gml.gz": (".gml.gz", _gzipped(b"", b"[" * _MEGABYTE, 256), matrix),
+        "csv.gz of one line": (".csv.gz", _gzipped(line, 2048), matrix),
+        "txt.gz of one line": (".txt.gz", _gzipped(line, 2048), recording),
+        "csv.gz of long lines": (".csv.gz", _gzipped(12 * line + b"\n", 30), matrix),
+        "edges.gz of one line": (".edges.gz", _gzipped(line, 2048), matrix),
+        "edges.gz": (".edges.gz", _gzipped(b"1 2\n" * (_MEGABYTE // 4), 2048), matrix),
+        "csv.gz of rows": (".csv.gz", _gzipped(rows, 40), matrix),
+        "nodes": (".txt.gz", _gzipped(line, 2048), mask),
+        "graphml.gz": (".graphml.gz", _gzipped(rows, 32), matrix),
+        "gml.gz": (".gml.gz", _gzipped(b"[" * _MEGABYTE, 32), matrix),
         "graphml of entities": (".graphml", laughs.encode(), matrix),
         "mtx": (".mtx", b"%%MatrixMarket matrix array real general\n99999 99999\n1\n", matrix),
     }
@@ -407,39 +415,43 @@ def _refuse_pickles(event: str, arguments: tuple[Any, ...]) -> None:
         raise AssertionError(f"a pickle is run: {arguments}")
 
 
-def main(formats: str, first: str, count: str) -> Iterator[dict[str, Any]]:
-    """Read mutants number FIRST … FIRST + COUNT − 1 of each format."""
+def main(place: str, count: str, formats: str = "") -> Iterator[dict[str, Any]]:
+    """Go through the formats."""
+    import resource  # where there are files of /proc
+
     limits.available_memory = lambda: 0  # more than 256 MB are never there
-    known = seeds()
-    with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder) / "fixed.npy", A)
-        names = formats.split(",") if {*formats.split(",")} <= {*known} else list(known)
-        for name in names:  # imports what they need, and all is well
-            suffix, data, read = known[name]
-            path = Path(folder) / f"seed{suffix}"
-            path.write_bytes(data)
-            assert outcome(read, path) == "read", (name, outcome(read, path))
-        sys.addaudithook(_refuse_pickles)
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
-        if formats == "bombs":
-            for name, (suffix, data, read) in bombs().items():
-                path = Path(folder) / f"bomb{suffix}"
-                path.write_bytes(data)
-                yield {"format": name, "outcomes": {outcome(read, path): 1}}
-            return
-        for name in names:
-            suffix, data, read = known[name]
-            path, found = Path(folder) / f"mutant{suffix}", Counter[str]()
-            for number in range(int(first), int(first) + int(count)):
-                rng = np.random.default_rng([sum(name.encode()), number])
-                path.write_bytes(mutant(suffix, data, rng))
-                print(json.dumps({"format": name, "number": number}), flush=True)
-                signal.setitimer(signal.ITIMER_PROF, LONGEST)  # ends the process, in C too
-                came = outcome(read, path)
-                found[came if came in OUTCOMES else f"{number}: {came}"] += 1
-                signal.setitimer(signal.ITIMER_PROF, 0)
-            yield {"format": name, "outcomes": found}
+    folder, known = Path(place), seeds()
+    np.save(folder / "fixed.npy", A)
+    names = list(known) if formats in ("", "bombs") else formats.split(",")
+    for name in names:  # imports what they need, and all is well
+        suffix, data, read = known[name]
+        path = folder / f"seed{suffix}"
+        path.write_bytes(data)
+        assert outcome(read, path) == "read", name
+    sys.addaudithook(_refuse_pickles)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
+
+    def timed(read: Reader, path: Path, data: bytes) -> str:
+        path.write_bytes(data)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)  # ends the process, in C too
+        try:
+            return outcome(read, path)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    if formats == "bombs":
+        for name, (suffix, data, read) in bombs().items():
+            yield {"format": name, "outcomes": {timed(read, folder / f"bomb{suffix}", data): 1}}
+        return
+    for name in names:
+        suffix, data, read = known[name]
+        path, found = folder / f"mutant{suffix}", Counter[str]()
+        for number in range(int(count)):
+            rng = np.random.default_rng([sum(name.encode()), number])
+            came = timed(read, path, mutant(suffix, data, rng))
+            found[came if came in OUTCOMES else f"{number}: {came}"] += 1
+        yield {"format": name, "outcomes": found}
 
 
 if __name__ == "__main__":
