@@ -4,6 +4,7 @@
     python -m benchmarks --quick             small sizes, seconds: a check that all of it runs
     python -m benchmarks --sizes 100 3000    other sizes against bare eigenvalues
     python -m benchmarks --memory 3000       peak memory of one call, in this process, and no more
+    python -m benchmarks --scale             sparse networks up to a million nodes, and no more
     python -m benchmarks --only measured     models that are run, libraries side by side; an hour
 
 Run it in a clone of the repository as ``uv run --no-dev --group benchmarks python -m benchmarks``,
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import memcurve
-from benchmarks import accuracy, eigenvalues, measured, memory, picture, table
+from benchmarks import accuracy, eigenvalues, measured, memory, picture, scale, table
 from benchmarks.timing import load, machine, versions
 
 SIZES, QUICK_SIZES = [100, 300, 1000, 3000], [20, 40]
@@ -32,6 +33,12 @@ def main(arguments: list[str] | None = None) -> None:
     if asked.memory:
         row = memory.peak_memory(asked.memory)
         print(json.dumps(row) if asked.json else table.markdown(_described({"memory": [row]})))
+        return
+    if asked.scale_row:
+        print(json.dumps(scale.row_of(*asked.scale_row)))
+        return
+    if asked.scale:
+        _scale(asked)
         return
     budget = 0.01 if asked.quick else 1.0
     sizes = asked.sizes or (QUICK_SIZES if asked.quick else SIZES)
@@ -64,10 +71,21 @@ def main(arguments: list[str] | None = None) -> None:
         measured.draw(results["measured"], folder / "measured.png")
 
 
-def _save(results: dict[str, Any], folder: Path) -> None:
+def _scale(asked: argparse.Namespace) -> None:
+    folder = Path(asked.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    results = _described({})
+    results["scale"] = scale.measured(asked.quick, asked.sizes)
+    results["load"].append(load())
+    _save(results, folder, "scale")
+    print(table.markdown(results), end="")
+    scale.draw(results["scale"], asked.picture or folder / "scale.png")
+
+
+def _save(results: dict[str, Any], folder: Path, name: str = "results") -> None:
     whole = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
-    (folder / "results.json").write_text(whole, encoding="utf-8")
-    (folder / "results.md").write_text(table.markdown(results), encoding="utf-8")
+    (folder / f"{name}.json").write_text(whole, encoding="utf-8")
+    (folder / f"{name}.md").write_text(table.markdown(results), encoding="utf-8")
 
 
 def _described(results: dict[str, Any]) -> dict[str, Any]:
@@ -105,6 +123,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--picture", metavar="FILE", help="accuracy.png in that folder by default")
     parser.add_argument("--memory", type=int, metavar="N", help="peak memory of one call only")
+    parser.add_argument("--scale", action="store_true", help="large sparse networks only")
+    parser.add_argument(
+        "--scale-row", type=int, nargs=2, metavar=("N", "EDGES"), help="one of its rows, as JSON"
+    )
     parser.add_argument("--json", action="store_true", help="with --memory: print JSON")
     return parser
 

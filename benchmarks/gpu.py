@@ -4,11 +4,17 @@
     python benchmarks/gpu.py --library cupy               the same with cupy
     python benchmarks/gpu.py --device cpu --sizes 200 400 anywhere
     python benchmarks/gpu.py --output gpu.json            the figures as JSON, too
+    python benchmarks/gpu.py --sparse                     usable memory of large sparse networks
+    python benchmarks/gpu.py --rank                       the exact rank of a fly-sized network
 
 A is drawn on the device and stays there. Each size prints the time of ``linalg.eigvals`` alone, of
 ``memory_curves`` with the proof that the mask excites every mode, and without it; the best of two
 (of one from N = 16000 on), after a small network has loaded the libraries. The smallest size is
 compared with ``memory_curve`` on the CPU.
+
+With ``--sparse``, ``memory_curve(network, noise=1e-3)`` of sparse networks on the device is
+compared with its bare kernels there: as many sparse products as it has columns, and one QR of as
+many columns. With ``--rank``, ``memcurve.rank`` is timed.
 """
 
 from __future__ import annotations
@@ -23,13 +29,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from memcurve import LinearNetwork, MemoryCurves, memory_curve, memory_curves
+from memcurve import LinearNetwork, MemoryCurves, memory_curve, memory_curves, rank
+from memcurve.solve.analysis import Analysis
 
 SIZES = [2000, 8000, 16000]
 RADIUS = 0.9
 ONCE_FROM = 16000
 #: No larger network is computed on the CPU to compare with.
 COMPARED_UP_TO = 2000
+#: Nodes and edges of sparse networks, and of those whose rank is found: the last is as large as the
+#: brain of a fly. The former have this much noise.
+SPARSE = [(10_000, 100_000), (100_000, 1_000_000), (139_255, 15_000_000), (1_000_000, 10_000_000)]
+RANKED = [(10_000, 100_000), (139_255, 15_000_000)]
+NOISE = 1e-3
+SPARSE_COMPARED_UP_TO = 10_000
 
 
 class Library(Protocol):
@@ -39,6 +52,15 @@ class Library(Protocol):
 
     def draw(self, size: int, seed: int) -> Any:
         """Independent normal entries of variance RADIUS²/N, drawn on the device."""
+
+    def sparse(self, size: int, edges: int, seed: int) -> Any:
+        """As many edges into each node, from nodes at random, of normal weights."""
+
+    def triangle(self, X: Any) -> Any:
+        """R of X = QR."""
+
+    def normal(self, rows: int, columns: int) -> Any:
+        """Normal entries on the device."""
 
     def ones(self, size: int) -> Any:
         """A mask on the device."""
@@ -76,6 +98,22 @@ class Torch:
             size, size, dtype=self.torch.float64, device=self.device, generator=generator
         )
         return A.mul_(RADIUS / size**0.5)
+
+    def sparse(self, size: int, edges: int, seed: int) -> Any:
+        torch, there = self.torch, {"device": self.device}
+        each, generator = edges // size, torch.Generator(device=self.device).manual_seed(seed)
+        columns = torch.randint(size, (size * each,), generator=generator, **there)
+        weights = torch.randn(size * each, dtype=torch.float64, generator=generator, **there)
+        starts = torch.arange(0, size * each + 1, each, **there)
+        return torch.sparse_csr_tensor(
+            starts.int(), columns.int(), weights * (RADIUS / each**0.5), (size, size)
+        )
+
+    def triangle(self, X: Any) -> Any:
+        return self.torch.linalg.qr(X, mode="r").R
+
+    def normal(self, rows: int, columns: int) -> Any:
+        return self.torch.randn(columns, rows, dtype=self.torch.float64, device=self.device).T
 
     def ones(self, size: int) -> Any:
         return self.torch.ones(size, dtype=self.torch.float64, device=self.device)
@@ -116,6 +154,22 @@ class Cupy:
         A = self.cupy.random.default_rng(seed).standard_normal((size, size))
         A *= RADIUS / size**0.5
         return A
+
+    def sparse(self, size: int, edges: int, seed: int) -> Any:
+        from cupyx.scipy.sparse import csr_matrix
+
+        cupy, each = self.cupy, edges // size
+        rng = cupy.random.default_rng(seed)
+        columns = rng.integers(0, size, size * each, dtype=cupy.int32)
+        weights = rng.standard_normal(size * each) * (RADIUS / each**0.5)
+        starts = cupy.arange(0, size * each + 1, each, dtype=cupy.int32)
+        return csr_matrix((weights, columns, starts), shape=(size, size))
+
+    def triangle(self, X: Any) -> Any:
+        return self.cupy.linalg.qr(X, mode="r")
+
+    def normal(self, rows: int, columns: int) -> Any:
+        return self.cupy.random.default_rng(1).standard_normal((columns, rows)).T
 
     def ones(self, size: int) -> Any:
         return self.cupy.ones(size)
@@ -196,6 +250,51 @@ def against_the_cpu(A: np.ndarray, curves: MemoryCurves) -> dict[str, Any]:
     }
 
 
+def sparse_measured(library: Library, size: int, edges: int, seed: int) -> dict[str, Any]:
+    """Usable memory of a sparse network beside its bare kernels."""
+    A = library.sparse(size, edges, seed)
+    mask = np.random.default_rng(seed).standard_normal(size) / size**0.5
+    made, network = timed(library, lambda: LinearNetwork(A, mask), 2)
+    with Analysis.kept(network) as analysis:
+        memory_curve(network, noise=NOISE)
+        [found] = analysis.reductions.values()
+        columns = found.R.shape[0]
+    library.forget_peak()
+    taken, curve = timed(library, lambda: memory_curve(network, noise=NOISE), 3)
+    peak, x = library.peak(), library.normal(size, 1)[:, 0]
+
+    def products() -> Any:
+        y = x
+        for _ in range(columns):
+            y = A @ y
+        return y
+
+    bare, _ = timed(library, products, 3)
+    X = library.normal(size, columns)
+    factored, _ = timed(library, lambda: library.triangle(X), 3)
+    row: dict[str, Any] = {
+        "size": size, "edges": edges, "columns": columns, "kind": type(found).__name__,
+        "network_s": made, "memory_curve_s": taken, "products_s": bare, "qr_s": factored,
+        "ratio": taken / (bare + factored), "total": curve.total, "lags": len(curve),
+        "largest_error": float(curve.error.max()), "peak_bytes": peak,
+    }  # fmt: skip
+    if size <= SPARSE_COMPARED_UP_TO:
+        start, known = time.perf_counter(), memory_curve((network.A.host, mask), noise=NOISE)
+        count = min(len(known), len(curve))
+        difference = np.abs(known.values[:count] - curve.values[:count])
+        row["cpu_s"] = time.perf_counter() - start
+        row["difference_to_cpu"] = float(difference.max())
+        row["within_errors"] = bool(np.all(difference <= known.error[:count] + curve.error[:count]))
+    return row
+
+
+def rank_measured(library: Library, size: int, edges: int, seed: int) -> dict[str, Any]:
+    """Time of the exact rank, with what the wiring allows."""
+    network = LinearNetwork(library.sparse(size, edges, seed), np.eye(1, size)[0])
+    taken, found = timed(library, lambda: rank(network), 1)
+    return {"size": size, "edges": edges, "rank": found, "rank_s": taken}
+
+
 def line(row: dict[str, Any]) -> str:
     """One row of the table."""
     peak = "" if row["peak_bytes"] is None else f"{row['peak_bytes'] / 2**30:8.2f} GiB"
@@ -218,9 +317,21 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--sparse", action="store_true", help="usable memory of sparse networks")
+    parser.add_argument("--rank", action="store_true", help="the exact rank of sparse networks")
     arguments = parser.parse_args()
     library = LIBRARIES[arguments.library](arguments.device)
     print(library.name)
+    if arguments.sparse or arguments.rank:
+        measure = sparse_measured if arguments.sparse else rank_measured
+        rows = []
+        for size, edges in SPARSE if arguments.sparse else RANKED:
+            if size <= max(arguments.sizes, default=size) or arguments.sizes is SIZES:
+                rows.append(measure(library, size, edges, arguments.seed))
+                print(json.dumps(rows[-1]), flush=True)
+        if arguments.output:
+            arguments.output.write_text(json.dumps(rows, indent=1) + "\n")
+        return
     warm = library.draw(100, 0)
     library.eigenvalues(warm)
     memory_curves(warm, library.ones(100))

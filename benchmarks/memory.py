@@ -32,14 +32,14 @@ def in_a_process_of_its_own(size: int) -> Row:
 def peak_memory(size: int) -> Row:
     """Growth of this process's peak memory over one call, on a normal network of ``size`` nodes."""
     try:
-        _peak()
+        peak()
     except ImportError:  # systems other than Unix
         return {"states": size, "note": "this system does not tell the peak memory"}
     network = memcurve.ensembles.normal(size, spectral_radius=0.9, seed=1, scaling="circular_law")
     memcurve.memory_curve(memcurve.ensembles.normal(50, seed=1))  # load the libraries first
-    before, start = _peak(), time.process_time()
+    before, start = peak(), time.process_time()
     curve = memcurve.memory_curve(network)
-    seconds, after = time.process_time() - start, _peak()
+    seconds, after = time.process_time() - start, peak()
     cost, array = estimated_cost(size), 8 * size**2
     return {
         "states": size,
@@ -54,15 +54,15 @@ def peak_memory(size: int) -> Row:
     }
 
 
-def _peak() -> int:
-    """Bytes this process has had at most.
+def peak(entry: str = "VmHWM") -> int:
+    """Bytes this process has had at most; ``"VmRSS"`` has those it has now, where Linux tells.
 
     Linux tells it apart from that of the process that started this one; elsewhere the unit of
     ``ru_maxrss`` differs.
     """
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
+            if line.startswith(f"{entry}:"):
                 return 1024 * int(line.split()[1])
     import resource
 

@@ -27,6 +27,8 @@ def markdown(results: Results) -> str:
     for key, title, render in sections:
         if results.get(key):
             parts += [f"## {title}", render(results[key])]
+    if "scale" in results:
+        parts += ["## Usable memory of large sparse networks, one thread", _scale(results["scale"])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -196,6 +198,31 @@ def _memory(rows: Sequence[Row]) -> str:
             )
         )
     return _table(head, cells)
+
+
+def _scale(found: Row) -> str:
+    head = (
+        "N", "edges", "lags", "time", "bare products", "QR (columns)", "ratio",
+        "memory (process)", "dense", "pyMOR", "total",
+    )  # fmt: skip
+    rows = [
+        (
+            f"{row['states']:,}",
+            f"{row['edges']:,}",
+            str(row["lags"]),
+            _seconds(row["seconds"]),
+            _seconds(row["products_seconds"]),
+            f"{_seconds(row['qr_seconds'])} ({row['rank']})",
+            _ratio(row["ratio"]),
+            f"{row['bytes'] / 1e6:,.0f} MB ({row['process_bytes'] / 1e6:,.0f})",
+            _seconds(row.get("dense_seconds")),
+            row.get("pymor_note") or _seconds(row.get("pymor_seconds")),
+            f"{row['total']:.6f}",
+        )
+        for row in found["nodes"] + found["edges"][1:]
+    ]
+    growth = "\n".join(f"* {what}: exponent {p:.2f}" for what, p in found["growth"].items())
+    return f"{_table(head, rows)}\n\n{growth}"
 
 
 def _measured(rows: Sequence[Row]) -> str:

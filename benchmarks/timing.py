@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 #: Whose versions are written down with the results.
 PACKAGES = (
     "memcurve", "numpy", "scipy", "python-flint", "reservoirpy", "rcbench", "resdag", "ipc-module",
-    "control", "slycot", "conn2res",
+    "control", "slycot", "conn2res", "pymor",
 )  # fmt: skip
 #: How often a short function is repeated in a round, and how many rounds there are.
 MOST_REPETITIONS, ROUNDS = 30, 3

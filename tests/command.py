@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+import shutil
 import subprocess
 import sys
 import warnings
@@ -11,6 +14,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from memcurve import cli
+
+needs_mpi = pytest.mark.skipif(
+    shutil.which("mpiexec") is None or importlib.util.find_spec("mpi4py") is None,
+    reason="mpiexec or mpi4py is not installed",
+)
 
 
 class Ended(NamedTuple):
@@ -31,6 +39,16 @@ def shell(script: str, **options: Any) -> Ended:
     """Run a bash script in which ``memcurve`` is the command."""
     prelude = f'memcurve() {{ "{sys.executable}" -m memcurve "$@"; }}\n'
     return ended(["bash", "-c", prelude + script], **options)
+
+
+@functools.cache
+def mpiexec(count: int) -> tuple[str, ...]:
+    """What starts a command on so many ranks of this machine, whoever else is at work on it."""
+    version = subprocess.run(["mpiexec", "--version"], capture_output=True, text=True).stdout
+    if "Open" not in version:
+        return ("mpiexec", "-n", str(count))
+    anywhere = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
+    return ("mpiexec", *anywhere, "--mca", "mpi_yield_when_idle", "1", "-n", str(count))
 
 
 def ended(command: list[str], **options: Any) -> Ended:

@@ -22,14 +22,19 @@ MEMORY = "[data-cell-name=memory]"
 SUMMARY = "[data-cell-name=summary]"
 CONTROLS = "[data-cell-name=controls]"
 SPECTRUM = "[data-cell-name=spectrum]"
-#: Finds the rows that the memory chart draws, series by series.
-ROWS = """
+STORY = "[data-cell-name=tale]"
+#: Finds what the memory chart is drawn from, and its rows, series by series.
+DRAWN = """
 () => {
   const drawn = document.querySelector("[data-cell-name=memory] marimo-mime-renderer");
-  if (!drawn) return [];
-  const rows = JSON.parse(JSON.parse(drawn.dataset.data)).data.values;
-  return [0, 1].map(s => rows.filter(r => r.s === s).map(r => r.y));
+  return drawn ? JSON.parse(JSON.parse(drawn.dataset.data)) : {data: {values: []}};
 }
+"""
+ROWS = f"""
+() => {{
+  const rows = ({DRAWN})().data.values;
+  return rows.length ? [0, 1].map(s => rows.filter(r => r.s === s).map(r => r.y)) : [];
+}}
 """
 
 
@@ -70,11 +75,23 @@ def serving(*arguments: str) -> Iterator[Server]:
 class Page:
     """A tab, what it complained about and what it asked others for."""
 
-    def __init__(self, running: Any, address: str, width: int = 1280, height: int = 900) -> None:
+    def __init__(
+        self,
+        running: Any,
+        address: str,
+        width: int = 1280,
+        height: int = 800,
+        *,
+        dark: bool = False,
+    ) -> None:
         """Open it in a window of its own; or beside another, where ``running`` is a page."""
         self.is_first = not isinstance(running, Page)
         self.context = (
-            running.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+            running.new_context(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if dark else "light",
+                accept_downloads=True,
+            )
             if self.is_first
             else running.context
         )
@@ -111,6 +128,10 @@ class Page:
 
     def curves(self) -> list[np.ndarray]:
         return [np.array(values, dtype=float) for values in self.tab.evaluate(ROWS)]
+
+    def drawn(self) -> dict[str, Any]:
+        """The specification of the memory chart."""
+        return dict(self.tab.evaluate(DRAWN))
 
     def text(self, selector: str) -> str:
         shown = self.find(selector)

@@ -155,6 +155,29 @@ def test_estimated_cost_of_other_questions() -> None:
         estimated_cost(1000, "nonsense")
 
 
+def test_ways_of_large_networks_agree(tmp_path: Path) -> None:
+    """The total by products, by a dense Gramian, and by pyMOR where it is installed."""
+    from benchmarks import scale, table
+
+    row = scale.row_of(150, 1500)
+    assert row["dense_off"] <= 1e-6
+    assert row.get("pymor_off", 0.0) <= 1e-3
+    assert row.get("pymor_note", "not installed") == "not installed"
+    assert row["total"] <= row["rank"] <= row["lags"]
+    assert row["ratio"] > 0
+    found = {"nodes": [row, row | {"states": 1500}], "edges": [row], "growth": {"time": 1.0}}
+    assert "| 1,500 | " in table._scale(found)
+    scale.draw(found, tmp_path / "scale.png")
+    assert (tmp_path / "scale.png").stat().st_size > 1000
+
+
+def test_exponents_of_powers() -> None:
+    from benchmarks import scale
+
+    rows = [{"edges": n, "seconds": 3e-9 * n**1.5} for n in (10, 1000, 70_000)]
+    assert math.isclose(scale.exponent(rows, "edges", "seconds"), 1.5)
+
+
 def test_models_that_are_run(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks", "--quick", "--only", "measured"]
     done = ended([*command, "--output", str(tmp_path)], cwd=ROOT)

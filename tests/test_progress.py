@@ -8,11 +8,14 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from rich import console
+from scipy.sparse import csr_array, random_array
 
-from memcurve import audit, ensembles, progress
+from memcurve import LinearNetwork, audit, ensembles, memory_curve, noise_profile, progress
 from memcurve.progress import listening
+from memcurve.solve.sensitivity import MANY_STATES
 
 
 def test_steps_of_unknown_length_take_the_place_of_each_other(
@@ -77,3 +80,21 @@ def test_a_line_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [text.replace("<small>", "").replace("</small>", "") for text in seen] == [
         "", "one &amp; two 3 of 5 …", "the end …", "",
     ]  # fmt: skip
+
+
+def test_lags_and_directions_of_large_networks() -> None:
+    rng = np.random.default_rng(1)
+    size = MANY_STATES
+    A = random_array((size, size), density=5 / size, rng=rng, data_sampler=rng.standard_normal)
+    large = LinearNetwork(csr_array(A * (0.8 / np.sqrt(5))), rng.standard_normal(size))
+    told: list[str] = []
+
+    def tell(label: str, done: int, total: int | None) -> None:
+        told.append(label)
+
+    memory_curve(large, noise=1e-3, progress=tell)
+    assert any(label.startswith("lag 96 of about ") for label in told)
+    assert told[-1].startswith("directions among ")
+    told.clear()
+    noise_profile(large, [1e-6, 1e-3], progress=tell)
+    assert told[-1].startswith("rank so far ")

@@ -50,6 +50,9 @@ MADE: dict[type, Any] = {
     ),
     memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
     memcurve.Sweep: swept,
+    memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
+        NETWORK, draws=2, seed=1, executor="serial"
+    ),
     type(memcurve.check_recording(STATES, INPUT)): lambda folder: memcurve.check_recording(
         STATES, INPUT
     ),
@@ -143,6 +146,7 @@ TAKES_A_NETWORK = {
     "reduced": {"noise": 0.1},
     "structural_rank": {},
     "audit": {"estimates": False},
+    "compare_with_nulls": {"nulls": "shuffle", "draws": 1, "seed": 1, "executor": "serial"},
 }
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve import ensembles as ensembles
     from memcurve import inputs as inputs
     from memcurve import masks as masks
+    from memcurve import nulls as nulls
     from memcurve import plot as plot
     from memcurve.adapters import as_network as as_network
     from memcurve.auditing import Audit as Audit
@@ -21,6 +22,8 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.batch import memory_curves as memory_curves
     from memcurve.comparison import Comparison as Comparison
     from memcurve.comparison import compare as compare
+    from memcurve.connectome import NullComparison as NullComparison
+    from memcurve.connectome import compare_with_nulls as compare_with_nulls
     from memcurve.curve import MemoryCurve as MemoryCurve
     from memcurve.curve import NoiseProfile as NoiseProfile
     from memcurve.data.capacity import Capacity as Capacity
@@ -35,6 +38,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.errors import UnstableNetworkError as UnstableNetworkError
     from memcurve.io import load_matrix as load_matrix
     from memcurve.io import load_network as load_network
+    from memcurve.io import load_nodes as load_nodes
     from memcurve.io import save_network as save_network
     from memcurve.literature import JudgedClaim as JudgedClaim
     from memcurve.literature import judge_claim as judge_claim
@@ -53,6 +57,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.memory import structural_rank as structural_rank
     from memcurve.network import LinearNetwork as LinearNetwork
     from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
+    from memcurve.network.ranks import RankRows as RankRows
     from memcurve.noise import Float32 as Float32
     from memcurve.noise import Float64 as Float64
     from memcurve.noise import ObservationNoise as ObservationNoise
@@ -66,11 +71,12 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
 
 # Public names are imported on first use: numpy and scipy would make `memcurve --help` slow.
 _NAMES = {
-    "memcurve": "adapters ensembles inputs masks plot",
+    "memcurve": "adapters ensembles inputs masks nulls plot",
     "memcurve.adapters": "as_network",
     "memcurve.auditing": "Audit audit",
     "memcurve.batch": "MemoryCurves memory_curves",
     "memcurve.comparison": "Comparison compare",
+    "memcurve.connectome": "NullComparison compare_with_nulls",
     "memcurve.curve": "MemoryCurve NoiseProfile",
     "memcurve.data.capacity": "Capacity capacity_from_data",
     "memcurve.data.checks": "check_recording",
@@ -79,7 +85,7 @@ _NAMES = {
     "memcurve.errors": (
         "ModelError RankWarning RecordingWarning UncertainResultError UnstableNetworkError"
     ),
-    "memcurve.io": "load_matrix load_network save_network",
+    "memcurve.io": "load_matrix load_network load_nodes save_network",
     "memcurve.literature": "JudgedClaim judge_claim",
     "memcurve.measuring": "Dossier ScaleProfile measure measure_scales models",
     "memcurve.memory": (
@@ -88,6 +94,7 @@ _NAMES = {
     ),
     "memcurve.network": "LinearNetwork",
     "memcurve.network.nonlinear": "NonlinearNetwork",
+    "memcurve.network.ranks": "RankRows",
     "memcurve.noise": "Float32 Float64 ObservationNoise Quantised StateNoise",
     "memcurve.normal_form": "InputNormal input_normal",
     "memcurve.sweeping": "Study Sweep sweep",

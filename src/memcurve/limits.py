@@ -21,6 +21,8 @@ from typing import NamedTuple
 _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.
 _ALWAYS_THERE = 256 * 2**20
+#: The largest memory of a single GPU, and how much of a machine's is filled at most.
+_LARGEST_GPU, _FILLED = 192e9, 0.8
 #: Eigenvalues take about 25 N³ operations, at a rate most machines reach on one core or two.
 _OPERATIONS, _RATE = 25, 5e10
 
@@ -109,7 +111,7 @@ def require_room_for_states(
     reason = f"About {most:,} states would fit: {reason}. " if reason else ""
     raise TooLargeError(
         f"`network` must fit into memory, got {states:,} states that are at work together: they "
-        f"take about {_size(cost.bytes)} of memory and, by estimate, {_duration(cost.seconds)}, "
+        f"take about {_size(cost.bytes)} of memory and, by estimate, {in_words(cost.seconds)}, "
         f"but {_size(room)} are available. {reason}Take fewer {fewer}, or the part of the network "
         f"that matters; a `readout` of some nodes does not help, as all of them shape the states "
         f"that are read. Or record the states of some nodes in a simulation, for memory_from_data."
@@ -136,16 +138,74 @@ def require_room(need: int, what: str, remedy: str) -> None:
         )
 
 
-def require_room_for_columns(states: int, columns: float, what: str) -> None:
-    """Raise a TooLargeError where so many columns of all states, ``what``, cannot fit."""
+class Ways(NamedTuple):
+    """Where vectors of all states fit.
+
+    ``bytes`` is what they take, ``here`` whether this machine has as much, ``gpu`` whether a GPU
+    may have it, and ``machines`` how many like this one share them out, as ranks of an MPI job;
+    None where the system does not tell its memory.
+    """
+
+    bytes: int
+    here: bool
+    gpu: bool
+    machines: int | None
+
+
+def ways(states: int, columns: float) -> Ways:
+    """Where so many vectors of all states fit, which are nearly all that usable memory takes.
+
+    Parameters
+    ----------
+    states : int
+        All states of a network.
+    columns : float
+        Directions above the noise: at least the usable memory, and a few times that at most.
+
+    Examples
+    --------
+    >>> from memcurve.limits import ways
+    >>> ways(100_000, 300)[:3]
+    (240000000, True, True)
+    """
     need = int(_ENTRY * states * columns)
-    room = None if need <= _ALWAYS_THERE else available_memory()
-    if room is not None and need > room:
-        raise TooLargeError(
-            f"`network` must leave room for {what}, got {states:,} states: about {columns:,.0f} "
-            f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. Ask "
-            f"for more noise, a smaller spectral radius, or a part of the network."
-        )
+    room = available_memory()
+    here = room is None or need <= max(room, _ALWAYS_THERE)
+    machines = 1 if here else math.ceil(need / (_FILLED * max(room or 0, _ALWAYS_THERE, 1)))
+    return Ways(need, here, need <= _LARGEST_GPU, None if room is None else machines)
+
+
+def require_room_for_columns(
+    states: int, columns: float, what: str, room: int | None = None, *, sharing: int = 1
+) -> None:
+    """Raise a TooLargeError where so many columns of all states, ``what``, cannot fit.
+
+    ``room`` is what is available, where that is not the memory of the host; ``sharing`` ranks of a
+    job have as much each, and share the memory of this machine.
+    """
+    need = int(_ENTRY * sharing * states * columns)
+    if need <= (_ALWAYS_THERE if room is None else room):
+        return
+    found = ways(sharing * states, columns)
+    room = available_memory() if room is None else room
+    if room is None or need <= room:
+        return
+    here = f" on each of the {sharing} ranks here" if sharing > 1 else ""
+    would_do = (
+        f"{found.machines} machines like this one{' in place of it' * (sharing > 1)}, with the "
+        f"rows over the ranks of an MPI job, `mpiexec -n {found.machines} memcurve curve FILE "
+        f"--noise S --mpi`"
+    )
+    if found.here:
+        would_do = "the memory of this machine, with `A` as a scipy sparse array"
+    elif found.gpu:
+        would_do += f", or a GPU with {_size(found.bytes)} of memory"
+    raise TooLargeError(
+        f"`network` must leave room for {what}, got {states:,} states{here}: about {columns:,.0f} "
+        f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. What "
+        f"would do: {would_do}. Or ask for more noise, a smaller spectral radius, or a part of the "
+        f"network."
+    )
 
 
 def available_memory() -> int | None:
@@ -215,7 +275,7 @@ def _size(count: int) -> str:
     return f"{size:.3g} PB"
 
 
-def _duration(seconds: float) -> str:
+def in_words(seconds: float) -> str:
     """A time in words, e.g. 3 hours."""
     for name, length in (("years", 3.156e7), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 1.5 * length:

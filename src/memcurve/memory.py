@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
 from collections.abc import Mapping
@@ -23,7 +24,8 @@ from memcurve.network.graph import (
     separate_parts,
 )
 from memcurve.network.linear import LinearNetwork
-from memcurve.network.operator import Operator, needs_matrix
+from memcurve.network.operator import Operator
+from memcurve.network.places import place_of
 from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.progress import Progress, listening
 from memcurve.solve.analysis import Analysis, Task
@@ -53,6 +55,7 @@ def memory_curve(
     input: Any = None,
     noise: Any = None,
     seed: Seed | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> MemoryCurve:
     """Memory of a network lag by lag, and in total.
@@ -81,6 +84,10 @@ def memory_curve(
         ``Float32()``. Several levels at once are a :func:`memcurve.noise_profile`.
     seed : int, SeedSequence or Generator
         Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
+    progress : bool or function
+        Show how many lags and directions of a large network were found; a function is called with
+        ``(label, done, total)``. By default it shows itself after two seconds, in terminals and
+        notebooks.
     **options
         Options of the method, see its own documentation.
 
@@ -100,7 +107,7 @@ def memory_curve(
     14.263
     """
     question = Question.of(as_network(network), lags, input=input, noise=_one_level(noise))
-    return ask(question, method, seed=seed, options=options)
+    return ask(question, method, seed=seed, options=options, progress=progress)
 
 
 def forecasting_curve(
@@ -207,6 +214,7 @@ def noise_profile(
     state_noise: bool = False,
     method: str = "exact",
     seed: Seed | None = None,
+    progress: Progress = None,
     **options: Any,
 ) -> NoiseProfile:
     """Total usable memory against the noise level, with number formats marked.
@@ -220,7 +228,7 @@ def noise_profile(
         The network.
     levels : array, optional
         Standard deviations; by default from 1 down to 1e-20, four a decade.
-    lags, input, method, seed, **options
+    lags, input, method, seed, progress, **options
         As for :func:`memory_curve`.
     state_noise : bool
         Whether the noise enters the recursion, rather than the states as they are read.
@@ -237,17 +245,18 @@ def noise_profile(
     noise = kind(chosen)
     question = Question.of(as_network(network), lags, input=input, noise=noise)
     if _declared(method).bounded:
-        curves = ask_family(question, method, seed=seed, options=options)
+        curves = ask_family(question, method, seed=seed, options=options, progress=progress)
     else:  # one level at a time, at the lags of the first
         curves = ()
         for level in noise.levels.tolist():
             shared = question.lags or (len(curves[0]) if curves else None)
             one = dataclasses.replace(question, noise=kind(level), lags=shared)
-            curves += ask_family(one, method, seed=seed, options=options)
+            curves += ask_family(one, method, seed=seed, options=options, progress=progress)
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
-        deviations = Analysis.of(question.network).rough_deviations(question.processes)
+        with place_of(question.network.A).together():
+            deviations = Analysis.of(question.network).rough_deviations(question.processes)
         marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
@@ -402,7 +411,7 @@ def reduced(network: Any, noise: float) -> Reduced:
     task = Task(Question.of(as_network(network), noise=s))
     if not task.is_driven:
         raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), place_of(task.question.network.A).together():
         H, c, reader, error = reduction_of(task)
     large, read = task.question.network, None
     if reader is not None:  # what is read are states, too: y_t = Rξ_t
@@ -425,9 +434,10 @@ def ask(
     seed: Seed | None = None,
     options: Mapping[str, Any] | None = None,
     warn: bool = True,
+    progress: Progress = False,
 ) -> MemoryCurve:
     """Answer a question by one of the methods; ``warn`` of a rank that hangs on the last digits."""
-    [curve] = ask_family(question, method, seed=seed, options=options)
+    [curve] = ask_family(question, method, seed=seed, options=options, progress=progress)
     if warn:
         _warn_of_rank(curve, stacklevel=4)
     return curve
@@ -439,6 +449,7 @@ def ask_family(
     *,
     seed: Seed | None = None,
     options: Mapping[str, Any] | None = None,
+    progress: Progress = False,
 ) -> tuple[MemoryCurve, ...]:
     """Answer a question by one of the methods, a curve for each of its noise levels."""
     options = options or {}
@@ -452,10 +463,18 @@ def ask_family(
         generator(seed)  # refuses what is no seed
     _require_answers(declared, question)
     task = Task(question)
-    if isinstance(question.network.A, Operator) and not (method == "exact" and is_direct(task)):
-        raise needs_matrix("exact curves, noise in the recursion and other methods")
+    A = question.network.A
+    if isinstance(A, Operator) and not (method == "exact" and is_direct(task)):
+        raise A.needs_matrix("exact curves, noise in the recursion and other methods")
     _require_room(declared, task, options)
-    found = declared.answer(task, seed, options)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(place_of(A).together())
+        if "progress" in declared.options:  # it tells by itself
+            options = {"progress": progress or False, **options}
+        elif progress is not False:  # else whoever asks tells
+            tell = stack.enter_context(listening(progress))
+            stack.enter_context(task.analysis.telling(tell))
+        found = declared.answer(task, seed, options)
     return curves_of(question, found, method=declared.name, seed=seed)
 
 

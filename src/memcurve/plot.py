@@ -43,6 +43,9 @@ _AXES = {
 _CURVE = ("lags", "values", "bands", "kind")
 _PROFILE = ("levels", "totals", "marks")
 _CAPACITY = ("by_degree", "total_error", "rank")
+_AMONG_NULLS = ("standings", "quantities", "nulls")
+#: Standard deviations beyond which an axis of them is logarithmic.
+_FAR = 12.0
 
 
 def curves(
@@ -252,6 +255,72 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     return _labelled(ax, "", "capacity", 4, grid="y")
 
 
+def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw where a network stands among its null models, one row a quantity and null model.
+
+    Parameters
+    ----------
+    result : NullComparison
+        From :func:`memcurve.compare_with_nulls`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib axes
+        Grey dots are draws, in standard deviations from their mean; the diamond is the network, an
+        arrow where all draws agree on another value.
+        Beside each row: the network, mean and standard deviation of the draws, and the
+        adjusted p-value.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.sparse_normal(30, density=0.1, seed=1)
+    >>> found = memcurve.compare_with_nulls(network, draws=9, seed=1, executor="serial")
+    >>> memcurve.plot.among_nulls(found).get_xlabel()
+    'standard deviations from the mean of the draws'
+    """
+    hint = "; memcurve.compare_with_nulls gives one"
+    _require("result", [result], _AMONG_NULLS, "a NullComparison", hint)
+    rows = result.standings
+    ax = _new_axes(9.0, 1.4 + 0.3 * len(rows)) if ax is None else ax
+    drawn = {draws.null: draws.values for draws in result.nulls}
+    colours = dict(zip(drawn, itertools.cycle(COLOURS), strict=False))
+    jitter, furthest = np.random.default_rng(0), 4.0
+    for place, row in enumerate(rows):
+        values = drawn[row.null][:, result.quantities.index(row.quantity)]
+        values = values[np.isfinite(values)]
+        scores = (values - row.mean) / row.spread if row.spread > 0 else np.zeros(len(values))
+        heights = place + jitter.uniform(-0.22, 0.22, len(values))
+        style: dict[str, Any] = {"color": "0.6", "ms": 2.5, "alpha": 0.5}
+        ax.plot(scores, heights, "o", label=None if place else "draws", **style)
+        own = row.z if np.isfinite(row.z) else np.nan
+        name = None if place else "network"
+        ax.plot([own], [place], "D", color=colours[row.null], ms=6.5, label=name)
+        furthest = float(np.nanmax([furthest, abs(own), *np.abs(scores)]))
+        told = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
+        across: Any = ("axes fraction", "data")
+        ax.annotate(told, (1.01, place), xycoords=across, va="center", fontsize=8)
+    furthest *= 1.15
+    if furthest > _FAR:
+        ax.set_xscale("symlog", linthresh=3.0)
+        ticks = [t for t in (3, 10, 30, 100, 300, 1000) if t < furthest]
+        ticks = [*(-t for t in reversed(ticks)), 0, *ticks]
+        ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
+        ax.minorticks_off()
+    ax.set_xlim(-furthest, furthest)
+    for place, row in enumerate(rows):
+        if np.isinf(row.z):  # all draws agree, on another value
+            side, sign = (0.98, ">") if row.z > 0 else (0.02, "<")
+            style = {"color": colours[row.null], "transform": ax.get_yaxis_transform()}
+            ax.plot([side], [place], sign, ms=8, **style)
+    ax.axvline(0, color=COLOURS[6], lw=0.8)
+    ax.set_yticks(range(len(rows)), [_plain(f"{row.null}: {row.quantity}") for row in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    return _labelled(ax, "standard deviations from the mean of the draws", "", 2, grid="x")
+
+
 def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the total memory of a :class:`memcurve.ScaleProfile` against the scale of the input.
 
@@ -344,8 +413,8 @@ def new_figure(width: float, height: float) -> Figure:
     return plt.figure(figsize=(width, height), layout="constrained")
 
 
-def _new_axes() -> Axes:
-    return new_figure(7.0, 4.2).add_subplot()
+def _new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
+    return new_figure(width, height).add_subplot()
 
 
 def _interval(result: Any) -> str | None:

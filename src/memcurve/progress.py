@@ -32,7 +32,11 @@ def listening(progress: Progress) -> Iterator[Listener]:
         with (_line if notebook else _bars)(0.0 if progress else PATIENCE) as show:
             yield show
     else:
-        yield lambda label, done, total: None
+        yield silent
+
+
+def silent(label: str, done: int, total: int | None) -> None:
+    """Say nothing."""
 
 
 def is_notebook() -> bool:

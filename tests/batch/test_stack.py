@@ -21,8 +21,8 @@ from memcurve import (
     memory_curve,
     memory_curves,
 )
+from memcurve.backend import Backend
 from memcurve.batch import stack as stack_module
-from memcurve.batch.backend import Backend
 from memcurve.batch.decisions import (
     eigenvalues_fit,
     fully_excited,

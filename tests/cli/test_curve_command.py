@@ -151,6 +151,20 @@ def test_input_and_noise(flags: list, arguments: dict, command: Command) -> None
     assert found.notes == here.notes
 
 
+def test_tolerance(command: Command) -> None:
+    """What floating point does not reach is computed in balls, where that is asked for."""
+    asked = ("curve", "--size", 10, "--lags", 3, "--json", "--tolerance")
+    done = command(*asked, 1e-17)
+    assert done.code == 0, done.err
+    proven = MemoryCurve.from_json(done.out)
+    assert proven.options["tolerance"] == 1e-17
+    assert proven.diagnostics["arithmetic"] == "ball"
+    assert proven.error.max() < 1e-16
+    assert "--tolerance is for --method exact" in command(*asked, 1e-9, "--fisher").err
+    assert "--tolerance is for --method exact" in command(*asked, 1e-9, "--method", "osm").err
+    assert "--tolerance must be a finite number above 0" in command(*asked, 0).err
+
+
 def test_input_from_a_recording(tmp_path: Path, command: Command) -> None:
     series = inputs.ARMA(ar=[0.7]).simulate(500, seed=1)
     np.save(tmp_path / "z.npy", series)

@@ -13,11 +13,22 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
+import memcurve
+import memcurve.connectome
 from command import Command, run
 from memcurve import __version__, ensembles
-from memcurve.cli import audit, compare, curve, data, install_completion, paper, sweep
+from memcurve.cli import (
+    audit,
+    compare,
+    connectome,
+    curve,
+    data,
+    install_completion,
+    paper,
+    sweep,
+)
 
-COMMANDS = (audit, curve, compare, data, paper, sweep, install_completion)
+COMMANDS = (audit, curve, compare, connectome, data, paper, sweep, install_completion)
 
 
 def examples(function: Any) -> list[list[str]]:
@@ -39,7 +50,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.savez(place / "network.npz", A=network.A, C=network.C)
     np.save(place / "weights.npy", network.A)
     np.savetxt(place / "edges.csv.gz", [[0, 1, 2], [1, 2, 3], [2, 0, 1], [0, 0, 1]], "%d", ",")
-    (place / "nodes.txt").write_text("0\n2\n")
+    for name in ("nodes.txt", "sensory.txt"):
+        (place / name).write_text("0\n2\n")
+    (place / "edges.csv").write_bytes(gzip.decompress((place / "edges.csv.gz").read_bytes()))
+    (place / "cells.csv").write_text("id,class\n0,sens\n1,motor\n2,sens\n")
     from safetensors.numpy import save_file
 
     save_file({"rnn.A": network.A, "rnn.B": network.C}, place / "layer.safetensors")
@@ -65,7 +79,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_there_are_examples() -> None:
     assert {words[0] for words in EXAMPLES} == {
-        "audit", "curve", "compare", "data", "paper", "sweep", "--install-completion",
+        "audit", "curve", "compare", "connectome", "data", "paper", "sweep",
+        "--install-completion",
     }  # fmt: skip
     assert all(len(examples(function)) >= 3 for function in COMMANDS)
 
@@ -80,6 +95,12 @@ def test_examples_run(
     if words[0] == "paper":  # hours of work, tested elsewhere
         page = folder / "index.html"
         monkeypatch.setattr("memcurve.paper.reproduce", lambda *a, **k: (page, []))
+    if words[0] == "connectome":  # few draws, here
+        full = memcurve.connectome.compare_with_nulls
+        few = {"draws": 2, "executor": "serial", "store": None}
+        monkeypatch.setattr(
+            "memcurve.connectome.compare_with_nulls", lambda *a, **k: full(*a, **(k | few))
+        )
     done = command(*words)
     assert done.code == (3 if "--fail-on-mismatch" in words else 0), done.err
     assert done.out

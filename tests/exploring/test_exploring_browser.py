@@ -24,9 +24,11 @@ import pytest
 import memcurve
 from browser import browser
 from command import failed, inside
-from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, SUMMARY, Page, Server, serving
+from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, STORY, SUMMARY, Page, Server, serving
 from memcurve.exploring import move_eigenvalue
 from memcurve.exploring.scene import MOST_NODES
+from memcurve.exploring.stories import STORIES
+from memcurve.report import vega
 
 for package in ("marimo", "anywidget"):
     pytest.importorskip(package, reason=f"the page needs {package}: memcurve[explore]")
@@ -83,6 +85,9 @@ def test_first_curve_is_there_soon_and_right(opened: tuple[Page, float], server:
     assert seconds < max(FIRST_CURVE, TIMES_START * server.seconds)
     assert page.shows(exact())
     assert page.text(f"{SUMMARY} strong") == "100"
+    single = memcurve.memory_curve(network_of(), 1, noise=memcurve.Float32()).total
+    head = f"100 in theory · {single:.4g} usable in single precision"
+    page.until(lambda: head in page.text(SUMMARY), "what is usable")
 
 
 def test_the_rest_arrives_with_its_sentences(page: Page) -> None:
@@ -107,10 +112,12 @@ def test_keyboard_alone(page: Page) -> None:
         page.tab.keyboard.press("Tab")
         names.append(page.tab.evaluate(FOCUSED))
     reached = " | ".join(names)
-    for name in ("ensemble", "nodes N", "spectral radius", "density", "input mask", "seed",
-                 "colour of the input", "noise on the states", "eigenvalue", "modulus", "angle",
-                 "lag τ", "Picture (PNG)", "Python"):  # fmt: skip
+    for name in (*STORIES, "ensemble", "nodes N", "spectral radius", "density", "input mask",
+                 "seed", "colour of the input", "noise on the states", "eigenvalue", "modulus",
+                 "angle", "lag τ", "Picture (PNG)", "Python"):  # fmt: skip
         assert name in reached, reached
+    assert "nodes N value input" in names
+    assert page.tab.evaluate(LABELS_WITH_MARKUP) == []
 
 
 def test_downloads(page: Page, tmp_path: Path) -> None:
@@ -165,10 +172,15 @@ def test_noise_and_colour_arrive_later(page: Page) -> None:
     page.until_shown(noisy, "noise 1e-3", series=1)
     assert page.shows(exact(50))
     assert f"the total is {noisy.total:.4g} in place of {noisy.rank}" in page.text(MEMORY)
+    head = f"{noisy.rank} in theory · {noisy.total:.4g} usable with noise 0.001"
+    page.until(lambda: head in page.text(SUMMARY), "a headline with noise")
     page.move("colour", 10)
     process = memcurve.inputs.ARMA(ar=[0.5])
     both = memcurve.memory_curve(network_of(50), input=process, noise=1e-3)
     page.until_shown(both, "noise and colour", series=1)
+    theory = memcurve.memory_curve(network_of(50), 1, input=process).total
+    head = f"{theory:.4g} in theory for AR(0.5) input · {both.total:.4g} usable with noise 0.001"
+    page.until(lambda: head in page.text(SUMMARY), "a headline with both")
 
 
 def test_quick_moves_end_where_they_should(page: Page) -> None:
@@ -231,12 +243,39 @@ def test_uploads(page: Page, tmp_path: Path) -> None:
     page.upload("mine.npz", (tmp_path / "mine.npz").read_bytes())
     page.until_shown(memcurve.memory_curve(mine), "my network")
     assert "mine" in page.text(SUMMARY)
+    shown = page.find(f"{CONTROLS} [data-control]:visible").evaluate_all(CONTROLLED)
+    assert shown == ["mask", "colour", "noise", "file"]  # all that have an effect
+    assert "and seed have no effect on mine.npz, and are put away" in page.text("[data-ignored]")
+    page.move("noise", 8)
+    assert page.find(f"{CONTROLS} [data-control=noise]").get_by_text("3.0e-6").count() == 1
+    assert page.tab.evaluate(BROKEN_LINES) == []
     big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1))
     memcurve.save_network(big, tmp_path / "big.npz")
     page.upload("big.npz", (tmp_path / "big.npz").read_bytes())
     page.until(lambda: f"up to {MOST_NODES} states" in page.text("[role=alert]"), "too large")
     page.cell("switch", "button[role=switch]").click()
     page.until_shown(exact(), "the ensemble again")
+    assert page.find(f"{CONTROLS} [data-control]:visible").count() == 9
+
+
+def test_stories(page: Page) -> None:
+    """Each moves the controls, and says what was computed, as long as these stay."""
+    page.touched = True
+    ring, told = STORIES["a ring"].settings, page.cell("stories")
+    for name, said in (
+        ("why reservoirpy says 30", "All 100 inputs are there"),
+        ("driven evenly: memory 1", "99 of 100 eigenvalues are never excited"),
+        ("a ring", f"each input is held to {1 - ring.spectral_radius**200:.3f}"),
+    ):
+        told.get_by_text(name, exact=True).click()
+        page.until(lambda: said in page.text(STORY), name)  # noqa: B023
+    page.until_shown(memcurve.memory_curve(ring.network()), "the ring")
+    assert page.find(f"{CONTROLS} select").first.input_value() == "cyclic"
+    assert "Density and seed have no effect on this ensemble" in page.text("[data-ignored]")
+    page.move("radius", -1)
+    page.until(lambda: page.find(STORY).get_by_text("each input").count() == 0, "another ring")
+    told.get_by_text("a ring", exact=True).click()
+    page.until(lambda: "each input is held" in page.text(STORY), "the story again")
 
 
 def moved_eigenvalue(page: Page) -> tuple[complex, complex] | None:
@@ -255,15 +294,28 @@ def shows_moved(page: Page) -> bool:
 def test_an_eigenvalue_is_dragged_and_set(page: Page) -> None:
     page.until_complete()  # so that nothing moves
     page.touched = True
-    page.cell("spectrum", "svg").scroll_into_view_if_needed()
+    axes = page.drawn()["layer"][-1]["encoding"]
     chosen = page.cell("spectrum", ".pole.chosen").first.bounding_box()
     x, y = chosen["x"] + chosen["width"] / 2, chosen["y"] + chosen["height"] / 2
     mouse = page.tab.mouse
     mouse.move(x, y)
     mouse.down()
-    mouse.move(x + 40, y + 10, steps=4)
+    mouse.move(x - 8, y - 3, steps=4)
+    page.until(lambda: "curve before the move" in page.text(MEMORY), "a curve that follows")
+    chart = page.drawn()
+    ghost = [row["y"] for row in chart["layer"][0]["data"]["values"]]
+    assert np.abs(np.array(ghost) - exact().values[: len(ghost)]).max() < 1e-5
+    held = chart["layer"][-1]["encoding"]
+    assert held["x"]["scale"]["domain"] == axes["x"]["scale"]["domain"]
+    assert held["y"]["scale"]["domain"] == axes["y"]["scale"]["domain"] == [0, 1]
+    assert moved_eigenvalue(page) is None  # all else waits
+    for selector in (f"{MEMORY} .chart-wrapper", f"{SPECTRUM} svg"):  # both in sight
+        box = page.find(selector).first.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 800
     mouse.up()
     page.until(lambda: shows_moved(page), "the curve of the dragged eigenvalue")
+    assert page.drawn()["layer"][-1]["encoding"]["x"]["scale"]["domain"][1] > len(ghost) - 1
     page.move("noise", 3)
     page.until(lambda: "noise 1e-08" in page.text(MEMORY), "a noise beside it")
     assert shows_moved(page)  # the noise left it where it is
@@ -295,10 +347,15 @@ def test_two_tabs_and_a_closed_one(page: Page, server: Server) -> None:
     page.until_complete()
 
 
-def test_phone(server: Server, chromium: Any) -> None:
-    phone = Page(chromium, server.address, width=320, height=844)
+def test_phone_at_night(server: Server, chromium: Any) -> None:
+    phone = Page(chromium, server.address, width=320, height=844, dark=True)
     phone.until_shown(exact(), "the curve")
     phone.until_complete()
+    assert phone.tab.evaluate(FAINT) == []
+    line = phone.find(f"{MEMORY} svg [stroke='{vega.LIGHT['series-0']}']").first
+    assert rgb(vega.DARK["series-0"]) == line.evaluate("e => getComputedStyle(e).stroke")
+    surface = phone.cell("memory").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert rgb(vega.DARK["surface"]) == surface
     for width in (320, 390):
         phone.tab.set_viewport_size({"width": width, "height": 844})
         assert phone.tab.evaluate("document.querySelector('#App').scrollWidth") <= width
@@ -313,6 +370,11 @@ def test_phone(server: Server, chromium: Any) -> None:
     phone.move("radius", -1)
     phone.until_shown(exact(spectral_radius=0.89), "a moved slider")
     phone.close()
+
+
+def rgb(colour: str) -> str:
+    """A colour as browsers tell it."""
+    return f"rgb({', '.join(str(value) for value in bytes.fromhex(colour[1:]))})"
 
 
 def test_other_sites_are_refused(server: Server) -> None:
@@ -355,6 +417,41 @@ def test_ending_is_silent_while_somebody_reads_slowly() -> None:
         reader.sendall(asked.encode())
         assert reader.recv(15) == b"HTTP/1.1 200 OK"
 
+
+#: What controls control.
+CONTROLLED = "found => found.map(control => control.dataset.control)"
+
+#: Elements of the controls, in shadows too, that hold one line and are as high as two, or spill.
+BROKEN_LINES = """
+() => {
+  const found = [];
+  const look = root => {
+    for (const e of root.querySelectorAll("*")) {
+      if (e.shadowRoot) look(e.shadowRoot);
+      const is_line = e.matches("button, .text-xs") && e.checkVisibility();
+      if (is_line && (e.scrollWidth > e.clientWidth + 1 && e.clientWidth || e.clientHeight > 30))
+        found.push(e.textContent);
+    }
+  };
+  look(document.querySelector("[data-cell-name=controls]"));
+  return found;
+}
+"""
+
+#: Names for screen readers, in shadows too, that are no plain text.
+LABELS_WITH_MARKUP = """
+() => {
+  const found = [];
+  const look = root => {
+    for (const e of root.querySelectorAll("*")) {
+      if (e.shadowRoot) look(e.shadowRoot);
+      if (/[<>]/.test(e.getAttribute("aria-label"))) found.push(e.getAttribute("aria-label"));
+    }
+  };
+  look(document);
+  return found;
+}
+"""
 
 #: The name of what has the focus, in whatever shadow it is.
 FOCUSED = """

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +16,20 @@ import memcurve
 from memcurve.auditing.structure import squeezing_of
 from memcurve.exploring import figures, move_eigenvalue
 from memcurve.exploring.figures import about_settings, stems
-from memcurve.exploring.jobs import asked_curve, estimate, shown_methods, usable
+from memcurve.exploring.files import python_lines
+from memcurve.exploring.jobs import Job, asked_curve, estimate, shown_methods, usable
 from memcurve.exploring.scene import (
     MOST_NODES,
     OWN_MASK,
+    WORM,
     PageSettings,
     Scene,
     moved_scene,
     scene_of,
 )
+from memcurve.exploring.stories import STORIES, WORM_STORY
 from memcurve.methods import METHODS
+from memcurve.report import vega
 from memcurve.report.vega import specification
 from memcurve.solve import analysis
 from memcurve.solve.allpass import impulse_response
@@ -44,11 +51,11 @@ def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
     seen = scene_of(settings.network())
     assert seen.curve.total == seen.curve.rank
     assert set(settings.ignored()) <= {"spectral_radius", "density", "seed"}
-    said = figures.summary(seen, settings)
+    said = figures.summary(seen)
     assert ("as many as it has states" in said) == (
         seen.curve.total == size and not seen.network.is_complex
     )
-    assert said.startswith("past input remembered") == (seen.curve.total == 1)
+    assert said.startswith("1 past input remembered") == (seen.curve.total == 1)
     assert seen.response is not None
     lag = figures.telling_lag(seen)
     assert f"{seen.curve.values[lag]:.6f}, is still" in figures.theorem_section(seen, lag).text
@@ -165,7 +172,9 @@ def test_why_the_total_changes(settings: PageSettings, said: str) -> None:
     seen = scene_of(settings.network())
     asked = asked_curve(seen.network, seen.end + 1, settings.arguments())
     assert said in figures.memory_section(seen, settings, asked).text
-    assert f"below with {figures.asked_name(settings)}" in figures.summary(seen, settings)
+    head = figures.headline(seen, settings, {"theory": asked, "usable": asked})
+    assert figures.asked_name(replace(settings, noise=0.0)) in head
+    assert f"<strong>{asked.total:.4g}</strong>" in head
 
 
 def test_a_slow_network_says_what_is_drawn() -> None:
@@ -221,12 +230,110 @@ def test_usable_and_squeezing(scene: Scene) -> None:
     )
 
 
+def done(jobs: dict[str, Job]) -> dict[str, Any]:
+    return {name: function(*given) for name, (function, given) in jobs.items()}
+
+
+def test_headlines(scene: Scene) -> None:
+    settings = PageSettings(colour=0.5)
+    assert "<strong>…</strong> in theory for AR(0.5) input" in figures.headline(scene, settings, {})
+    found = done(figures.headline_jobs(scene, settings))
+    coloured = memcurve.inputs.ARMA(ar=[0.5])
+    theory = memcurve.memory_curve(scene.network, 1, input=coloured).total
+    single = memcurve.memory_curve(scene.network, 1, input=coloured, noise=memcurve.Float32()).total
+    head = figures.headline(scene, settings, found)
+    assert f"<strong>{theory:.4g}</strong> in theory for AR(0.5) input" in head
+    assert f"<strong>{single:.4g}</strong> usable in single precision" in head
+    failed = figures.headline(scene, PageSettings(), {"usable": ValueError("not known")})
+    assert "<strong>100</strong> in theory" in failed
+    assert "<strong>?</strong> usable" in failed
+
+
+def test_stories_tell_what_was_computed(scene: Scene) -> None:
+    story = STORIES["why reservoirpy says 30"]
+    [(protocol, said, floor, under)] = done(story.orders(scene)).values()
+    assert abs(said - 30) < 3  # as its name says
+    assert abs(under - memcurve.memory_curve(scene.network, 1, noise=floor).total) < 1e-9
+    told = story.tell(scene, {"simulation": (protocol, said, floor, under)})
+    assert f"reports {said:.4g}" in told
+    assert f"under which {under:.4g} can be used" in told
+    ring, even = (STORIES[name] for name in ("a ring", "driven evenly: memory 1"))
+    held = 1 - ring.settings.spectral_radius ** (2 * ring.settings.size)
+    told = ring.tell(scene_of(ring.settings.network()), {})
+    assert f"held to {held:.3f}" in told
+    assert f"to {held * (1 - held):.3f}. The steps add up to 100" in told
+    told = even.tell(scene_of(even.settings.network()), {})
+    assert "99 of 100 eigenvalues are never excited, and the memory is 1." in told
+    assert "remembers 100" in told
+
+
+def test_a_worm_where_its_package_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chemical synapses in their direction, gap junctions in both, all scaled alike."""
+    data = tmp_path / "cect" / "data"
+    data.mkdir(parents=True)
+    (tmp_path / "cect" / "__init__.py").touch()
+    rows = ["pre post type synapses", "A B chemical 3", "B C electrical 2", "C A chemical 1"]
+    text = "\n".join(rows).replace(" ", "\t")
+    (data / "aconnectome_white_1986_whole.csv").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    network = WORM_STORY.settings.network()
+    wired = np.array([[0, 0, 1], [3, 0, 2], [0, 2, 0]])
+    assert np.allclose(network.A, wired * 0.9 / np.abs(np.linalg.eigvals(wired)).max(), rtol=1e-12)
+    assert WORM_STORY.settings.ignored() == ["size", "density"]
+    seen = scene_of(network)
+    told = WORM_STORY.tell(seen, done(WORM_STORY.orders(seen)))
+    single = memcurve.memory_curve(network, 1, noise=memcurve.Float32()).total
+    assert told.startswith("The 3 cells")
+    assert f"Of states in single precision {single:.4g} are left" in told
+    lines = python_lines(WORM_STORY.settings, lags=6)
+    names: dict[str, Any] = {}
+    exec(lines.split("curve =")[0], names)
+    assert np.array_equal(names["network"].A, network.A)
+    assert np.array_equal(names["network"].C, network.C)
+
+
+def test_a_worm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match="in the package cect"):
+        PageSettings(ensemble=WORM).network()
+
+
+def test_colours_of_the_page_are_those_of_reports() -> None:
+    css = Path(figures.__file__).with_name("page.css").read_text(encoding="utf-8")
+    light, dark = css.split("body.dark {", 1)
+    for name in ("page", "surface", "ink", "muted", "edge", "grid", "link", "bad",
+                 *(f"series-{k}" for k in range(vega.COLOURS))):  # fmt: skip
+        assert f"--mc-{name}: {vega.LIGHT[name]};" in light
+        assert f"--mc-{name}: {vega.DARK[name]};" in dark.split("}")[0]
+    used = set(re.findall("#[0-9a-f]{6}", str(vega.config(vega.LIGHT))))  # by charts
+    for colour in used:
+        assert f'[fill="{colour}"]' in css
+        assert f'[stroke="{colour}"]' in css
+
+
+def test_a_move_leaves_a_ghost_and_the_axes(scene: Scene) -> None:
+    poles = scene.eigenvalues.all
+    moved = moved_scene(scene, poles[np.argmax(poles.imag)], 0.1 + 0.99j)
+    assert moved.end > scene.end
+    section = figures.memory_section(moved, PageSettings(), end=scene.end, moved=True)
+    assert section.chart is not None
+    assert section.chart.x_range == (0.0, float(scene.end))
+    spec = figures.pictured(section.chart, ghost=figures.drawn(scene, "before", scene.end)).spec
+    rows = spec["layer"][0]["data"]["values"]
+    assert np.abs([row["y"] - scene.curve[row["x"]] for row in rows]).max() < 1e-5
+    for layer in spec["layer"]:
+        assert layer["encoding"]["x"]["scale"]["domain"] == [0.0, scene.end]
+        assert layer["encoding"]["y"]["scale"]["domain"] == [0.0, 1.0]
+
+
 def test_several_inputs() -> None:
     seen = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)))
     assert seen.response is None
     assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
-    said = figures.summary(seen, PageSettings())
-    assert said.startswith("past inputs remembered in total, of 3 states, over 2 inputs. No value")
+    said = figures.summary(seen)
+    assert said.startswith("2 past inputs remembered, of 3 states, over 2 inputs. All values are")
     text = figures.memory_section(seen, PageSettings()).text
     assert "each of the 2 inputs" in text
     assert "eigenvalues" not in text  # the masks matter too
@@ -234,15 +341,15 @@ def test_several_inputs() -> None:
 
 def test_complex_states_count_twice() -> None:
     seen = scene_of(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
-    said = figures.summary(seen, PageSettings())
-    assert said.startswith("past inputs remembered in total, two for each of its 2 complex states")
+    said = figures.summary(seen)
+    assert said.startswith("4 past inputs remembered, two for each of its 2 complex states")
     assert "complex network" in figures.disc_section(seen).text
 
 
 def test_what_is_not_read_or_reached() -> None:
     A = memcurve.ensembles.normal(8, seed=1).A
     some = scene_of(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
-    assert "of 2 states that are read" in figures.summary(some, PageSettings())
+    assert "of 2 states that are read" in figures.summary(some)
     assert some.curve.rank == 2
     found = squeezing_of(some.network, some.curve.rank)
     whole = squeezing_of(some.network.replace(readout=None), 8)
@@ -251,9 +358,10 @@ def test_what_is_not_read_or_reached() -> None:
     assert len(found.components) == 8
     assert found.condition == whole.condition
     unread = memcurve.LinearNetwork(np.diag([0.9, 0.5]), [1.0, 0.0], readout=[1])
-    assert "no input reaches what is read" in figures.summary(scene_of(unread), PageSettings())
+    assert "no input reaches what is read" in figures.summary(scene_of(unread))
     silent = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
-    assert "no input reaches the states" in figures.summary(silent, PageSettings())
+    assert "no input reaches the states" in figures.summary(silent)
+    assert figures.headline_jobs(silent, PageSettings()) == {}
     assert "it excites none" in figures.disc_section(silent).text
     specification(figures.memory_section(silent, PageSettings()).chart)  # type: ignore[arg-type]
 

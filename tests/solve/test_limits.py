@@ -204,6 +204,30 @@ def test_sparse_networks_under_noise_are_refused_for_what_they_do_only(room) -> 
         memory_curve(ring.replace(A=2 * ring.A), noise=0.1)
 
 
+def test_vectors_that_do_not_fit_are_told_where_they_would(room) -> None:
+    room(1e9)
+    assert limits.ways(10**6, 100) == (8 * 10**8, True, True, 1)
+    assert limits.ways(10**7, 100) == (8 * 10**9, False, True, 10)
+    assert not limits.ways(10**9, 100).gpu
+    limits.require_room_for_columns(10**6, 60, "a basis", sharing=2)
+    with pytest.raises(TooLargeError, match=r"on each of the 2 ranks here: .* take 1\.3 GB"):
+        limits.require_room_for_columns(10**6, 80, "a basis", sharing=2)
+    with pytest.raises(TooLargeError, match=r"10 machines .* -n 10 .* a GPU with 8 GB"):
+        limits.require_room_for_columns(10**7, 100, "a basis")
+    room(None)
+    assert limits.ways(10**12, 100) == (8 * 10**14, True, False, None)
+
+
+def test_a_basis_that_will_not_fit_is_refused_once_it_is_foreseen(room) -> None:
+    size, rng = 16_000, np.random.default_rng(1)
+    columns, weights = rng.integers(0, size, 3 * size), rng.standard_normal(3 * size)
+    ends = np.arange(0, 3 * size + 1, 3)
+    A = sparse.csr_array((weights * 0.9 / np.sqrt(3), columns, ends), shape=(size, size))
+    room(8 * size * 70)  # as many as are taken at a time
+    with pytest.raises(TooLargeError, match=r"about [1-9]\d\d vectors of them .* -n \d+ memcurve"):
+        memory_curve((sparse.linalg.aslinearoperator(A), rng.standard_normal(size)), noise=1e-3)
+
+
 def test_sizes_and_times_in_words() -> None:
     sizes = {12: "12 bytes", 3_400: "3.4 kB", 5e8: "500 MB", 42e10: "420 GB", 9.96e12: "10 TB"}
     assert {count: limits._size(int(count)) for count in sizes} == sizes

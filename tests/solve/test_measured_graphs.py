@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from graph_families import FAMILIES, MASKS, WEIGHTS, draw, network_of
 from memcurve import (
@@ -17,8 +18,15 @@ from memcurve import (
 )
 from memcurve.network.graph import most_nodes_on_cycles, strong_components
 from memcurve.solve import spectrum
-from memcurve.solve.factors import counting_roots, likely_factor, multiplicity
-from memcurve.solve.modular import eigenvalue_multiplicity, minimal_polynomial
+from memcurve.solve.factors import counting_roots, likely_factor
+from memcurve.solve.modular import (
+    Block,
+    _rank,
+    eigenvalue_multiplicity,
+    minimal_polynomial,
+    multiplicity,
+    primes,
+)
 
 # whether a mode counts up to rounding may depend on the processor
 pytestmark = pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
@@ -78,7 +86,7 @@ def test_counting_roots() -> None:
     half, root = likely_factor(np.array([0.25, 0.5]), 0.5 + 1e-7, 1e-6)
     assert root == 0.5
     assert multiplicity(half, exact.modulo) == 2
-    assert eigenvalue_multiplicity(half, [A]) == 3
+    assert eigenvalue_multiplicity(half, [Block(A)]) == 3
     assert likely_factor(np.array([0.25, 0.5]), 0.3, 1e-6) is None
 
 
@@ -88,9 +96,46 @@ def test_motifs() -> None:
     path = w * (np.eye(3, k=1) + np.eye(3, k=-1))
     factor, root = likely_factor(np.array([w]), -np.sqrt(2) * w + 1e-9, 1e-6)
     assert root == pytest.approx(-np.sqrt(2) * w, rel=1e-15)
-    assert eigenvalue_multiplicity(factor, [path, path]) == 2
+    assert eigenvalue_multiplicity(factor, [Block(path)] * 2) == 2
     assert multiplicity(factor, minimal_polynomial(path, np.eye(3)[0]).modulo) == 1
     assert_right(np.kron(np.eye(3), path), np.eye(9)[0] + np.eye(9)[4] + np.eye(9)[8])
+
+
+def test_multiplicities_by_sparse_elimination() -> None:
+    """Two paths of three nodes among loops: ±√2 w twice; Jordan blocks of sizes 3 and 2."""
+    w, size = 0.3, 80
+    A = np.diag(np.linspace(0.31, 0.9, size))
+    A[:6, :6] = np.kron(np.eye(2), w * (np.eye(3, k=1) + np.eye(3, k=-1)))
+    A[6:11, 6:11] = 0.5 * np.eye(5) + np.diag([1.0, 1.0, 0.0, 1.0], k=1)
+    for factor, often in (
+        (likely_factor(np.array([w]), np.sqrt(2) * w, 1e-6)[0], 2),
+        (likely_factor(np.array([0.5]), 0.5, 1e-6)[0], 5),
+        (lambda prime: [0, 1], 2),
+        (likely_factor(np.array([0.2]), 0.2, 1e-6)[0], 0),
+    ):
+        assert eigenvalue_multiplicity(factor, [Block(A)]) == often
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sparse_elimination(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (70, 70)) * (rng.random((70, 70)) < 0.01 * (1 + seed)).astype(float)
+    X[:5] = X[5:10] - 3 * X[10:15]
+    prime = primes(70)[0]
+    assert _rank(csr_array(X), prime) == _rank(X, prime) == np.linalg.matrix_rank(X)
+
+
+@pytest.mark.parametrize("seed", [8, 14, 15, 20, 21, 26])
+def test_lost_modes_divided_out_or_singled_out(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ways to the same curve: the filter of lost modes divided out, or their poles left out."""
+    family = FAMILIES[2 + seed % 2]
+    A, C = network_of(family, 90, 2, "equal", "random", seed)
+    one = memory_curve(LinearNetwork(A, C), 200, certify_up_to=0)
+    monkeypatch.setattr(spectrum, "_lost_roots", lambda *_: np.zeros(0, complex))
+    other = memory_curve(LinearNetwork(A, C), 200, certify_up_to=0)
+    assert one.rank == other.rank
+    assert np.all(np.abs(one.values - other.values) <= one.error + other.error)
+    assert one.error.max() < 1e-9
 
 
 @pytest.mark.parametrize("seed", range(20))

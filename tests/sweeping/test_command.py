@@ -16,7 +16,7 @@ import pytest
 from command import Command, failed, inside
 from memcurve import Sweep
 from memcurve.sweeping.engine import Counts
-from memcurve.sweeping.run import _told, duration
+from memcurve.sweeping.run import duration, told
 
 STUDY = """\
 title = "Does the size matter?"
@@ -263,7 +263,7 @@ def test_help_needs_no_libraries() -> None:
 
 
 def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    with _told("study", True) as tell:
+    with told("study", True) as tell:
         for seconds in (0.0, 5.0, 11.0, 12.0):
             done = 10 + int(seconds)
             tell(Counts(done, 1, 99 - done), seconds)
@@ -271,7 +271,7 @@ def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
         "study: 11 of 100 cases were computed before",
         "study: 22 of 100 cases, 1 failed, 1.0 a second, about 78 s left",
     ]
-    with _told("study", False) as tell:
+    with told("study", False) as tell:
         tell(Counts(1, 0, 1), 100.0)
     assert capsys.readouterr().err == ""
 
@@ -281,7 +281,7 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     listening = contextlib.nullcontext(lambda *figures: shown.append(figures))
     monkeypatch.setattr("memcurve.sweeping.run.listening", lambda progress: listening)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with _told("study", True) as tell:
+    with told("study", True) as tell:
         tell(Counts(50, 1, 49), 10.0)
     assert shown == [("study", 51, 100)]
 

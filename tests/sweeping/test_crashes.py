@@ -8,7 +8,6 @@ import importlib.util
 import os
 import random
 import re
-import shutil
 import signal
 import socket
 import sqlite3
@@ -22,6 +21,7 @@ from typing import Any
 import pytest
 
 import sweep_jobs
+from command import mpiexec, needs_mpi
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.store import Row, Store
@@ -400,17 +400,10 @@ def test_a_dask_scheduler_that_is_not_there(drive: Callable[..., Driver], tmp_pa
     assert err.startswith("no Dask scheduler answers at tcp://127.0.0.1:9")
 
 
-@pytest.mark.skipif(
-    shutil.which("mpiexec") is None or importlib.util.find_spec("mpi4py") is None,
-    reason="mpiexec or mpi4py is not installed",
-)
+@needs_mpi
 def test_under_mpi_rank_0_drives_the_others(drive: Callable[..., Driver], tmp_path: Path) -> None:
     path = tmp_path / "sweep.db"
-    version = subprocess.run(["mpiexec", "--version"], capture_output=True, text=True).stdout
-    open_mpi = "Open" in version  # it wants to be told that the tests may be run anywhere
-    extra = ["--allow-run-as-root", "--oversubscribe"] if open_mpi else []
-    mpiexec = ("mpiexec", *extra, "-n", "3")
-    code, out, err = drive(path, "mpi", "digits", 100, before=mpiexec).ended()
+    code, out, err = drive(path, "mpi", "digits", 100, before=mpiexec(3)).ended()
     assert code == 0, err
     assert out.count("begun") == 1
     assert "done=100" in out

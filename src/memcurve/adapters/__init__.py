@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memcurve.adapters.arrays import diagonal, from_mapping, from_tuple, leaky, lru, s4d, s5
-from memcurve.adapters.graphs import from_graph
+from memcurve.adapters.graphs import from_cect, from_graph
 from memcurve.adapters.linear_systems import from_system
 from memcurve.adapters.reservoirs import conn2res, from_conn2res, from_reservoirpy
 from memcurve.adapters.torch_modules import from_torch
@@ -52,9 +52,11 @@ def as_network(
         - a mapping of names to arrays or tensors, e.g. a ``state_dict()`` (``matrix=``, ``mask=``,
           ``discretisation=``)
         - a networkx graph (``mask=``, ``weight=``, ``spectral_radius=``)
+        - a *C. elegans* connectome of cect (``mask=``, ``chemical=``, ``electrical=``, ``signs=``,
+          ``cells=``, ``spectral_radius=``)
     readout : sequence of int or boolean mask, optional
-        The nodes that can be read, in place of those the object has; of a networkx graph a list of
-        its nodes.
+        The nodes that can be read, in place of those the object has; of a networkx graph or a
+        connectome a list of its nodes.
     name : str, optional
         A label for tables and plots.
     **options
@@ -108,6 +110,7 @@ _FOREIGN: dict[str, Adapter] = {
     "control": from_system,
     "torch.nn": from_torch,
     "networkx": from_graph,
+    "cect": from_cect,
 }
 
 
@@ -123,8 +126,8 @@ def _adapter(obj: Any) -> Adapter:
         f"`network` must be a LinearNetwork, a NonlinearNetwork, the path of a file, a tuple "
         f"(A, C), (W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy "
         f"Reservoir or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or "
-        f"control, a torch nn.RNN or nn.RNNCell, or a networkx graph; got {_described(obj)}. Give "
-        f"its weights as a pair (A, C)."
+        f"control, a torch nn.RNN or nn.RNNCell, a networkx graph, or a connectome of cect; got "
+        f"{_described(obj)}. Give its weights as a pair (A, C)."
     )
 
 

@@ -1,16 +1,29 @@
-"""networkx graphs: an edge u → v of weight w means that u drives v, so A[v, u] = w."""
+"""Graphs of networkx, connectomes of cect: an edge u → v of weight w drives v, so A[v, u] = w."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array
 from memcurve.io.edges import graph_matrix, node_mask, node_names
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.notes import Note
+
+#: Classes of synapses in cect that are gap junctions, that inhibit, whose sign a transmitter does
+#: not tell, and that are no synapses: contacts, correlations, signals at a distance.
+ELECTRICAL = ("Generic_GJ",)
+INHIBITORY = ("GABA", "InhibitoryChem")
+UNTOLD = ("Generic_CS", "Glutamate", "OtherChemicalNT")
+NO_SYNAPSES = (
+    "Contact", "Functional", "Peptidergic", "Monoaminergic", "Dopamine", "Serotonin", "Tyramine",
+    "Octopamine",
+)  # fmt: skip
 
 
 def from_graph(
@@ -42,11 +55,100 @@ def from_graph(
     return LinearNetwork(A, _mask(mask, places), readout=chosen, name=name, labels=labels)
 
 
+def from_cect(
+    dataset: Any,
+    *,
+    mask: Any = None,
+    chemical: bool = True,
+    electrical: bool = True,
+    signs: Mapping[str, float] | None = None,
+    cells: str | Sequence[str] = "neurons",
+    spectral_radius: float | None = None,
+    readout: Any = None,
+) -> LinearNetwork:
+    """Numbers of synapses as a sparse A, negative for GABA and what is called inhibitory.
+
+    ``mask`` is a list of cells, a dictionary {cell: weight}, an array in the order of the cells, or
+    a class of cells as cect has them, ``"Sensory"``, ``"Interneuron"`` or ``"Motorneuron"``.
+    ``signs`` are other factors by class of synapse, e.g. ``{"Glutamate": -1}``. ``cells`` are
+    ``"neurons"`` (those with connections among each other), ``"all"``, or a list.
+    """
+    from scipy.sparse import csr_array
+
+    if not (hasattr(dataset, "nodes") and hasattr(dataset, "connections")):
+        raise TypeError(f"`network` must be a connectome dataset, got {type(dataset).__name__}.")
+    chosen = cells
+    if isinstance(cells, str):
+        if cells not in ("neurons", "all"):
+            raise ValueError(f"`cells` must be 'neurons', 'all' or a list of cells, got {cells!r}.")
+        neurons = {*dataset.get_neuron_to_neuron_conns()[0]} if cells == "neurons" else None
+        chosen = [cell for cell in dataset.nodes if neurons is None or cell in neurons]
+    known = {cell: place for place, cell in enumerate(dataset.nodes)}
+    rows = [_place(known, cell, "cells") for cell in chosen]
+    factors, notes = _factors(dataset.connections, chemical, electrical, signs or {})
+    counts = np.zeros((len(rows), len(rows)))
+    for name, factor in factors.items():
+        counts += factor * np.asarray(dataset.connections[name], dtype=float)[np.ix_(rows, rows)]
+    if not counts.any():
+        raise ValueError(
+            f"`network` must have connections of the classes asked for; it has "
+            f"{', '.join(dataset.connections)}."
+        )
+    A: Any = csr_array(counts.T)
+    if spectral_radius is not None:
+        A = scale_to_spectral_radius(A, spectral_radius)
+    labels = [dataset.nodes[row] for row in rows]
+    places = {cell: place for place, cell in enumerate(labels)}
+    if isinstance(readout, list | tuple | set | frozenset):
+        readout = [_place(places, cell, "readout") for cell in readout]
+    C = _mask(_of_class(mask, labels), places)
+    return LinearNetwork(A, C, readout=readout, labels=labels, notes=notes)
+
+
+def _factors(
+    connections: Mapping[str, NDArray[Any]],
+    chemical: bool,
+    electrical: bool,
+    signs: Mapping[str, float],
+) -> tuple[dict[str, float], list[Note]]:
+    """What the numbers of synapses of each class are multiplied by, and what to say about it."""
+    for name in signs:
+        if name not in connections:
+            raise ValueError(
+                f"`signs` must name classes of synapses, {', '.join(connections)}; got {name!r}."
+            )
+    used: dict[str, float] = {}
+    for name in connections:
+        wanted = electrical if name in ELECTRICAL else chemical and name not in NO_SYNAPSES
+        if wanted or name in signs:
+            used[name] = float(signs.get(name, -1.0 if name in INHIBITORY else 1.0))
+    told = ", ".join(f"{name} {factor:+g}" for name, factor in used.items())
+    notes = [Note("network", f"numbers of synapses, with the factors {told}: A[post, pre]")]
+    untold = [name for name in used if name in UNTOLD and name not in signs]
+    if untold:
+        text = f"the source does not tell the sign of {', '.join(untold)}: taken as positive"
+        notes.append(Note("network", f"{text}; `signs` gives another"))
+    if left := [name for name in connections if name not in used]:
+        notes.append(Note("network", f"left out: {', '.join(left)}"))
+    return used, notes
+
+
+def _of_class(mask: Any, labels: Sequence[str]) -> Any:
+    """The cells of a class, where the mask is the name of one."""
+    if not isinstance(mask, str):
+        return mask
+    class_of = importlib.import_module("cect.Cells").get_SIM_class
+    classes = [class_of(cell) for cell in labels]
+    if mask not in classes:
+        raise ValueError(f"`mask` must be a class of cells, {sorted({*classes})}; got {mask!r}.")
+    return [cell for cell, own in zip(labels, classes, strict=True) if own == mask]
+
+
 def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
     if mask is None:
         raise TypeError(
             "as_network needs `mask` for a graph: the nodes that the input drives, mask=[node, …], "
-            "a dictionary {node: weight, …}, or an array in the order of graph.nodes."
+            "a dictionary {node: weight, …}, or an array in the order of its nodes."
         )
     if isinstance(mask, Mapping):
         given = {_place(places, node, "mask"): value for node, value in mask.items()}
@@ -62,5 +164,5 @@ def _place(places: dict[Any, int], node: Any, argument: str) -> int:
     except (KeyError, TypeError):
         raise ValueError(
             f"`{argument}` must list nodes of the graph, got {node!r}, which is none of them; pass "
-            f"numbers in the order of graph.nodes as a numpy array."
+            f"numbers in the order of its nodes as a numpy array."
         ) from None

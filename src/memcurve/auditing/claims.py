@@ -397,7 +397,7 @@ def _held(case: Case, last: int) -> tuple[float, float]:
 ROUND_VARIANCES: tuple[float, ...] = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
 #: First autocorrelations that are tried; fewer for large networks, each takes some eigvals.
 AR_COEFFICIENTS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.75, 0.85, 0.98)
-FEW_COEFFICIENTS = 5
+FEW_COEFFICIENTS, ALL_UP_TO = 5, 200
 MOST_STATES = 300
 #: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
 RIDGE_SCATTER = 0.03
@@ -501,7 +501,7 @@ def coloured_input(case: Case) -> Iterator[Explanation]:
         "number of nodes is no bound"
     )
     known = {0.0: case.curve.total}
-    chosen = AR_COEFFICIENTS if case.states <= MOST_STATES else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
+    chosen = AR_COEFFICIENTS if case.states <= ALL_UP_TO else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
     for coefficient in chosen:
         found = _coloured_totals(case, coefficient)
         if found is None:

@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
+from memcurve.limits import in_words
 from memcurve.network import LinearNetwork
-from memcurve.solve.analysis import Analysis
+from memcurve.network.graph import generically_driven
+from memcurve.network.operator import Operator
+from memcurve.progress import Listener
+from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.factors import Shared, counting_roots
 from memcurve.solve.modular import proportional_rows
+from memcurve.solve.question import Question
 from memcurve.solve.states import States
 
 #: Nodes named in a sentence; the rest are counted.
@@ -22,6 +27,9 @@ MOST_NAMED = 8
 MOST_GROUPS = 2
 #: States up to which modes are looked at one by one, unless the curve has done so already.
 MOST_STATES = 600
+#: The exact rank of a large network takes about so many seconds a state and edge, and is left out
+#: where that is more than so many in all.
+RANK_SECONDS, MOST_SECONDS = 5e-9, 60.0
 
 
 @dataclass(frozen=True)
@@ -29,8 +37,8 @@ class Loss:
     """Memory that is not there, and why.
 
     ``count`` is 0 where the same states are counted by another entry already. ``kind`` is
-    ``"unreached"``, ``"silent"``, ``"twins"``, ``"repeated"``, ``"orthogonal"``, ``"unread"`` or
-    ``"other"``; ``nodes`` are those concerned, where it is nodes.
+    ``"unreached"``, ``"silent"``, ``"twins"``, ``"repeated"``, ``"orthogonal"``, ``"unread"``,
+    ``"wiring"`` or ``"other"``; ``nodes`` are those concerned, where it is nodes.
     """
 
     kind: str
@@ -44,35 +52,37 @@ class Account:
     """How many states there are, and what became of them.
 
     ``margin`` is the relative change of the mask that would silence a mode; ``rank_robust`` the
-    rank up to rounding. Both are None where they are not known.
+    rank up to rounding; ``possible`` what the wiring allows the rank to be, which is looked at
+    where the network is large. All of these, ``rank`` and ``reached`` are None where they are not
+    known.
     """
 
     states: int
     read: int
-    reached: int
-    rank: int
+    reached: int | None
+    rank: int | None
     rank_robust: int | None
     margin: float | None
     losses: tuple[Loss, ...] = ()
+    possible: int | None = None
+
+    @property
+    def most(self) -> int:
+        """The rank, or what it is at most."""
+        known = (self.rank, self.possible, self.read)
+        return next(number for number in known if number is not None)
 
     @property
     def lost(self) -> int:
-        """States that hold no memory of their own."""
-        return self.read - self.rank
+        """States that hold no memory of their own, as far as that is known."""
+        return self.read - self.most
 
 
 def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     """Find out where a network's memory is lost; ``curve`` is its exact one."""
     states = Analysis.of(network).reached
     rank, read = int(curve.rank or 0), network.read_states
-    losses: list[Loss] = []
-    missing = np.setdiff1d(np.arange(network.states), states.nodes)
-    if len(missing):
-        nodes = _nodes(missing, network.size)
-        what, are = _plural(len(missing), "state" if network.is_complex else "node")
-        text = f"{len(missing)} {what} {are} never reached from the input: "
-        text += _named("node", network.names(nodes))
-        losses.append(Loss("unreached", len(missing), text, nodes))
+    losses = _unreached(states, network)
     if network.readout is None:
         losses += _undriven(states, rank, network)
     elif read - rank > 0:
@@ -93,6 +103,49 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
         margin=known.get("margin"),
         losses=tuple(losses),
     )
+
+
+def account_of_wiring(
+    network: LinearNetwork, tell: Listener
+) -> tuple[Account, tuple[tuple[str, str], ...]]:
+    """What is known of a large network without its curve, and what is not, with the reason."""
+    analysis, left_out = Analysis.of(network), list[tuple[str, str]]()
+    states, read = analysis.reached, network.read_states
+    losses, possible, rank = _unreached(states, network), None, None
+    if isinstance(network.A, Operator):
+        why = "`A` is known by its products only"
+        left_out.append(("rank, and nodes that are never reached", why))
+        return Account(network.states, read, None, None, None, None), tuple(left_out)
+    if network.readout is None:
+        driven = int(np.count_nonzero(generically_driven(states.stored, states.mask)))
+        surplus, possible = len(states) - driven, driven
+        if surplus:
+            what, are = _plural(surplus, "state" if network.is_complex else "node")
+            text = f"{surplus:,} {what} {are} more than the wiring can drive independently"
+            losses.append(Loss("wiring", surplus, f"{text}, whatever the weights"))
+    edges = int(np.count_nonzero(states.stored.data if network.is_sparse else states.stored))
+    seconds = RANK_SECONDS * len(states) * edges
+    if seconds <= MOST_SECONDS:
+        every = Task(Question.of(network), analysis)
+        rank = analysis.exact_rank(every.rows, tell) if every.is_driven else 0
+        if possible is not None and rank < possible:
+            losses.append(_rest(possible - rank))
+    else:
+        why = f"it takes about {in_words(seconds)}; memcurve.rank computes it"
+        left_out.append(("exact rank", why))
+    account = Account(network.states, read, len(states), rank, None, None, tuple(losses), possible)
+    return account, tuple(left_out)
+
+
+def _unreached(states: States, network: LinearNetwork) -> list[Loss]:
+    missing = np.setdiff1d(np.arange(network.states), states.nodes)
+    if not len(missing):
+        return []
+    nodes = _nodes(missing, network.size)
+    what, are = _plural(len(missing), "state" if network.is_complex else "node")
+    text = f"{len(missing)} {what} {are} never reached from the input: "
+    text += _named("node", network.names(nodes))
+    return [Loss("unreached", len(missing), text, nodes)]
 
 
 def _undriven(states: States, rank: int, network: LinearNetwork) -> list[Loss]:

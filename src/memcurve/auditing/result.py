@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memcurve import report
 from memcurve.auditing.claims import FITS, Claim
 from memcurve.auditing.estimates import Estimate
 from memcurve.auditing.losses import Account
@@ -25,8 +24,8 @@ from memcurve.auditing.usable import INVISIBLE, Usable, UsableMemory
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.report import Bar, Chart, Document, Section, Series, Table
-from memcurve.result import Floats, Result, installed_versions
+from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
+from memcurve.result import Floats, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.
 OFF = 0.01
@@ -44,6 +43,7 @@ LOST_IN_WORDS = {
     "repeated": "repeating what others hold",
     "orthogonal": "never excited",
     "unread": "repeating what others hold",
+    "wiring": "more than the wiring can drive independently",
     "other": "not driven independently of the others",
 }
 #: Estimates drawn at first; the others can be switched on.
@@ -60,7 +60,7 @@ _IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Audit(Result):
+class Audit(Reported):
     """The outcome of :func:`memcurve.audit`: facts, their verdict and their report.
 
     Attributes
@@ -69,8 +69,8 @@ class Audit(Result):
         The network's name, or its size.
     size, states, inputs : int
         Numbers of nodes, of real states, and of inputs.
-    curve : MemoryCurve
-        The exact memory curve, every value with its error.
+    curve : MemoryCurve or None
+        The exact memory curve, every value with its error; None where the network is too large.
     horizons : dict
         First lag that memory is below ½, and below 0.1, at; None where it never is.
     account : Account
@@ -80,10 +80,12 @@ class Audit(Result):
     usable : UsableMemory
         Memory that is left in number formats and under noise.
     eigenvalues, squeezing, rounded
-        The spectrum, Krylov squeezing (None for several inputs), and what rounding the weights to
-        single precision does.
+        The spectrum (None where the curve is), Krylov squeezing (None for several inputs), and
+        what rounding the weights to single precision does.
     claim : Claim or None
         The claimed number, judged.
+    left_out : dict
+        What is not told of a large network, and why.
     notes : tuple of Note
         Everything one should know before quoting the numbers.
     seed : int
@@ -101,33 +103,51 @@ class Audit(Result):
     states: int
     inputs: int
     input: str
-    curve: MemoryCurve
+    curve: MemoryCurve | None
     horizons: Mapping[str, int | None]
     account: Account
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
-    eigenvalues: Eigenvalues
+    eigenvalues: Eigenvalues | None
     squeezing: Squeezing | None
     rounded: RoundedWeights
     claim: Claim | None
     notes: tuple[Note, ...]
     seed: int
+    left_out: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     @property
     def total(self) -> float:
-        """Total memory over all lags."""
+        """Total memory over all lags, without noise; NaN where it is not known."""
+        if self.curve is None:
+            known = self.account.rank if self.input == "white" else None
+            return float("nan") if known is None else float(known)
         return self.curve.total
 
     @property
     def rank(self) -> int | None:
         """Rank of the Krylov matrix of the stored numbers."""
-        return self.curve.rank
+        return self.account.rank if self.curve is None else self.curve.rank
+
+    @property
+    def exact(self) -> MemoryCurve:
+        """The curve, which has to be there."""
+        if self.curve is None:
+            raise ValueError(
+                f"the memory curve without noise was left out: "
+                f"{next(iter(self.left_out.values()), 'the network is too large')}. "
+                f"`usable.rows` has the curves under noise."
+            )
+        return self.curve
 
     @cached_property
     def verdict(self) -> tuple[str, ...]:
         """The few sentences that matter: the claim, the truth, the usual ways, what is usable."""
         claim = "" if self.claim is None else _claim_judged(self.claim, self.total)
+        if self.curve is None:
+            facts = [_usable_in_words(self), _possible(self), _not_told(self)]
+            return tuple(sentence for sentence in facts if sentence)
         facts = [_truth(self), _others(self), _usable_in_words(self)]
         if self.headline is not None:  # usable memory first
             facts = [facts[-1], *facts[:-1]]
@@ -140,21 +160,24 @@ class Audit(Result):
         It is that under the noise given, or else with 12 bits, as measuring devices record.
         """
         row = self.usable.measured
-        if row is None or row.total >= BESIDE_THE_POINT * self.account.rank:
+        if self.curve is None:
+            return row or next(iter(self.usable.rows), None)
+        if row is None or row.total >= BESIDE_THE_POINT * self.account.most:
             return None
         return row
 
     def document(self) -> Document:
         """The audit as sentences, tables and charts."""
         truth = [_memory(self), _estimates(self), _losses(self), _usable(self)]
-        if self.headline is not None:
+        if self.headline is not None or self.curve is None:
             truth = [_usable(self), _memory(self), _losses(self), _estimates(self)]
         sections = [
             _claim(self),
             *truth,
-            spectrum_section(self.eigenvalues),
+            None if self.eigenvalues is None else spectrum_section(self.eigenvalues),
             None if self.squeezing is None else squeezing_section(self.squeezing),
-            _sensitivity(self),
+            None if self.curve is None else _sensitivity(self),
+            _left_out(self),
         ]
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         word = "Summary"
@@ -177,18 +200,11 @@ class Audit(Result):
             footer=f"{versions}; seed {self.seed}.",
         )
 
-    def to_html(self) -> str:
-        """One self-contained page, with interactive charts."""
-        return report.html(self.document())
-
-    def to_markdown(self) -> str:
-        """The sentences and tables as Markdown."""
-        return report.markdown(self.document())
-
     def to_pandas(self) -> Any:
         """A pandas DataFrame of what the usual ways report, the exact total first."""
         pd = optional("pandas", "this", "frames")
-        exact = {"total": self.total, "truth": self.total, "largest_error": self.curve.error.max()}
+        worst = float("nan") if self.curve is None else self.curve.error.max()
+        exact = {"total": self.total, "truth": self.total, "largest_error": worst}
         rows = {"exact": exact} | {
             one.key: {name: getattr(one, name) for name in exact} for one in self.estimates
         }
@@ -196,11 +212,11 @@ class Audit(Result):
 
     def to_xarray(self) -> Any:
         """The exact curve as an xarray Dataset, with the verdict among its attributes."""
-        return self.curve.to_xarray().assign_attrs(verdict=" ".join(self.verdict))
+        return self.exact.to_xarray().assign_attrs(verdict=" ".join(self.verdict))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the exact memory curve; ``to_html()`` has all pictures."""
-        return self.curve.plot(ax=ax)
+        return self.exact.plot(ax=ax)
 
     def _derived(self) -> dict[str, Any]:
         return {"verdict": list(self.verdict)}
@@ -210,13 +226,10 @@ class Audit(Result):
         for one in content.get("estimates", []):
             one.setdefault("inverts", one["key"] in _INVERT)
             one.setdefault("by_construction", one["key"] in _BY_CONSTRUCTION)
-        curve = content.get("curve", {})
+        curve = content.get("curve") or {}
         for name in ("format", "inputs"):
             curve.pop(name, None)
         return content
-
-    def _repr_html_(self) -> str:
-        return report.fragment(self.document())
 
     def __repr__(self) -> str:
         return "\n".join([f"<Audit of {self.network}>", *(f"  {line}" for line in self.verdict)])
@@ -241,7 +254,7 @@ def _claim_judged(claim: Claim, total: float) -> str:
 
 def _truth(audit: Audit) -> str:
     account = audit.account
-    total = f"{number(audit.total)}{_error(audit.curve)}"
+    total = f"{number(audit.total)}{_error(audit.exact)}"
     text = f"This network remembers {total} of its past inputs in total"
     if audit.headline is not None:
         text = f"Without any noise it would remember {total} of its past inputs"
@@ -263,6 +276,25 @@ def _truth(audit: Audit) -> str:
     return f"{text}. {_capital(_below_half(half))}, less than a tenth from lag {tenth} on."
 
 
+def _possible(audit: Audit) -> str:
+    """What is known of a total that was not computed lag by lag."""
+    account = audit.account
+    lost = f", not {account.read:,}: that leaves out {_summed(account)}" if account.losses else ""
+    if account.rank is not None:
+        if audit.input == "white":
+            return f"Without any noise it would remember {account.rank:,} past inputs{lost}."
+        return f"Without any noise {account.rank:,} of its states count{lost}."
+    if account.possible is None:
+        return ""
+    what = "past inputs" if audit.input == "white" else "states that count"
+    return f"Without any noise its wiring allows up to {account.possible:,} {what}{lost}."
+
+
+def _not_told(audit: Audit) -> str:
+    names = list(audit.left_out)
+    return f"Left out, each for a reason given below: {'; '.join(names)}." if names else ""
+
+
 def _summed(account: Account) -> str:
     """How much is lost for which reason."""
     counts: dict[str, int] = {}
@@ -270,7 +302,7 @@ def _summed(account: Account) -> str:
         words = LOST_IN_WORDS[loss.kind]
         counts[words] = counts.get(words, 0) + loss.count
     (words, count), *others = ((words, count) for words, count in counts.items() if count)
-    rest = (f"{count} {words}" for words, count in others)
+    rest = (f"{count:,} {words}" for words, count in others)
     return _listed([f"{counted(count, 'state')} {words}", *rest])
 
 
@@ -285,12 +317,12 @@ def _others(audit: Audit) -> str:
     wrong = [one for one in audit.estimates if _is_off(one.total, one.truth)]
     right = [one for one in audit.estimates if one not in wrong]
     # the total for white input, without lag 0 where an estimate leaves it out by convention
-    rank, lag_0 = float(audit.account.rank), float(audit.curve.values[0]) if white else 0.0
+    rank, lag_0 = float(audit.account.most), float(audit.exact.values[0]) if white else 0.0
     short = [one for one in right if _is_off(one.truth, rank - lag_0 * bool(one.first_lag))]
     uneven = [one for one in right if one.largest_error > UNEVEN]
     parts = []
     if wrong:
-        which = "" if white else f" for white input (total {audit.account.rank})"
+        which = "" if white else f" for white input (total {audit.account.most})"
         parts.append(
             f"the usual ways would have reported{which} {_named(wrong)}{_reason(audit, wrong)}"
         )
@@ -325,17 +357,20 @@ def _is_off(total: float, truth: float) -> bool:
 
 def _usable_in_words(audit: Audit) -> str:
     rows, first = sorted(audit.usable.rows, key=lambda row: row.given), audit.headline
-    if all(row.given for row in rows):
+    if all(row.given for row in rows) and audit.curve is not None:
         return ""
+    if not rows:
+        return f"What of it can be used is not known: {audit.usable.reason or 'see below'}."
     if first is not None:
         rows = [row for row in rows if row is not first]
-    told = _listed(f"{number(row.total)} {_read(row)}" for row in rows)
+    told = _listed(f"{number(row.total)} {_read(row)}" for row in rows) if rows else ""
     if first is not None:
         opening = "Under the noise given" if first.given else f"Read {_read(first)}"
         lags = "" if first.horizon is None else f": {_below_half(first.horizon)}"
+        others = f" It would be {told}." if rows else ""
         return (
             f"{opening}, this network remembers {number(first.total)} of its past "
-            f"inputs{lags}. It would be {told}."
+            f"inputs{lags}.{others}"
         )
     if any(_is_off(row.total, audit.total) for row in rows):
         return f"How much of it can be used depends on how the states are read: {told}."
@@ -369,7 +404,10 @@ def _listed(words: Iterable[str]) -> str:
 
 def _bars(audit: Audit) -> list[Bar]:
     """The answer as a picture: what is true, what was claimed, and what can be used of it."""
-    bars = [Bar("true, over all lags", audit.total, f"{number(audit.total)}{_error(audit.curve)}")]
+    bars = []
+    if audit.curve is not None:
+        told = f"{number(audit.total)}{_error(audit.curve)}"
+        bars.append(Bar("true, over all lags", audit.total, told))
     if audit.claim is not None:
         colour = "good" if audit.claim.holds else "bad"
         bars.append(Bar("claimed", audit.claim.value, f"{audit.claim.value:.10g}", colour))
@@ -385,11 +423,17 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     below = [
         (f"less than {words} from", "beyond the lags listed" if lag is None else f"lag {lag}")
         for level, words in (("0.5", "half"), ("0.1", "a tenth"))
-        for lag in [audit.horizons[level]]
+        for lag in [audit.horizons.get(level)]
     ]
-    first, total = audit.headline, f"{audit.total:.10g}{_error(audit.curve)}"
+    first, account = audit.headline, audit.account
+    total = f"{audit.total:.10g}" if math.isfinite(audit.total) else f"at most {account.most:,}"
     memory = [("total memory", total)]
-    error = [("largest error of a lag", _small(float(audit.curve.error.max())))]
+    error, radius = list[tuple[str, str]](), list[tuple[str, str]]()
+    if audit.curve is not None and audit.eigenvalues is not None:
+        total += _error(audit.curve)
+        memory = [("total memory", total)]
+        error = [("largest error of a lag", _small(float(audit.curve.error.max())))]
+        radius = [("spectral radius", f"{audit.eigenvalues.radius:.6g}")]
     if first is not None:
         name = f"usable, {'noise given' if first.given else first.name}"
         lag = "—" if first.horizon is None else f"lag {first.horizon}"
@@ -398,9 +442,12 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     return [
         *claimed,
         *memory,
-        ("rank", f"{audit.account.rank} of {audit.account.read}"),
+        (
+            "rank",
+            f"{'' if account.rank is not None else 'at most '}{account.most:,} of {account.read:,}",
+        ),
         *error,
-        ("spectral radius", f"{audit.eigenvalues.radius:.6g}"),
+        *radius,
         *below,
     ]
 
@@ -424,10 +471,12 @@ def _claim(audit: Audit) -> Section | None:
     )
 
 
-def _memory(audit: Audit) -> Section:
+def _memory(audit: Audit) -> Section | None:
     curve = audit.curve
+    if curve is None:
+        return _curves_under_noise(audit)
     end = max([visible_end(curve.values), *(e.last_lag for e in audit.estimates)])
-    end = min(end, max(4 * audit.account.rank, 2 * visible_end(curve.values), 10), len(curve) - 1)
+    end = min(end, max(4 * audit.account.most, 2 * visible_end(curve.values), 10), len(curve) - 1)
     first = audit.headline
     if first is not None:  # what can be used fills the chart
         end = min(end, max(3 * (first.horizon or 0), 10))
@@ -463,6 +512,28 @@ def _memory(audit: Audit) -> Section:
     return Section("Memory", text, chart=chart)
 
 
+def _curves_under_noise(audit: Audit) -> Section | None:
+    """Curves that are known without the one without noise."""
+    rows = sorted(audit.usable.rows, key=lambda row: row is not audit.headline)
+    if not rows:
+        return None
+    series = tuple(
+        Series(_read(row), np.arange(len(row.values), dtype=float), row.values) for row in rows
+    )
+    text = (
+        "The share of an input that can be read from the states τ steps later; the area under the "
+        "curve is the usable memory."
+    )
+    return Section("Memory", text, chart=Chart("Usable memory", "lag τ", "memory MC_τ", series))
+
+
+def _left_out(audit: Audit) -> Section | None:
+    if not audit.left_out:
+        return None
+    points = tuple(f"{what}: {why}." for what, why in audit.left_out.items())
+    return Section("What was left out, and why", points=points)
+
+
 def _blamed(audit: Audit) -> str:
     """Where a claim that does not hold most likely comes from."""
     if audit.claim is None or audit.claim.holds or audit.claim.explanation is None:
@@ -473,8 +544,8 @@ def _blamed(audit: Audit) -> str:
 def _estimates(audit: Audit) -> Section | None:
     if not audit.estimates:
         return None
-    rank = str(audit.account.rank)
-    exact = ("exact", rank, rank, "all", _small(float(audit.curve.error.max())), "—")
+    rank = str(audit.account.most)
+    exact = ("exact", rank, rank, "all", _small(float(audit.exact.error.max())), "—")
     rows = (
         (
             one.name,
@@ -503,14 +574,19 @@ def _estimates(audit: Audit) -> Section | None:
 def _losses(audit: Audit) -> Section:
     account = audit.account
     rows = [
-        ("read", str(account.read)),
-        ("reached from the input", str(account.reached)),
-        ("driven independently (rank)", str(account.rank)),
+        ("read", f"{account.read:,}"),
     ]
-    text = "Every state holds memory of its own."
+    if account.reached is not None:
+        rows.append(("reached from the input", f"{account.reached:,}"))
+    if account.possible is not None:
+        rows.append(("driven independently, if the weights are generic", f"{account.possible:,}"))
+    text = "Every state holds memory of its own, as far as is known."
+    if account.rank is not None:
+        rows.append(("driven independently (rank)", f"{account.rank:,}"))
+        text = "Every state holds memory of its own."
     if account.lost > 0:
         hold = "holds no memory of its own" if account.lost == 1 else "hold no memory of their own"
-        text = f"{account.lost} of {counted(account.read, 'state')} {hold}."
+        text = f"{account.lost:,} of {counted(account.read, 'state')} {hold}."
     if account.rank_robust is not None:
         rows.append(("of these, beyond rounding", str(account.rank_robust)))
     if account.margin is not None:
@@ -549,7 +625,7 @@ def _usable(audit: Audit) -> Section:
 
 def _sensitivity(audit: Audit) -> Section:
     rounded = audit.rounded
-    largest = _small(float(audit.curve.error.max()))
+    largest = _small(float(audit.exact.error.max()))
     weights = f"Weights in single precision: {rounded.reason}"
     if not rounded.reason:
         same = "stays" if rounded.rank == audit.account.rank else "becomes"
@@ -581,7 +657,7 @@ def visible_end(values: Floats) -> int:
 
 def usable_chart(usable: UsableMemory, without: float) -> Chart:
     """Usable memory against noise; number formats, and the noise given, are marked."""
-    near = without <= float(usable.totals.max(initial=0.0)) / BESIDE_THE_POINT**0.5
+    near = bool(without <= float(usable.totals.max(initial=0.0)) / BESIDE_THE_POINT**0.5)
     marks = tuple(
         (f"{'given' if row.given else row.name}: {number(row.total)}", row.level)
         for row in usable.rows
@@ -648,7 +724,7 @@ def squeezing_section(found: Squeezing) -> Section:
 
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 state, 2 states."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def number(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, overload
 
 import numpy as np
@@ -10,24 +11,35 @@ import numpy as np
 from memcurve.adapters import as_network
 from memcurve.arguments import require_number, require_size
 from memcurve.auditing.claims import Case, claimed_number, judged
-from memcurve.auditing.estimates import REPEATS, Estimate, usual_estimates
-from memcurve.auditing.losses import account_of
+from memcurve.auditing.estimates import Estimate, usual_estimates
+from memcurve.auditing.losses import account_of, account_of_wiring
 from memcurve.auditing.result import Audit
-from memcurve.auditing.structure import eigenvalues_of, rounded_weights, squeezing_of
-from memcurve.auditing.usable import usable_memory
+from memcurve.auditing.structure import (
+    RoundedWeights,
+    eigenvalues_of,
+    rounded_weights,
+    squeezing_of,
+)
+from memcurve.auditing.usable import shortly, usable_memory, usable_memory_at_scale
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
 from memcurve.inputs import processes_for
+from memcurve.limits import TooLargeError, estimated_cost, in_words
 from memcurve.measuring import Dossier, dossier
 from memcurve.measuring.models import Model, is_driven
 from memcurve.memory import ask
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import separate_parts
 from memcurve.network.nonlinear import NonlinearNetwork
+from memcurve.network.operator import Operator
 from memcurve.noise import noise_of
 from memcurve.notes import Note
-from memcurve.progress import Progress, listening
+from memcurve.progress import Listener, Progress, listening
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.question import Question
+
+#: Seconds that the curve without noise of a sparse network may take, by estimate.
+MOST_SECONDS = 3600.0
 
 
 @overload
@@ -73,6 +85,10 @@ def audit(
     progress: Progress = None,
 ) -> Audit | Dossier:
     """What a network's memory really is, and what a number that was claimed for it means.
+
+    Of a network that is too large for its curve without noise, or that is known by its products
+    only, everything else is told: usable memory, the rank or what the wiring allows, nodes that are
+    never reached, and what was left out (``curve`` is None then).
 
     Where less than a tenth of the rank can be used, under the noise given or else with states of 12
     bits, the usable memory comes first, and the total without noise is a remark: of a brain, say.
@@ -140,7 +156,13 @@ def audit(
             listener(step, next(steps), None)
 
         tell("exact memory")
-        curve = _curve(subject, input=input)
+        try:
+            _require_time_for(subject)
+            curve = _curve(subject, input=input)
+        except TooLargeError as error:
+            if known:
+                raise
+            return _at_scale(subject, input, noise, seed, shortly(error), tell, listener)
         processes = processes_for(input, subject.inputs)
         white = all(process.is_white for process in processes)
         input = None if white else input
@@ -149,9 +171,10 @@ def audit(
         tell("what is lost")
         account = account_of(subject, curve)
         tell("squeezing")
-        squeezing = squeezing_of(subject, account.rank)
+        rank = account.most
+        squeezing = squeezing_of(subject, rank)
         left_out: tuple[Note, ...] = ()
-        if squeezing is None and subject.inputs == 1 and account.rank:
+        if squeezing is None and subject.inputs == 1 and rank:
             text = f"Krylov squeezing: left out, as it takes long for {subject.states:,} states"
             left_out += (Note("method", text),)
         tell("eigenvalues")
@@ -165,9 +188,8 @@ def audit(
                 count = 2 * subject.states + 1
                 return curve[:count] if white and len(curve) >= count else _curve(subject, count)
 
-            # only a claim is compared with how much simulations scatter
-            asked = account.rank, plain, seed, tell
-            shown, more = usual_estimates(subject, *asked, repeats=REPEATS if known else 1)
+            asked = rank, plain, seed, tell
+            shown, more = usual_estimates(subject, *asked, claimed=known.get("claimed"))
             left_out += more
         claim = None
         if known:
@@ -205,6 +227,67 @@ def audit(
         claim=claim,
         notes=(*curve.notes, *left_out),
         seed=seed,
+    )
+
+
+def _require_time_for(network: LinearNetwork) -> None:
+    """Raise a TooLargeError where the curve without noise would take an hour, or has no matrix."""
+    if isinstance(network.A, Operator):
+        raise TooLargeError("`network` must have a matrix here: `A` is known by its products only.")
+    analysis = Analysis.of(network)
+    if not network.is_sparse or analysis.walk is not None or not len(analysis.reached):
+        return
+    largest = max(map(len, separate_parts(analysis.reached.stored)))
+    seconds = estimated_cost(largest).seconds
+    if seconds > MOST_SECONDS:
+        raise TooLargeError(
+            f"`network` must be smaller for a curve without noise: it takes all eigenvalues, and "
+            f"those of {largest:,} states take about {in_words(seconds)}."
+        )
+
+
+def _at_scale(
+    subject: LinearNetwork,
+    input: Any,
+    noise: Any,
+    seed: int,
+    why: str,
+    tell: Callable[[str], None],
+    listener: Listener,
+) -> Audit:
+    """The audit of a network that is too large for its curve without noise."""
+    processes = processes_for(input, subject.inputs)
+    white = all(process.is_white for process in processes)
+    analysis = Analysis.of(subject)
+    with analysis.without_dense_matrices(), analysis.telling(listener):
+        usable, missing = usable_memory_at_scale(subject, None if white else input, noise, tell)
+    tell("what is lost")
+    account, unknown = account_of_wiring(subject, listener)
+    dense = "they take dense matrices of all states"
+    left_out = (
+        ("memory curve without noise, eigenvalues", why),
+        *unknown,
+        *missing,
+        ("Krylov squeezing, rounded weights, usual estimates", dense),
+    )
+    return Audit(
+        network=subject.name or f"N = {subject.size}",
+        size=subject.size,
+        states=subject.states,
+        inputs=subject.inputs,
+        input="white" if white else ", ".join(sorted({one.name for one in processes})),
+        curve=None,
+        horizons={},
+        account=account,
+        estimates=(),
+        usable=usable,
+        eigenvalues=None,
+        squeezing=None,
+        rounded=RoundedWeights(reason=dense),
+        claim=None,
+        notes=subject.notes,
+        seed=seed,
+        left_out=dict(left_out),
     )
 
 

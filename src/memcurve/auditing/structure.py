@@ -57,8 +57,7 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     counting, response = spectrum.poles, spectrum.response
     if counting is None and response is not None:
         # deflating many zeros takes long, and a picture does not tell them from those around
-        smallest_last = np.argsort(-np.abs(response.poles), kind="stable")
-        counting = response.poles[smallest_last[: len(response.poles) - response.shift]]
+        counting = response.likely_poles()
     return Eigenvalues(analysis.eigenvalues, counting)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from memcurve.curve import MemoryCurve, is_known
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess, processes_for
+from memcurve.limits import TooLargeError
 from memcurve.memory import ask, ask_family
 from memcurve.network import LinearNetwork
 from memcurve.noise import Float32, Float64, Noise, ObservationNoise, noise_of, number_formats
@@ -25,6 +27,8 @@ LEVELS = np.logspace(-18, 0, 37)
 MOST_STATES = 1500
 #: The number format of measuring devices, which verdicts go by unless a noise is given.
 MEASURED = "12 bit"
+#: The noise, relative to the mask, where the sizes of the states are not known.
+FALLBACK = 1e-3
 #: Curves are kept as far as there is something to see.
 INVISIBLE = 1e-4
 
@@ -110,6 +114,80 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     except UncertainResultError as error:
         return UsableMemory(reason=str(error))
     return UsableMemory(tuple(rows), LEVELS[known], totals)
+
+
+def usable_memory_at_scale(
+    network: LinearNetwork, input: Any, noise: Any, tell: Callable[[str], None]
+) -> tuple[UsableMemory, tuple[tuple[str, str], ...]]:
+    """The same of a network that no dense matrix fits for, and what is left out, with the reason.
+
+    Levels that take more directions than there is room or time for are left out, least ones first.
+    """
+    if not network.C.any():
+        return UsableMemory(reason="no input enters the network"), ()
+    given, processes = noise_of(noise), processes_for(input, network.inputs)
+    left_out: list[tuple[str, str]] = [
+        ("states in double precision", "their rounding is below that of the products with A")
+    ]
+    rows, levels, totals = list[Usable](), np.zeros(0), np.zeros(0)
+    tell("sizes of the states")
+    try:
+        formats = number_formats(Analysis.of(network).state_deviations(processes))
+    except UncertainResultError as error:
+        formats = {}
+        left_out.append(("number formats", shortly(error)))
+    steps = {name: formats[name] for name in ("16 bit", "12 bit") if formats.get(name, 0) > 0}
+    if given is not None and given.is_scaled and isinstance(given, ObservationNoise):
+        steps[given.label] = float(given.levels[0])
+    if not steps:  # the sizes of the states are not known, and it may be unstable
+        level = FALLBACK * float(np.linalg.norm(network.C))
+        steps[f"with noise of {level:.1g}"] = level
+    # the least level asks for most, and what is found out for it serves the others
+    in_order = sorted(steps.items(), key=lambda step: step[1])
+    for name, least in in_order:
+        tell(f"usable memory, {name}")
+        above = LEVELS[least < LEVELS]
+        asked = np.array([least, *above, *(v for v in steps.values() if v > least)])
+        try:
+            found = Question.of(network, input=processes, noise=ObservationNoise(asked))
+            curves = ask_family(found)
+        except (UncertainResultError, TooLargeError) as error:
+            left_out.append((f"usable memory, {name}", shortly(error)))
+            del steps[name]
+            continue
+        known = np.array([is_known(curve) for curve in curves])
+        by_level = dict(zip(asked.tolist(), curves, strict=True))
+        levels = asked[: len(above) + 1][known[: len(above) + 1]]
+        totals = np.array([by_level[level].total for level in levels.tolist()])
+        for other, level in steps.items():
+            if is_known(by_level[level]):
+                its = given is not None and other == given.label
+                rows.append(_row(other, level, by_level[level], given=its))
+        break
+    others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
+    if given is not None and given.state(np.ones(1)).any():
+        why = "noise that enters the recursion moves all states, and takes dense matrices of them"
+        left_out.append((f"usable memory, {given.label}", why))
+    elif given is not None and given.label not in dict(in_order):
+        others.append(given)
+    for kind in others:
+        tell(f"usable memory, {kind.label}")
+        try:
+            curve = ask(Question.of(network, input=processes, noise=kind), warn=False)
+        except (UncertainResultError, TooLargeError) as error:
+            left_out.append((f"usable memory, {kind.label}", shortly(error)))
+            continue
+        level = formats.get(kind.label, float("nan"))
+        if is_known(curve):
+            rows.append(_row(kind.label, level, curve, given=kind is given))
+    rows.sort(key=lambda row: (row.given, row.level))
+    return UsableMemory(tuple(rows), levels, totals), tuple(left_out)
+
+
+def shortly(error: Exception) -> str:
+    """Why something is left out: neither the rule that was broken nor the advice."""
+    told = str(error).partition(". ")[0].rstrip(".")
+    return told.partition(": ")[2] if told.startswith("`") else told
 
 
 def _is_quick(

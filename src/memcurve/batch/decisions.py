@@ -24,7 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.batch.backend import Array, Backend, Complexes, Floats, blocks, to_host
+from memcurve.backend import Array, Backend, Complexes, Floats, blocks, to_host
 from memcurve.errors import UncertainResultError
 from memcurve.solve.modular import centred, krylov_terms, primes, recurrence
 from memcurve.solve.sensitivity import (

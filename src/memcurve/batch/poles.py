@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import require_size, table_entry
-from memcurve.batch.backend import Array, Backend, Complexes, Floats, has_gradient, spans, to_host
+from memcurve.backend import Array, Backend, Complexes, Floats, has_gradient, spans, to_host
 from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
 from memcurve.errors import UnstableNetworkError
 from memcurve.notes import Note

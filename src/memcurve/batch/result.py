@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve import plot
-from memcurve.batch.backend import Array, Backend, to_host
+from memcurve.backend import Array, Backend, to_host
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
 from memcurve.optional import optional

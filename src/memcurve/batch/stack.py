@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, require_limit, table_entry
-from memcurve.batch.backend import (
+from memcurve.backend import (
     Array,
     Backend,
     Complexes,

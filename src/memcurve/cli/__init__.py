@@ -12,6 +12,7 @@ from cyclopts import App
 from memcurve.cli.audit import audit
 from memcurve.cli.claims import claims
 from memcurve.cli.compare import compare
+from memcurve.cli.connectome import connectome
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.explore import explore
@@ -30,7 +31,8 @@ app = App(
     help_format="plaintext",
     version=__version__,
 )
-for _command in (audit, curve, compare, data, measure, claims, explore, paper, sweep):
+_COMMANDS = (audit, curve, compare, connectome, data, measure, claims, explore, paper, sweep)
+for _command in _COMMANDS:
     app.command(_command)
 
 

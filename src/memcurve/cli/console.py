@@ -221,17 +221,23 @@ def _folded(text: str, width: int) -> list[str]:
 
 @contextlib.contextmanager
 def writing(
-    result: Any, *, plot: Path | None, save: Path | None, draw: Callable[[], Any] | None = None
-) -> Iterator[None]:
-    """Write a result and its picture to files, and name these once the result is printed."""
+    result: Any, *, plot: Path | None, save: Path | None, html: Path | None = None,
+    draw: Callable[[], Any] | None = None,
+) -> Iterator[None]:  # fmt: skip
+    """Write a result, its picture and its page, and name these files once it is printed."""
     if save is not None:
         result.save(save)
     if plot is not None:
         from memcurve import plot as pictures
 
         pictures.save((draw or result.plot)(), plot)
+    if html is not None:
+        from memcurve.result import replacing
+
+        with replacing(html) as stream:
+            stream.write(result.to_html().encode())
     yield
-    say_written(picture=plot, result=save)
+    say_written(picture=plot, page=html, result=save)
 
 
 def say_written(**files: Path | None) -> None:

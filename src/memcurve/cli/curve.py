@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, writing
 from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Verbose, Whole
-from memcurve.cli.process import UsageError, require_other_files
+from memcurve.cli.process import UsageError, over_ranks, require_other_files
 
 if TYPE_CHECKING:
     from memcurve.curve import MemoryCurve, NoiseProfile
@@ -24,9 +24,11 @@ def curve(
     options: NetworkOptions = NETWORK,
     method: Method = "exact",
     lags: Whole | None = None,
+    tolerance: float | None = None,
     forecast: Flag = False,
     fisher: Flag = False,
     profile: Flag = False,
+    mpi: Flag = False,
     plot: Path | None = None,
     save: Path | None = None,
     json: Flag = False,
@@ -46,6 +48,7 @@ def curve(
       memcurve curve --input ar:0.9 --forecast --lags 20
       memcurve curve --profile --plot usable.png
       memcurve curve --inputs 3 --readout 0-19
+      mpiexec -n 4 memcurve curve big.npz --noise 1e-3 --mpi
 
     Parameters
     ----------
@@ -61,6 +64,9 @@ def curve(
     lags
         Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory. With
         --forecast the number of steps ahead, 10 by default.
+    tolerance
+        Largest error that will do, of --method exact (default 1e-6). Where floating point does not
+        reach it, proven bounds are computed, for up to two minutes.
     forecast
         Forecasting capacity, for input that is not white, in place of memory.
     fisher
@@ -68,6 +74,9 @@ def curve(
         memory.
     profile
         Total usable memory against the noise level, with number formats marked.
+    mpi
+        Share the rows of A out over the ranks of an MPI job, for usable memory (--noise) of
+        networks that are too large for one machine.
     plot
         Draw the curve to this file (.png, .pdf, .svg).
     save
@@ -78,19 +87,32 @@ def curve(
     from memcurve import MemoryCurve, forecasting_curve, memory_curve
     from memcurve.errors import rank_among_notes
 
-    if file is not None and forecast and str(file).isdigit():
-        raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
-    require_other_files(file, plot, save)
-    if sum((forecast, fisher, profile)) > 1:
-        raise UsageError("--forecast, --fisher and --profile exclude each other; give one of them.")
-    if forecast and options.input is None:
-        raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
-    network = options.network(file, "normal")
-    if profile and lags is not None:
-        raise UsageError("--profile is about totals over all lags; leave out --lags.")
-    arguments = {"method": method, **options.arguments()}
     result: Any
-    with rank_among_notes():
+    with over_ranks(mpi) as ranks, rank_among_notes():
+        if file is not None and forecast and str(file).isdigit():
+            raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
+        require_other_files(file, plot, save)
+        if sum((forecast, fisher, profile)) > 1:
+            raise UsageError(
+                "--forecast, --fisher and --profile exclude each other; give one of them."
+            )
+        if forecast and options.input is None:
+            raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
+        if profile and lags is not None:
+            raise UsageError("--profile is about totals over all lags; leave out --lags.")
+        if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
+            raise UsageError(
+                "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
+                "or --profile, and neither --forecast, --fisher nor --method; or leave out --mpi."
+            )
+        network = options.network(file, "normal", ranks)
+        arguments = {"method": method, **options.arguments()}
+        if tolerance is not None:
+            if fisher or method != "exact":
+                raise UsageError(
+                    "--tolerance is for --method exact, not for --fisher; leave it out."
+                )
+            arguments["tolerance"] = tolerance
         if forecast:
             result = forecasting_curve(network, horizons=10 if lags is None else lags, **arguments)
         elif fisher:
@@ -99,6 +121,8 @@ def curve(
             result = _profile(network, lags=lags, seed=options.seed, **arguments)
         else:
             result = memory_curve(network, lags, seed=options.seed, **arguments)
+    if ranks is not None and ranks.number:
+        return 0
     with writing(result, plot=plot, save=save):
         if json:
             print(result.to_json())

@@ -14,6 +14,7 @@ from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
+    from memcurve.network.ranks import Ranks
 
 Ensemble = Literal[
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
@@ -112,8 +113,13 @@ class NetworkOptions:
     input: Annotated[list[str] | None, SEVERAL] = None
     noise: Annotated[list[str] | None, SEVERAL] = None
 
-    def network(self, file: Path | None, usual_ensemble: str) -> LinearNetwork:
-        """Read the file, or draw the ensemble with those options that are set."""
+    def network(
+        self, file: Path | None, usual_ensemble: str, ranks: Ranks | None = None
+    ) -> LinearNetwork:
+        """Read the file, or draw the ensemble with those options that are set.
+
+        Its rows are shared out over ``ranks``, where there are some.
+        """
         names = ("ensemble", "size", "spectral_radius", "density", "inputs")
         given = {name: getattr(self, name) for name in names}
         options = {name: value for name, value in given.items() if value is not None}
@@ -133,25 +139,17 @@ class NetworkOptions:
                 matrix=self.matrix,
                 edges=self.edges,
                 spectral_radius=self.spectral_radius,
+                communicator=ranks,
             )
         elif self.matrix is not None or self.edges is not None:
             told = "--edges is about" if self.matrix is None else "--matrix names an array in"
             raise UsageError(f"{told} a file; give the file, or leave it out.")
         else:
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
+            network = network if ranks is None else ranks.split(network)
         if self.readout is None:
             return network
-        return network.replace(readout=self._read(self.readout, network.labels))
-
-    def _read(self, text: str, labels: tuple[str, ...] | None) -> list[int] | list[str]:
-        """The nodes read, by their names where they have some: 5-9 is then from name to name."""
-        if labels is None:
-            return _node_list(text)
-        names = [name.strip() for name in text.split(",")]
-        if not {*names} <= {*labels}:
-            with contextlib.suppress(UsageError):
-                return [str(node) for node in _node_list(text)]
-        return names
+        return network.replace(readout=nodes_read(self.readout, network.labels))
 
     def _drawn(
         self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
@@ -204,6 +202,35 @@ def usage() -> Iterator[None]:
         yield
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def executor_arguments(
+    serial: bool, dask: str | None, mpi: bool, workers: int | None
+) -> dict[str, Any]:
+    """The arguments that say where the cases are computed."""
+    chosen = {"--serial": serial, "--dask": dask is not None, "--mpi": mpi}
+    asked = [name for name, given in chosen.items() if given]
+    if len(asked) > 1:
+        raise UsageError(f"{' and '.join(asked)} exclude each other; give one of them.")
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers must be at least 1, got {workers}.")
+    if workers is not None and (serial or mpi or dask not in (None, "local")):
+        raise UsageError(f"{asked[0]} takes no --workers; leave one of them out.")
+    if dask is not None:
+        address = None if dask == "local" else dask
+        return {"executor": "dask", "address": address, "workers": workers}
+    return {"executor": asked[0][2:]} if asked else {"executor": "processes", "workers": workers}
+
+
+def nodes_read(text: str, labels: tuple[str, ...] | None) -> list[int] | list[str]:
+    """The nodes read, by their names where they have some: 5-9 is then from name to name."""
+    if labels is None:
+        return _node_list(text)
+    names = [name.strip() for name in text.split(",")]
+    if not {*names} <= {*labels}:
+        with contextlib.suppress(UsageError):
+            return [str(node) for node in _node_list(text)]
+    return names
 
 
 def _node_list(text: str) -> list[int]:

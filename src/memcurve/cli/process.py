@@ -7,10 +7,14 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cyclopts import CycloptsError, UnusedCliTokensError
+
+if TYPE_CHECKING:
+    from memcurve.network.ranks import Ranks
 
 FINE = 0
 FAILED = 1
@@ -56,6 +60,68 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
         if file is not None and path == file.resolve():
             raise UsageError(f"{output} is the {what} itself; write to another file.")
         written.add(path)
+
+
+def require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
+    """Raise before hours of work rather than after."""
+    if path is not None and path.suffix.lower() not in endings:
+        raise UsageError(f"{option} must end in one of {', '.join(endings)}, got {str(path)!r}.")
+
+
+def warn(text: str) -> None:
+    """Say something on stderr."""
+    print(f"memcurve: {text}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def stoppable(store: Path) -> Iterator[None]:
+    """Within it a sweep runs: say what is kept where it is stopped, and what no worker could do."""
+    import signal
+    from concurrent.futures import BrokenExecutor
+
+    from memcurve.sweeping.executors import UnusableWorkerError
+
+    try:
+        yield
+    except (UnusableWorkerError, BrokenExecutor) as error:
+        raise OSError(str(error)) from error
+    except KeyboardInterrupt as stopped:
+        # by itself it says what is kept and how to go on, unless it came before the first case
+        early = (
+            f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
+            f"command again to go on."
+        )
+        warn(str(stopped) or early)
+        if getattr(stopped, "signal", None) == signal.SIGTERM:
+            raise SystemExit(TERMINATED) from None
+        raise
+
+
+@contextlib.contextmanager
+def over_ranks(mpi: bool) -> Iterator[Ranks | None]:
+    """The ranks of the MPI job that this process is one of, of which only the first has a say.
+
+    All of them get through this or none; a rank that fails alone ends the job.
+    """
+    if not mpi:
+        yield None
+        return
+    from threadpoolctl import threadpool_limits
+
+    from memcurve.network.ranks import Ranks, world
+
+    ranks = Ranks(world())
+    if ranks.number:
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    # ranks on one machine share its cores
+    threads = max(1, (os.cpu_count() or 1) // ranks.sharing)
+    try:
+        with threadpool_limits(threads), ranks.together():
+            yield ranks
+    except Exception:
+        if ranks.number == 0:
+            raise
+        raise SystemExit(FINE) from None  # rank 0 tells, and has the exit code
 
 
 def as_options(text: str, options: Mapping[str, str]) -> str:

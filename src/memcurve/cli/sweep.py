@@ -7,8 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, say_written, styled
-from memcurve.cli.options import Flag, Verbose, Whole, usage
-from memcurve.cli.process import FAILED, FINE, TERMINATED, UsageError, require_other_files
+from memcurve.cli.options import Flag, Verbose, Whole, executor_arguments, usage
+from memcurve.cli.process import (
+    FAILED,
+    FINE,
+    UsageError,
+    require_ending,
+    require_other_files,
+    stoppable,
+    warn,
+)
 
 if TYPE_CHECKING:
     from memcurve.sweeping import Study, Sweep
@@ -82,11 +90,11 @@ def sweep(
     """
     if study is None:
         return _list(json)
-    executor = _executor(serial, dask, mpi, workers)
+    executor = executor_arguments(serial, dask, mpi, workers)
     from memcurve.plot import ENDINGS
 
-    _require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
-    _require_ending("--plot", plot, ENDINGS)
+    require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
+    require_ending("--plot", plot, ENDINGS)
     if dry_run and status:
         raise UsageError("--dry-run and --status exclude each other; give one of them.")
     if dry_run and (export or plot):
@@ -116,28 +124,12 @@ def sweep(
 def _computed(
     study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, yes: bool
 ) -> Sweep:
-    import signal
-    from concurrent.futures import BrokenExecutor
-
-    from memcurve.sweeping.executors import UnusableWorkerError
     from memcurve.sweeping.run import sweep as run
 
-    try:
+    with stoppable(store):
         return run(
             study, store, retry_failed=retry_failed, allow_many=yes, progress=True, **executor
         )
-    except (UnusableWorkerError, BrokenExecutor) as error:
-        raise OSError(str(error)) from error
-    except KeyboardInterrupt as stopped:
-        # by itself it says what is kept and how to go on, unless it came before the first case
-        early = (
-            f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
-            f"command again to go on."
-        )
-        _warn(str(stopped) or early)
-        if getattr(stopped, "signal", None) == signal.SIGTERM:
-            raise SystemExit(TERMINATED) from None
-        raise
 
 
 def _shown(
@@ -169,16 +161,12 @@ def _shown(
     if failed:
         what = "1 case" if failed == 1 else f"{failed:,} cases"
         remedy = "--export writes the errors, --retry-failed computes them again"
-        _warn(f"{what} of {len(result):,} failed; {remedy}.")
+        warn(f"{what} of {len(result):,} failed; {remedy}.")
     for problem in problems[1:]:
-        _warn(f"error: {problem}")
+        warn(f"error: {problem}")
     if problems:
         raise problems[0]
     return FAILED if failed else FINE
-
-
-def _warn(text: str) -> None:
-    print(f"memcurve: {text}", file=sys.stderr)
 
 
 def _print(result: Sweep) -> None:
@@ -242,25 +230,3 @@ def _list(as_json: bool) -> int:
         rows = [(study.name, f"{study.count:,}", study.title) for study in studies]
         Printer().table(("study", "cases", "question"), rows, right=(1,), indent=0)
     return FINE
-
-
-def _executor(serial: bool, dask: str | None, mpi: bool, workers: int | None) -> dict[str, Any]:
-    """The arguments that say where the cases are computed."""
-    chosen = {"--serial": serial, "--dask": dask is not None, "--mpi": mpi}
-    asked = [name for name, given in chosen.items() if given]
-    if len(asked) > 1:
-        raise UsageError(f"{' and '.join(asked)} exclude each other; give one of them.")
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers must be at least 1, got {workers}.")
-    if workers is not None and (serial or mpi or dask not in (None, "local")):
-        raise UsageError(f"{asked[0]} takes no --workers; leave one of them out.")
-    if dask is not None:
-        address = None if dask == "local" else dask
-        return {"executor": "dask", "address": address, "workers": workers}
-    return {"executor": asked[0][2:]} if asked else {"executor": "processes", "workers": workers}
-
-
-def _require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
-    """Raise before hours of work rather than after."""
-    if path is not None and path.suffix.lower() not in endings:
-        raise UsageError(f"{option} must end in one of {', '.join(endings)}, got {str(path)!r}.")

@@ -1,3 +1,8 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+
 # The page. marimo runs these cells, each anew when something it takes has changed; page.css lays
 # out what they show, and knows them by their names. What is computed and said is in the modules
 # beside this one: here is only what belongs together.
@@ -16,7 +21,7 @@ with app.setup:
 
     import marimo as mo
 
-    from memcurve import ensembles, masks
+    from memcurve import masks
     from memcurve.auditing.structure import squeezing_of
     from memcurve.errors import UncertainResultError
     from memcurve.exploring import figures, jobs, widgets
@@ -25,31 +30,58 @@ with app.setup:
         MOST_NODES,
         NOISES,
         OWN_MASK,
+        WIRINGS,
         PageSettings,
         moved_scene,
         read_link,
         scene_of,
     )
+    from memcurve.exploring.stories import STORIES
 
 
 @app.cell
 def title():
     page = widgets.page_now()
-    first, _wrong = read_link(mo.query_params().to_dict())
+    linked, _wrong = read_link(mo.query_params().to_dict())
     _said = figures.explained("Not all of the address can be used.", " ".join(_wrong))
     mo.Html(figures.TITLE + _said)
-    return first, page
+    return linked, page
 
 
 @app.cell
-def controls(first):
+def stories():
+    told, _tell = mo.state(None)
+    tellers = [
+        mo.ui.button(label=_name, on_change=partial(lambda name, _: _tell(name), _name))
+        for _name in STORIES
+    ]
+    mo.hstack(tellers, wrap=True, justify="start", gap=0.4)
+    return tellers, told
+
+
+@app.cell
+def start(linked, told):
+    story = STORIES.get(told())
+    first = linked if story is None else story.settings
+    return first, story
+
+
+@app.cell
+def opening():
+    upload = mo.ui.file(filetypes=ENDINGS, max_size=MOST_BYTES, label="Open a file")
+    uploads = []  # those that have been seen
+    return upload, uploads
+
+
+@app.cell
+def controls(first, upload):
     _wide = {"full_width": True}
     _typed, _shown = _wide | {"include_input": True}, _wide | {"show_value": True}
 
     def _slider(start, stop, step, value, label):
         return mo.ui.slider(start, stop, step, value=value, label=label, **_shown)
 
-    ensemble = mo.ui.dropdown(list(ensembles.ENSEMBLES), first.ensemble, label="ensemble", **_wide)
+    ensemble = mo.ui.dropdown(list(WIRINGS), first.ensemble, label="ensemble", **_wide)
     size = mo.ui.slider(1, MOST_NODES, value=first.size, label="nodes N", **_typed)
     radius = _slider(0.01, 1.1, 0.01, first.spectral_radius, "spectral radius ρ")
     density = _slider(0.01, 1.0, 0.01, first.density, "density of the weights")
@@ -58,23 +90,31 @@ def controls(first):
     colour = _slider(-0.95, 0.95, 0.05, first.colour, "colour of the input, AR(1)")
     _noises = {"steps": list(NOISES), "value": first.noise}
     noise = mo.ui.slider(**_noises, label="noise on the states", **_shown)
-    upload = mo.ui.file(filetypes=ENDINGS, max_size=MOST_BYTES, label="Open a file")
-    mo.vstack([ensemble, size, radius, density, mask, seed, colour, noise, upload], gap=0.7)
-    return colour, density, ensemble, mask, noise, radius, seed, size, upload
+    _named = {
+        "ensemble": ensemble, "size": size, "spectral_radius": radius, "density": density,
+        "mask": mask, "seed": seed, "colour": colour, "noise": noise, "file": upload,
+    }  # fmt: skip
+    mo.Html(figures.controls({_name: _control.text for _name, _control in _named.items()}))
+    return colour, density, ensemble, mask, noise, radius, seed, size
 
 
 @app.cell
-def switch(upload):
+def switch(story, upload, uploads):
     name, contents = next(iter(START_FILE.items()), (None, b""))
+    _is_new = bool(upload.value) and upload.value[0] not in uploads
     if upload.value:
         name, contents = upload.value[0].name, upload.value[0].contents
-    use_file = mo.ui.switch(value=name is not None, label="use the file")
+        uploads[:] = upload.value[:1]
+    # the later of file and story
+    use_file = mo.ui.switch(
+        value=name is not None and (story is None or _is_new), label="use the file"
+    )
     use_file if name is not None else None
     return contents, name, use_file
 
 
 @app.cell
-def network_now(contents, name, draft, use_file):
+def network_now(contents, name, draft, rest, use_file):
     file = name if use_file.value else None
     base, _trouble = None, ""
     try:
@@ -82,57 +122,72 @@ def network_now(contents, name, draft, use_file):
         base = scene_of(draft.network() if _read is None else _read)
     except (ValueError, UncertainResultError, MemoryError) as _error:
         _trouble = str(_error)
+        rest(None)
     mo.Html(figures.about_settings(draft, file, _trouble))
     return base, file
 
 
 @app.cell
-def summary(scene, settings):
-    mo.Html(figures.about_result(scene, figures.summary(scene, settings)))
+def summary(page, scene, settings):
+    widgets.headline(page, scene, settings)
 
 
 @app.cell
-def memory(page, scene, settings):
-    curves = widgets.memory(page, scene, settings)
-    return (curves,)
+def tale(file, moved, page, scene, settings, story):
+    mo.stop(story is None or settings != story.settings or file is not None or moved is not None)
+    widgets.tale(page, scene, story)
+
+
+@app.cell
+def memory(base, end, moved, page, scene, settings):
+    widgets.memory(page, scene, settings, end, None if moved is None else base)
 
 
 @app.cell
 def spectrum(base):
     mo.stop(base is None)
     disc = mo.ui.anywidget(widgets.disc_of(base.eigenvalues, movable=figures.is_movable(base)))
-    mo.vstack([mo.Html(figures.heading(figures.disc_section(base))), disc])
+    _said = figures.disc_section(base)
+    mo.vstack([mo.Html(figures.heading(_said.title)), disc, mo.Html(figures.says(_said.text))])
     return (disc,)
 
 
 @app.cell
-def usable(page, scene, settings):
-    _job = jobs.usable, (scene.network, settings.arguments())
-    widgets.arriving(page, {"usable": _job}, partial(figures.usable_section, settings))
+def usable(page, rested, settings):
+    mo.stop(rested() is None)
+    _job = jobs.usable, (rested().scene.network, settings.arguments())
+    widgets.section(page, {"usable": _job}, partial(figures.usable_section, settings))
 
 
 @app.cell
-def theorem(lag, scene):
-    widgets.theorem(scene, lag)
+def theorem(lag, rested):
+    mo.stop(rested() is None)
+    widgets.theorem(rested().scene, lag)
 
 
 @app.cell
-def usual(draft, page, scene):
-    _given = (scene.network, figures.compared_lags(scene), draft.seed)
+def usual(page, rested):
+    mo.stop(rested() is None)
+    _scene = rested().scene
+    _given = (_scene.network, figures.compared_lags(_scene), rested().draft.seed)
     _jobs = {way: (jobs.estimate, (way, *_given)) for way in jobs.shown_methods()}
-    widgets.arriving(page, _jobs, partial(figures.usual_section, scene))
+    widgets.section(page, _jobs, partial(figures.usual_section, _scene))
 
 
 @app.cell
-def squeezing(page, scene):
-    _job = squeezing_of, (scene.network, scene.curve.rank)
-    widgets.arriving(page, {"squeezing": _job}, figures.squeezed_section)
+def squeezing(page, rested):
+    mo.stop(rested() is None)
+    _job = squeezing_of, (rested().scene.network, rested().scene.curve.rank)
+    widgets.section(page, {"squeezing": _job}, figures.squeezed_section)
 
 
 @app.cell
-def home(curves, file, moved, scene, settings):
-    _lines = python_lines(settings, lags=figures.compared_lags(scene), file=file, moved=moved)
-    widgets.home(curves, _lines, settings.link() if file is None and moved is None else None)
+def home(file, rested, settings):
+    mo.stop(rested() is None)
+    _scene, _moved = rested().scene, rested().moved
+    _lines = python_lines(settings, lags=figures.compared_lags(_scene), file=file, moved=_moved)
+    _link = settings.link() if file is None and _moved is None else None
+    widgets.home(_scene, settings, _lines, _link)
 
 
 @app.cell
@@ -156,7 +211,15 @@ def settings_now(colour, draft, noise):
 
 
 @app.cell
-def moving(base, disc):
+def resting():
+    # while an eigenvalue is held, the axes stay, and all that is not beside it waits
+    rested, rest = mo.state(None)
+    frame = {}
+    return frame, rest, rested
+
+
+@app.cell
+def moving(base, disc, draft, frame, rest):
     moved, scene, _trouble = widgets.moved_of(disc.value), base, ""
     if moved is not None:
         try:
@@ -164,8 +227,12 @@ def moving(base, disc):
         except (ValueError, UncertainResultError) as _error:
             moved = None
             _trouble = f"{_error} What is shown is the network without the move."
+    if not disc.value.get("held"):
+        frame["end"] = scene.end if moved is None else max(scene.end, base.end)
+        rest(widgets.Rested(draft, moved, scene))
+    end = frame.get("end", scene.end)
     mo.Html(figures.explained("The eigenvalue cannot be moved there.", _trouble))
-    return moved, scene
+    return end, moved, scene
 
 
 @app.cell
@@ -175,10 +242,12 @@ def lag_memory():
 
 
 @app.cell
-def lag_control(chosen_lags, scene):
-    _start = min([*chosen_lags[-1:], figures.telling_lag(scene)][0], scene.end)
+def lag_control(chosen_lags, rested):
+    mo.stop(rested() is None)
+    _scene = rested().scene
+    _start = min([*chosen_lags[-1:], figures.telling_lag(_scene)][0], _scene.end)
     _how = {"include_input": True, "full_width": True, "on_change": chosen_lags.append}
-    lag = mo.ui.slider(0, scene.end, value=_start, label="lag τ", **_how)
+    lag = mo.ui.slider(0, _scene.end, value=_start, label="lag τ", **_how)
     return (lag,)
 
 

@@ -24,6 +24,11 @@ function control(parent, text, attributes) {
   return { input, output };
 }
 
+function tell({ input, output }, text) {
+  output.textContent = text;
+  input.setAttribute("aria-valuetext", text);
+}
+
 function render({ model, el }) {
   const places = model.get("eigenvalues");
   const movable = model.get("movable");
@@ -32,7 +37,8 @@ function render({ model, el }) {
   el.append(root);
 
   const svg = element("svg", { viewBox: "-1.12 -1.12 2.24 2.24", role: "img" }, root);
-  svg.setAttribute("aria-label", `${places.length} eigenvalues in the upper half of the unit disc`);
+  const hint = movable ? "; the controls after it move one" : "";
+  svg.setAttribute("aria-label", `${places.length} eigenvalues in the upper half of the unit disc${hint}`);
   element("circle", { r: 1, class: "unit" }, svg);
   element("path", { d: "M-1.08 0H1.08M0-1.08V1.08", class: "axes" }, svg);
   for (const [re, im] of model.get("silent")) {
@@ -79,29 +85,30 @@ function render({ model, el }) {
     which.input.value = chosen + 1;
     modulus.input.value = size;
     angle.input.value = turn;
-    which.output.textContent = places.length ? `${chosen + 1} of ${places.length}` : "none";
-    modulus.output.textContent = size.toFixed(4);
-    angle.output.textContent = `${turn.toFixed(1)}°`;
+    tell(which, places.length ? `${chosen + 1} of ${places.length}` : "none");
+    tell(modulus, size.toFixed(4));
+    tell(angle, `${turn.toFixed(1)}°`);
     const away = re !== at[0] || im !== at[1];
     back.disabled = !away;
     home.style.display = away ? "" : "none";
   }
 
   let timer = null;
-  function send() {
+  function send(held) {
     timer = null;
     const [re, im] = places[chosen] ?? [0, 0];
     const away = re !== at[0] || im !== at[1];
     model.set("moved", away ? [chosen, at[0], at[1]] : []);
+    model.set("held", held);
     model.save_changes();
   }
   function changed(now) {
     draw();
     if (now) {
       clearTimeout(timer);
-      send();
+      send(false);
     } else if (timer === null) {
-      timer = setTimeout(send, PAUSE);
+      timer = setTimeout(send, PAUSE, true);
     }
   }
 

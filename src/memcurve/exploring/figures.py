@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ from memcurve.auditing.result import (
 )
 from memcurve.auditing.structure import Squeezing
 from memcurve.comparison import Row
-from memcurve.curve import MemoryCurve
-from memcurve.exploring.jobs import shown_methods
-from memcurve.exploring.scene import PageSettings, Scene
+from memcurve.curve import MemoryCurve, is_known
+from memcurve.exploring.jobs import Job, asked_curve, shown_methods
+from memcurve.exploring.scene import OWN_MASK, PageSettings, Scene
+from memcurve.masks import is_random
+from memcurve.noise import Float32
 from memcurve.report import Chart, Section, Series, Table, vega, web
 
 #: What the usual ways report is cut here: it can be anything.
@@ -37,18 +40,51 @@ NEARLY_ALL = 0.998
 TITLE = (
     "<h1>How much does it remember?</h1>\n"
     "<p>A recurrent network x<sub>t</sub> = A x<sub>t−1</sub> + C z<sub>t</sub> holds past inputs "
-    "z in its states x. Move the controls: its exact memory follows at once, computed on this "
-    "machine; what takes longer arrives later.</p>"
+    "z in its states x. Move the controls: its exact memory follows at once.</p>"
 )
 
 
-def summary(scene: Scene, settings: PageSettings) -> str:
-    """What the total says, to stand after it, and the main numbers beside it."""
+def headline(scene: Scene, settings: PageSettings, found: Mapping[str, Any]) -> str:
+    """What is remembered in theory and what of it can be used, as HTML; as far as it is ``found``.
+
+    ``found`` may have the curves, or the errors, of ``"theory"`` for coloured input and of what is
+    ``"usable"``.
+    """
+    theory = _total(scene.curve if not settings.colour else found.get("theory"))
+    coloured = f" for {asked_name(replace(settings, noise=0.0))}" if settings.colour else ""
+    parts = [f"<strong>{theory}</strong> in theory{coloured}"]
+    if scene.curve.total:
+        how = f"with noise {settings.noise:g}" if settings.noise else "in single precision"
+        parts.append(f"<strong>{_total(found.get('usable'))}</strong> usable {how}")
+    return " · ".join(f"<span>{part}</span>" for part in parts)
+
+
+def _total(curve: Any) -> str:
+    """A total, or what stands in its place while it is on its way, or where it is not known."""
+    if curve is None:
+        return "…"
+    known = isinstance(curve, MemoryCurve) and is_known(curve)
+    return _known(curve.total, curve.total_error) if known else "?"
+
+
+def headline_jobs(scene: Scene, settings: PageSettings) -> dict[str, Job]:
+    """What the headline waits for."""
+    asked = settings.arguments()
+    noise = asked.pop("noise", Float32())
+    jobs: dict[str, Job] = {}
+    if settings.colour:
+        jobs["theory"] = asked_curve, (scene.network, 1, asked)
+    if scene.curve.total:
+        jobs["usable"] = asked_curve, (scene.network, 1, asked | {"noise": noise})
+    return jobs
+
+
+def summary(scene: Scene) -> str:
+    """What the total for white input says, and the main numbers beside it."""
     curve, network = scene.curve, scene.network
     if not curve.total:
         reach = "the states" if network.readout is None else "what is read of the states"
-        return f"past inputs remembered: no input reaches {reach}."
-    remembered = "past input" if curve.total == 1 else "past inputs"
+        return f"No past inputs are remembered: no input reaches {reach}."
     states, lag = network.read_states, curve.horizon(0.5)
     if network.readout is not None:
         held = f"of {states} states that are read"
@@ -58,21 +94,18 @@ def summary(scene: Scene, settings: PageSettings) -> str:
         held = f"two for each of its {counted(network.size, 'complex state')}"
     else:
         held = "as many as it has states"
-    text = f"{remembered} remembered in total, {held}"
+    text = f"{counted(round(curve.total), 'past input')} remembered, {held}"
     if network.inputs > 1:
         text += f", over {network.inputs} inputs."
     elif lag is None:
         text += ". At the last lag listed more than half of an input is left."
     elif lag == 0:
-        text += ". Less than half of the latest input is left."
+        text += ". Less than half of the latest is left."
     else:
-        text += f". Less than half of an input is left from lag {lag} on."
+        text += f". Less than half is left from lag {lag} on."
     error = float(curve.error.max())
-    accuracy = f"No value is further than {at_most(error)} from the truth."
-    text = f"{text} {accuracy if error else 'The values are exact.'}"
-    if settings.is_plain:
-        return text
-    return f"{text} All this for white input without noise; below with {asked_name(settings)}."
+    accuracy = f"All values are within {at_most(error)} of the truth."
+    return f"{text} {accuracy if error else 'The values are exact.'}"
 
 
 def at_most(error: float) -> str:
@@ -84,9 +117,21 @@ def at_most(error: float) -> str:
     return f"{digit}e{power:+03d}" if digit < 10 else f"1e{power + 1:+03d}"
 
 
-def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> Section:
-    """The exact curve, and the one under the input and the noise that are set, once it is there."""
-    name = "exact" if settings.is_plain or asked is None else "white input, no noise"
+def memory_section(
+    scene: Scene,
+    settings: PageSettings,
+    asked: Any = None,
+    *,
+    end: int | None = None,
+    moved: bool = False,
+) -> Section:
+    """The exact curve, and the one under the input and the noise that are set, once it is there.
+
+    ``end`` is the last lag drawn where that is not the scene's; ``moved`` says that the curve
+    before a move is drawn as well.
+    """
+    scene = scene if end is None else replace(scene, end=end)
+    name = "exact" if settings.is_plain else "white input, no noise"
     series = [_drawn(scene, name, scene.curve.values)]
     inputs = scene.network.inputs
     share = "The share of an input" if inputs == 1 else f"The share of each of the {inputs} inputs"
@@ -94,6 +139,8 @@ def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> S
         f"{share} that is still in the states τ steps later{'' if inputs == 1 else ', added up'}."
     )
     text += " The area under the curve is the total memory."
+    if moved:
+        text += " The dotted line is the curve before the move."
     if inputs == 1:
         text += " For white input without noise only the eigenvalues that the input excites matter."
     held = float(scene.curve.values[: scene.end + 1].sum())
@@ -107,7 +154,16 @@ def memory_section(scene: Scene, settings: PageSettings, asked: Any = None) -> S
         text = f"{text} {_what_changed(settings, scene.curve.total, asked)}"
     elif isinstance(asked, Exception):
         text = f"{text} With {asked_name(settings)} there is no curve: {asked}"
-    chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
+    # axes that stay where they are while something is dragged, with room for the first of few dots
+    ends = (0.0, float(max(1, scene.end)))
+    chart = Chart(
+        "Memory curve",
+        "lag τ",
+        "memory MC_τ",
+        tuple(series),
+        x_range=ends if scene.end >= vega.MOST_DOTS else vega.padded(*ends, log=False),
+        y_range=(0.0, float(inputs)),
+    )
     return Section("How much is remembered", text, chart=chart)
 
 
@@ -277,6 +333,11 @@ def _drawn(scene: Scene, name: str, values: NDArray[np.float64], **how: Any) -> 
     return Series(name, np.arange(len(shown), dtype=float), shown, **how)
 
 
+def drawn(scene: Scene, name: str, end: int) -> Series:
+    """The exact curve of a scene up to a lag."""
+    return _drawn(replace(scene, end=end), name, scene.curve.values)
+
+
 def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
     """An impulse response b_j over j in Vega-Lite: pale up to ``lag``, strong after it."""
     steps = np.arange(len(response), dtype=float)
@@ -310,31 +371,50 @@ class VegaChart:
         config = vega.config(vega.LIGHT)
         config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
         actions = {"export": True, "source": False, "compiled": False, "editor": False}
-        self.spec = spec | {"config": config, "usermeta": {"embedOptions": {"actions": actions}}}
+        # page.css gives SVG the colours of a dark page
+        options = {"actions": actions, "renderer": "svg"}
+        self.spec = spec | {"config": config, "usermeta": {"embedOptions": options}}
 
     def _mime_(self) -> tuple[str, str]:
         return "application/vnd.vegalite.v5+json", json.dumps(self.spec)
 
 
-def pictured(chart: Chart, *, titled: bool = False) -> VegaChart:
-    """A chart; as a rule the heading above it is title enough."""
+def pictured(chart: Chart, *, titled: bool = False, ghost: Series | None = None) -> VegaChart:
+    """A chart, over the ``ghost`` of another line; as a rule the heading is title enough."""
     spec = vega.specification(chart)
+    if ghost is not None:
+        line = vega.decimated(chart, ghost)
+        rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
+        axes = spec["layer"][-1]["encoding"]
+        mark = {"type": "line", "style": "mark", "strokeWidth": 2, "clip": True}
+        spec["layer"].insert(0, {
+            "data": {"values": rows}, "mark": mark,
+            "encoding": {axis: axes[axis] for axis in ("x", "y")},
+        })  # fmt: skip
     return VegaChart(spec if titled else {k: v for k, v in spec.items() if k != "title"})
 
 
-def heading(section: Section, *, busy: bool = False) -> str:
-    """Title and sentence of a section as HTML; ``busy`` says that more is on its way."""
+def heading(title: str, *, busy: bool = False) -> str:
+    """The title of a section as HTML; ``busy`` says that more is on its way."""
     spinner = "<span class='spinner' role='status'>computing …</span>" if busy else ""
-    return (
-        f"<h2>{web.text(section.title)}{spinner}</h2>\n"
-        f"<div class='says'>{web.paragraphs(section.text)}</div>"
-    )
+    return f"<h2>{web.text(title)}{spinner}</h2>\n"
+
+
+def says(text: str) -> str:
+    """The sentence of a section as HTML."""
+    return f"<div class='says'>{web.paragraphs(text)}</div>"
 
 
 def tabled(table: Table) -> str:
     """A table as HTML, in a frame of its own that scrolls."""
     content = web.table(table, number="class='number'")
     return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{content}</div>"
+
+
+def controls(named: Mapping[str, str]) -> str:
+    """Controls, given as HTML by what they control, one below another."""
+    each = "".join(f"<div data-control='{name}'>{html}</div>" for name, html in named.items())
+    return f"<div class='controls' role='group' aria-label='network, input and noise'>{each}</div>"
 
 
 def explained(title: str, text: str) -> str:
@@ -344,33 +424,41 @@ def explained(title: str, text: str) -> str:
 
 
 def about_settings(settings: PageSettings, file: str | None, trouble: str) -> str:
-    """Why there is no curve, or which controls have no effect."""
+    """Why there is no curve, and which controls have no effect: page.css puts those away."""
+    ignored = settings.ignored()
+    why = "no effect on this ensemble"
+    if file is not None:
+        drawn = settings.mask != OWN_MASK and is_random(settings.mask)
+        ignored = ["ensemble", "size", "spectral_radius", "density", *([] if drawn else ["seed"])]
+        why = f"no effect on {file}"
+    said = ""
     if trouble:
         what = (
             "These settings have no memory curve." if file is None else f"{file} cannot be shown."
         )
-        return explained(what, trouble)
-    ignored = [name.replace("_", " ") for name in settings.ignored()]
-    remark = ""
-    if file is not None:
-        remark = (
-            f"This is {file}: size, ensemble, radius and density have no effect, and the seed only "
-            f"on a random mask."
-        )
-    elif ignored:
-        have = "has" if len(ignored) == 1 else "have"
-        remark = f"{' and '.join(ignored).capitalize()} {have} no effect on this ensemble."
-    return f"<p class='remark'>{web.text(remark)}</p>" if remark else ""
+        said = explained(what, trouble)
+    if ignored:
+        names = [name.replace("_", " ") for name in ignored]
+        listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        have, are = ("has", "is") if len(ignored) == 1 else ("have", "are")
+        remark = f"{listed.capitalize()} {have} {why}, and {are} put away."
+        said += f"<p class='remark' data-ignored='{' '.join(ignored)}'>{web.text(remark)}</p>"
+    return said
 
 
-def about_result(scene: Scene, summary: str) -> str:
+def about_result(scene: Scene, headline: str) -> str:
     """The main numbers, how long they took, and the notes."""
     notes = web.bullets(scene.curve.notes)
     return (
-        f"<div class='summary' aria-live='polite'><p><strong>{scene.curve.total:.6g}</strong> "
-        f"{web.text(summary)}</p><p class='remark'>{web.text(scene.network.name or '')}, "
+        f"<div class='summary' aria-live='polite'><p class='headline'>{headline}</p>"
+        f"<p class='remark'>{web.text(summary(scene))}<br>{web.text(scene.network.name or '')}, "
         f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
     )
+
+
+def told(text: str) -> str:
+    """A story as HTML."""
+    return f"<div class='tale' aria-live='polite'>{web.paragraphs(text)}</div>"
 
 
 def about_lines(lines: str, link: str | None) -> str:

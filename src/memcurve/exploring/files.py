@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from memcurve import plot
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
-from memcurve.exploring.scene import OWN_MASK, PageSettings
+from memcurve.exploring.scene import OWN_MASK, WORM, PageSettings
 from memcurve.io import NetworkFileError, load_masked
 from memcurve.io.arrays import ending_of, readable
 from memcurve.io.networks import FORMATS
@@ -104,14 +104,16 @@ def python_lines(
     for shown in shown_methods().values():
         options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
         ways.append(f'    ("{shown.method.name}", {options!r}),')
-    network, imports = _network_lines(settings, file), ""
+    network, parts = _network_lines(settings, file), list[str]()
     if moved is not None:
-        imports = "from memcurve.exploring import move_eigenvalue\n"
+        parts.append("move_eigenvalue")
         network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
+    if file is None and settings.ensemble == WORM:
+        parts.append(WORM)
     asked = f"\nasked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
     return _SCRIPT.format(
         version=__version__,
-        imports=imports,
+        imports=f"from memcurve.exploring import {', '.join(parts)}\n" if parts else "",
         network="\n".join(network),
         asked=asked if given else "",
         curves="curve, asked" if given else "curve",
@@ -150,6 +152,8 @@ memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
 def _network_lines(settings: PageSettings, file: str | None) -> list[str]:
     if file is None:
         options = "".join(f", {name}={value!r}" for name, value in settings.options().items())
+        if settings.ensemble == WORM:
+            return [f"network = {WORM}({options.removeprefix(', ')})"]
         return [f"network = memcurve.ensembles.{settings.ensemble}({settings.size}{options})"]
     if settings.mask == OWN_MASK:
         return [f"network = memcurve.load_network({file!r})"]

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from memcurve.auditing.estimates import SLOWEST
+import numpy as np
+
+from memcurve.auditing.estimates import PROTOCOLS, SLOWEST, Protocol
 from memcurve.auditing.usable import UsableMemory, usable_memory
 from memcurve.comparison import Row, compare
 from memcurve.curve import MemoryCurve
@@ -25,6 +27,7 @@ from memcurve.errors import rank_among_notes
 from memcurve.memory import memory_curve
 from memcurve.methods import METHODS, Method
 from memcurve.network import LinearNetwork
+from memcurve.solve.solvers import one_thread
 from memcurve.sweeping.executors import ProcessPool
 
 #: Seconds to wait before something is ordered: a slider that moves on makes it pointless.
@@ -77,6 +80,17 @@ def estimate(name: str, network: LinearNetwork, lags: int, seed: int) -> Row:
     if "samples" in shown.method.options and network.spectral_radius > SLOWEST:
         raise ValueError("a simulation of this network forgets its start only after ages")
     return compare(network, [(shown.method.name, shown.options)], lags=lags, seed=seed).rows[1]
+
+
+def simulated(
+    library: str, network: LinearNetwork, seed: int
+) -> tuple[Protocol, float, float, float]:
+    """A library's protocol, the total it reports, its noise floor, and what is usable under it."""
+    protocol = PROTOCOLS[library](network.read_states)
+    with one_thread():
+        total = float(protocol.measure(network, np.random.default_rng(seed)).sum())
+    floor = protocol.noise_floor
+    return protocol, total, floor, asked_curve(network, 1, {"noise": floor}).total
 
 
 def usable(network: LinearNetwork, arguments: dict[str, Any]) -> tuple[UsableMemory, float]:
@@ -142,13 +156,14 @@ class Worker:
         gc.collect()
 
     def results(
-        self, jobs: Mapping[str, Job], wanted: Callable[[], bool]
+        self, jobs: Mapping[str, Job], wanted: Callable[[], bool], pause: float = DEBOUNCE
     ) -> Iterator[tuple[str, Any]]:
         """Order all jobs, and yield each one's name and result, or error, as it arrives.
 
-        Ends early once it is no longer ``wanted``, or the worker is closed.
+        Ends early once it is no longer ``wanted``, or the worker is closed. It waits ``pause``
+        seconds before it orders anything.
         """
-        time.sleep(DEBOUNCE)
+        time.sleep(pause)
         arrived: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         listening = True
 

@@ -17,6 +17,7 @@ from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import ENSEMBLES, make
 from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
+from memcurve.exploring.worm import connectome, worm_brain
 from memcurve.inputs import ARMA
 from memcurve.masks import MASKS, is_random
 from memcurve.memory import memory_curve
@@ -27,6 +28,9 @@ Floats = NDArray[np.float64]
 
 #: The mask that an ensemble brings along, or that stands in a file.
 OWN_MASK = "its own"
+#: The wiring that is no ensemble, where its package is installed, and all that can be chosen.
+WORM = "worm_brain"
+WIRINGS = (*ENSEMBLES, *([WORM] if connectome() else []))
 #: Nodes of the largest network that is drawn live: about half a second.
 MOST_NODES = 400
 #: Standard deviations of the noise that can be chosen.
@@ -72,7 +76,10 @@ class PageSettings:
         takes = set(_OPTIONS[self.ensemble])
         if self.mask != OWN_MASK and is_random(self.mask):
             takes |= {"seed"}
-        stand_for = {"spectral_radius": _RADII, "density": ("density",), "seed": ("seed",)}
+        stand_for = {
+            "size": ("size",), "spectral_radius": _RADII, "density": ("density",),
+            "seed": ("seed",),
+        }  # fmt: skip
         return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
 
     def network(self) -> LinearNetwork:
@@ -83,6 +90,8 @@ class PageSettings:
                 f"never forgets, its states grow without end, and there is no stationary law. "
                 f"Move ρ below 1."
             )
+        if self.ensemble == WORM:
+            return worm_brain(**self.options())
         return make(self.ensemble, self.size, **self.options())
 
     @property
@@ -133,11 +142,12 @@ _OPTIONS = {
     for name, ensemble in ENSEMBLES.items()
 }
 _OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
+_OPTIONS[WORM] = {"spectral_radius", "seed"}  # and so is this one's
 
 #: Parameters of an address that are marimo's.
 _OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "ensemble": (f"must be one of {', '.join(ENSEMBLES)}", ENSEMBLES.__contains__),
+    "ensemble": (f"must be one of {', '.join(WIRINGS)}", WIRINGS.__contains__),
     "size": (
         f"must be a whole number from 1 to {MOST_NODES}, what this page computes while you watch; "
         f"for more use `memcurve curve` or memcurve.memory_curve",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anywidget
 import marimo as mo
@@ -18,9 +18,18 @@ from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures, jobs
 from memcurve.exploring.files import json_of, picture_of, table_of
 from memcurve.exploring.scene import PageSettings, Scene
-from memcurve.report import Section
+from memcurve.exploring.stories import Story
+from memcurve.report import Section, Series
 
 _HERE = Path(__file__).parent
+
+
+class Rested(NamedTuple):
+    """What is shown while nothing is dragged."""
+
+    draft: PageSettings
+    moved: tuple[complex, complex] | None
+    scene: Scene
 
 
 class Disc(anywidget.AnyWidget):  # type: ignore[misc]
@@ -28,7 +37,7 @@ class Disc(anywidget.AnyWidget):  # type: ignore[misc]
 
     ``eigenvalues`` are those in the upper half-plane, the largest first, as pairs (re, im), with
     their conjugates drawn below; ``silent`` are those that do not count. ``moved`` is
-    ``[index, re, im]``, or empty while all are where they belong.
+    ``[index, re, im]``, or empty while all are where they belong; ``held`` while it is dragged.
     """
 
     _esm = _HERE / "disc.js"
@@ -38,6 +47,7 @@ class Disc(anywidget.AnyWidget):  # type: ignore[misc]
     silent = traitlets.List().tag(sync=True)
     movable = traitlets.Bool(True).tag(sync=True)
     moved = traitlets.List().tag(sync=True)
+    held = traitlets.Bool(False).tag(sync=True)
 
 
 def disc_of(found: Eigenvalues, *, movable: bool) -> Disc:
@@ -62,36 +72,52 @@ def _pairs(values: NDArray[np.complex128]) -> list[list[float]]:
     return [[float(value.real), float(value.imag)] for value in values]
 
 
+def headline(page: str | None, scene: Scene, settings: PageSettings) -> None:
+    """Show the main numbers, and what of them can be used as soon as it is there."""
+
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        return mo.Html(figures.about_result(scene, figures.headline(scene, settings, found)))
+
+    arriving(page, figures.headline_jobs(scene, settings), draw, pause=0)
+
+
+def tale(page: str | None, scene: Scene, story: Story) -> None:
+    """Tell a story, once all that it needs is there."""
+    orders = story.orders(scene)
+
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        failed = [str(outcome) for outcome in found.values() if isinstance(outcome, Exception)]
+        text = "…" if busy else " ".join(failed) or story.tell(scene, found)
+        return mo.Html(figures.told(text))
+
+    arriving(page, orders, draw)
+
+
 def memory(
-    page: str | None, scene: Scene, settings: PageSettings
-) -> Callable[[], dict[str, MemoryCurve]]:
+    page: str | None, scene: Scene, settings: PageSettings, end: int, before: Scene | None
+) -> None:
     """Show the exact curve at once, and the one under input and noise when it is there.
 
-    Returns what gives all curves by name, and waits for those that are not there yet.
+    Lags up to ``end`` are drawn, over the curve ``before`` a move.
     """
-    curves, name = {"exact": scene.curve}, figures.asked_name(settings)
-    given = (scene.network, scene.end + 1, settings.arguments())
+    name = figures.asked_name(settings)
+    given = (scene.network, end + 1, settings.arguments())
+    ghost = None if before is None else figures.drawn(before, "before", end)
 
-    def draw(found: Mapping[str, Any]) -> Section:
-        asked = found.get(name)
-        if isinstance(asked, MemoryCurve):
-            curves[name] = asked
-        return figures.memory_section(scene, settings, asked)
-
-    def complete() -> dict[str, MemoryCurve]:
-        if name and name not in curves:
-            curves[name] = jobs.asked_curve(*given)
-        return curves
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        section = figures.memory_section(
+            scene, settings, found.get(name), end=end, moved=before is not None
+        )
+        return laid_out(section, busy, ghost)
 
     arriving(page, {name: (jobs.asked_curve, given)} if name else {}, draw)
-    return complete
 
 
 def theorem(scene: Scene, lag: Any) -> None:
     """Show the impulse response and the curve it makes, at the lag of a slider."""
     at = round(lag.value)
     section = figures.theorem_section(scene, at)
-    parts: list[Any] = [mo.Html(figures.heading(section))]
+    parts: list[Any] = [mo.Html(figures.heading(section.title) + figures.says(section.text))]
     if scene.response is not None and section.chart is not None:
         response = figures.VegaChart(figures.stems(scene.response, at))
         both = [response, figures.pictured(section.chart, titled=True)]
@@ -105,21 +131,31 @@ def page_now() -> str | None:
     return next(iter(request.query_params.get("session_id", [])), None) if request else None
 
 
+def laid_out(section: Section, busy: bool, ghost: Series | None = None) -> Any:
+    """Heading, chart, sentence, table: what is said changes, and must not move the chart."""
+    parts: list[Any] = [mo.Html(figures.heading(section.title, busy=busy))]
+    if section.chart is not None:
+        parts.append(figures.pictured(section.chart, ghost=ghost))
+    parts.append(mo.Html(figures.says(section.text)))
+    if section.table is not None:
+        parts.append(mo.Html(figures.tabled(section.table)))
+    return mo.vstack(parts)
+
+
 def arriving(
-    page: str | None, ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]
+    page: str | None,
+    ordered: Mapping[str, jobs.Job],
+    draw: Callable[[Mapping[str, Any], bool], Any],
+    pause: float = jobs.DEBOUNCE,
 ) -> None:
-    """Make ``draw`` of what is there the output of the cell, now and whenever more arrives."""
+    """Make ``draw`` of what is there the output of the cell, now and whenever more arrives.
+
+    It is told what has arrived and whether more will; jobs are ordered after a ``pause``.
+    """
     found: dict[str, Any] = {}
 
-    def laid_out() -> Any:
-        """Heading, sentence, chart, table."""
-        section, busy = draw(found), len(found) < len(ordered)
-        parts: list[Any] = [mo.Html(figures.heading(section, busy=busy))]
-        if section.chart is not None:
-            parts.append(figures.pictured(section.chart))
-        if section.table is not None:
-            parts.append(mo.Html(figures.tabled(section.table)))
-        return mo.vstack(parts)
+    def drawn() -> Any:
+        return draw(found, len(found) < len(ordered))
 
     def wait() -> None:
         thread = mo.current_thread()
@@ -129,9 +165,9 @@ def arriving(
 
         while len(found) < len(ordered) and jobs.PAGES.may_return(page):
             left = {name: job for name, job in ordered.items() if name not in found}
-            for name, outcome in jobs.WORKER.results(left, wanted):
+            for name, outcome in jobs.WORKER.results(left, wanted, pause):
                 found[name] = outcome
-                more = laid_out()
+                more = drawn()
                 if thread.should_exit:  # the settings have changed: this is no longer theirs
                     return
                 mo.output.replace(more)
@@ -139,18 +175,33 @@ def arriving(
                 return
             time.sleep(jobs.POLL)  # the page is closed
 
-    mo.output.replace(laid_out())
+    mo.output.replace(drawn())
     if ordered:
         mo.Thread(target=wait).start()
 
 
-def home(complete: Callable[[], dict[str, MemoryCurve]], lines: str, link: str | None) -> Any:
+def section(
+    page: str | None, ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]
+) -> None:
+    """Show a section that changes as results arrive."""
+    arriving(page, ordered, lambda found, busy: laid_out(draw(found), busy))
+
+
+def home(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> Any:
     """Buttons to download picture, data and Python lines, the lines to read, and a link."""
+
+    def curves() -> dict[str, MemoryCurve]:
+        both = {"exact": scene.curve}
+        if not settings.is_plain:
+            given = (scene.network, scene.end + 1, settings.arguments())
+            both[figures.asked_name(settings)] = jobs.asked_curve(*given)
+        return both
+
     offers: dict[str, tuple[str, Any]] = {
-        "Picture (PNG)": ("memory.png", lambda: picture_of(complete(), ".png")),
-        "Picture (SVG)": ("memory.svg", lambda: picture_of(complete(), ".svg")),
-        "Data (CSV)": ("memory.csv", lambda: table_of(complete())),
-        "Data (JSON)": ("memory.json", lambda: json_of(complete())),
+        "Picture (PNG)": ("memory.png", lambda: picture_of(curves(), ".png")),
+        "Picture (SVG)": ("memory.svg", lambda: picture_of(curves(), ".svg")),
+        "Data (CSV)": ("memory.csv", lambda: table_of(curves())),
+        "Data (JSON)": ("memory.json", lambda: json_of(curves())),
         "Python": ("memory.py", lines.encode()),
     }
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]

@@ -395,23 +395,8 @@ def _labels(places: Mapping[bytes, int]) -> tuple[tuple[str, ...], NDArray[np.in
 
 def read_graph(file: Path, weight: str | None = None) -> Graph:
     """Read a GraphML or GML file; nodes go by their attribute label or name, if all have one."""
-    networkx = optional("networkx", f"{file}: reading it", "adapters")
-    plain = file.suffix.lower() != ".gz"
-    size = file.stat().st_size if plain else _unpacked(file)
-    require_room(_GRAPH_BYTE * size, f"{file} is too large: it", "Write it as a list of edges.")
-    with reading(file), open_bytes(file) as stream:
-        if ending_of(file).startswith(".graphml"):
-            graph = networkx.read_graphml(stream)
-        else:
-            graph = networkx.read_gml(stream, label="id")
-    if not len(graph):
-        raise NetworkFileError(f"{file}: has no nodes; write it again.")
-    for attribute in ("label", "name"):
-        given = [str(data.get(attribute, "")) for _, data in graph.nodes(data=True)]
-        if "" not in given and len({*given}) == len(given):
-            break
-    else:
-        given, attribute = node_names(graph.nodes), "id"
+    graph = _opened_graph(file)
+    given, attribute = _graph_names(graph)
     weight = weight or "weight"
     try:
         A = graph_matrix(graph, weight)
@@ -426,6 +411,39 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
     said = f"read as {graph.number_of_edges():,} edges{both} between {len(given):,} nodes, named by"
     note = Note("network", f"{said} their {attribute}{ones}: {_ORDER}")
     return Graph(file, A, tuple(given), (note,))
+
+
+def read_node_attributes(file: Path) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """The nodes of a GraphML or GML file, and what is known of them, as text."""
+    graph = _opened_graph(file)
+    every = [data for _, data in graph.nodes(data=True)]
+    attributes = dict.fromkeys(attribute for data in every for attribute in data)
+    columns = {name: tuple(str(data.get(name, "")) for data in every) for name in attributes}
+    return tuple(_graph_names(graph)[0]), columns
+
+
+def _opened_graph(file: Path) -> Any:
+    networkx = optional("networkx", f"{file}: reading it", "adapters")
+    plain = file.suffix.lower() != ".gz"
+    size = file.stat().st_size if plain else _unpacked(file)
+    require_room(_GRAPH_BYTE * size, f"{file} is too large: it", "Write it as a list of edges.")
+    with reading(file), open_bytes(file) as stream:
+        if ending_of(file).startswith(".graphml"):
+            graph = networkx.read_graphml(stream)
+        else:
+            graph = networkx.read_gml(stream, label="id")
+    if not len(graph):
+        raise NetworkFileError(f"{file}: has no nodes; write it again.")
+    return graph
+
+
+def _graph_names(graph: Any) -> tuple[list[str], str]:
+    """What the nodes of a graph are called, and which attribute tells."""
+    for attribute in ("label", "name"):
+        given = [str(data.get(attribute, "")) for _, data in graph.nodes(data=True)]
+        if "" not in given and len({*given}) == len(given):
+            return given, attribute
+    return node_names(graph.nodes), "id"
 
 
 def _unpacked(file: Path) -> int:

@@ -48,6 +48,7 @@ from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
 from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.network.nonlinear import leaky_pair
+from memcurve.network.ranks import RankRows, Ranks
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.notes import Note, notes_of
 from memcurve.result import replacing
@@ -92,6 +93,7 @@ def load_network(
     edges: bool | None = None,
     spectral_radius: float | None = None,
     name: str | None = None,
+    communicator: Any = None,
 ) -> LinearNetwork:
     """Read a network from a file of its matrices, a list of its edges, or a graph.
 
@@ -125,6 +127,10 @@ def load_network(
         Scale A to this largest modulus of an eigenvalue.
     name : str, optional
         A label (default: the file's name without its ending).
+    communicator : mpi4py.MPI.Comm, optional
+        Share the rows of A out over the ranks of an MPI job, all of which call this: A is a
+        :class:`memcurve.RankRows`. Of a sparse A in an ``.npz`` file that is stored by rows, and
+        not to be scaled, every rank reads its own rows only.
 
     Returns
     -------
@@ -156,7 +162,31 @@ def load_network(
         MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch,
         graphs ``memcurve[adapters]``.
     """
-    file, contents = _opened(path, matrix, edges)
+    read = partial(_read, path, matrix, mask, edges, spectral_radius, name)
+    return read() if communicator is None else _shared_out(read, communicator, spectral_radius)
+
+
+def _shared_out(
+    read: Callable[[Ranks | None], LinearNetwork], communicator: Any, radius: float | None
+) -> LinearNetwork:
+    """A network with its rows over ranks, read by rows, or else whole; on all ranks or none."""
+    ranks = communicator if isinstance(communicator, Ranks) else Ranks(communicator)
+    with ranks.together():
+        network = read(ranks if radius is None else None)
+        return network if isinstance(network.A, RankRows) else ranks.split(network)
+
+
+def _read(
+    path: str | os.PathLike[str],
+    matrix: str | None,
+    mask: Any,
+    edges: bool | None,
+    spectral_radius: float | None,
+    name: str | None,
+    ranks: Ranks | None = None,
+) -> LinearNetwork:
+    """A network from a file, of which each of the ``ranks`` may read some rows only."""
+    file, contents = _opened(path, matrix, edges, ranks)
     if by_nodes := _names_nodes(mask, contents):
         parts = _parts(file, contents, matrix, None, _NO_MASK)
         parts["C"], left_out = _driven(mask, parts)
@@ -215,6 +245,7 @@ def load_masked(
     matrix: str | None = None,
     edges: bool | None = None,
     spectral_radius: float | None = None,
+    communicator: Any = None,
 ) -> LinearNetwork:
     """Read a network whose mask is one of :data:`memcurve.masks.MASKS`, or stands in a file.
 
@@ -223,9 +254,29 @@ def load_masked(
     """
     if mask not in MASKS:
         return load_network(
-            path, matrix=matrix, mask=mask, edges=edges, spectral_radius=spectral_radius
+            path,
+            matrix=matrix,
+            mask=mask,
+            edges=edges,
+            spectral_radius=spectral_radius,
+            communicator=communicator,
         )
-    file, contents = _opened(path, matrix, edges)
+
+    def masked(ranks: Ranks | None = None) -> LinearNetwork:
+        network = _unmasked(path, matrix, edges, ranks)
+        network = network.replace(C=make(mask, network.size, seed=seed))
+        return _scaled(network, spectral_radius, Path(path))
+
+    if communicator is None:
+        return masked()
+    return _shared_out(masked, communicator, spectral_radius)
+
+
+def _unmasked(
+    path: str | os.PathLike[str], matrix: str | None, edges: bool | None, ranks: Ranks | None
+) -> LinearNetwork:
+    """The network of a file, whose own mask is left out."""
+    file, contents = _opened(path, matrix, edges, ranks)
 
     def drawn(given: Any, extras: bool) -> LinearNetwork:
         parts = _parts(file, contents, matrix, None, given, extras=extras)
@@ -234,11 +285,9 @@ def load_masked(
             return LinearNetwork(**parts | {"C": C}, name=_stem(file))
 
     try:
-        network = drawn(None, extras=True)
+        return drawn(None, extras=True)
     except NetworkFileError:  # there is no mask in it, or all of it is wrong
-        network = drawn(_NO_MASK, extras=False)
-    network = network.replace(C=make(mask, network.size, seed=seed))
-    return _scaled(network, spectral_radius, file)
+        return drawn(_NO_MASK, extras=False)
 
 
 def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
@@ -392,11 +441,18 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
 
 
 def _opened(
-    path: str | os.PathLike[str], matrix: str | None, edges: bool | None
+    path: str | os.PathLike[str],
+    matrix: str | None,
+    edges: bool | None,
+    ranks: Ranks | None = None,
 ) -> tuple[Path, Opened | Graph]:
-    """Open a file; ``matrix`` names the weights of edges, ``edges`` says that there are some."""
+    """Open a file; ``matrix`` names the weights of edges, ``edges`` says that there are some.
+
+    Each of the ``ranks`` will read some rows of A only, where the format allows for it.
+    """
     ending, formats = ending_of(path), dict(FORMATS)
     text = partial(open_text, edges=edges, weight=matrix)
+    formats[".npz"] = partial(open_npz, ranks=ranks)
     formats |= dict.fromkeys(TEXT, text)
     formats |= dict.fromkeys(GRAPHS, partial(read_graph, weight=matrix))
     if edges and ending not in formats:

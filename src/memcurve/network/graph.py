@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 
 Indices = NDArray[np.intp]
@@ -96,6 +97,10 @@ def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
     sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
     if len(sources) == 0 or isinstance(A, Operator):
         return None
+    if isinstance(A, DeviceMatrix):
+        if A.edges_from(int(sources[0])) > 1:  # nearly always: it need not come to the host
+            return None
+        A = A.host
     if isinstance(A, np.ndarray):
         if np.count_nonzero(A[:, sources[0]]) > 1:  # nearly always: no need to look at all of A
             return None

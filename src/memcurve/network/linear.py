@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import exact_array, require_finite
 from memcurve.display import table
+from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import Operator
 from memcurve.notes import Note, notes_of
@@ -43,7 +44,7 @@ class Connected:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether A is stored as a scipy sparse array."""
+        """Whether A is stored as a sparse array, of scipy or on a device."""
         return not isinstance(self.A, np.ndarray | Operator)
 
     def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
@@ -82,7 +83,7 @@ class Connected:
             ("inputs", f"{self.inputs:,}"),
         ]
         if isinstance(self.A, Operator):
-            return [*rows, ("storage", f"products only, {self.A.dtype}")]
+            return [*rows, ("storage", f"{self.A.kind}, {self.A.dtype}")]
         filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
         return [
             *rows,
@@ -97,11 +98,13 @@ class LinearNetwork(Connected):
 
     Parameters
     ----------
-    A : (N, N) array, scipy sparse array or scipy.sparse.linalg.LinearOperator
+    A : (N, N) array, sparse array or scipy.sparse.linalg.LinearOperator, or a function
         Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. The entries
-        are kept as stored: single precision, integers and booleans convert exactly to float64. Of
-        an operator, ``LinearOperator((N, N), matvec=function)``, only products are taken: usable
-        memory and :func:`memcurve.reduced` can be asked.
+        are kept as stored: single precision, integers and booleans convert exactly to float64.
+        Sparse arrays are scipy's, or those of torch, cupy and jax, which stay on their device for
+        usable memory and the rank. Of an operator, ``LinearOperator((N, N), matvec=function)``, or
+        a function x ↦ Ax of vectors like ``C``, only products are taken: usable memory and
+        :func:`memcurve.reduced` can be asked.
     C : (N,) or (N, d) array
         Input mask, one column an input.
     readout : sequence of int or boolean mask, optional
@@ -151,8 +154,12 @@ class LinearNetwork(Connected):
         labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
+        if callable(A) and not isinstance(A, type) and not hasattr(A, "shape"):
+            A = Operator.of_function(A, C)
         matrix = validated_matrix(A)
         size = matrix.shape[0]
+        if isinstance(matrix, DeviceMatrix | Operator):
+            C = mask_on_host(C, matrix.place)
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be a string, got {name!r}.")
         names = None if labels is None else _validated_labels(labels, size)
@@ -222,14 +229,15 @@ class LinearNetwork(Connected):
         C = np.concatenate([C.real, C.imag])
         if isinstance(self.A, Operator):
             return self.A.real_pair(), C
-        blocks = [[self.A.real, -self.A.imag], [self.A.imag, self.A.real]]
+        A: Any = on_host(self.A)
+        blocks = [[A.real, -A.imag], [A.imag, A.real]]
         if not self.is_sparse:
             return np.block(blocks), C
         from scipy.sparse import block_array
 
         A = block_array(blocks, format="csr")
         A.eliminate_zeros()
-        return A, C
+        return self.A.like(A) if isinstance(self.A, DeviceMatrix) else A, C
 
     def simulate(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
         """Drive the network from rest and return the states that can be read.
@@ -287,7 +295,9 @@ class LinearNetwork(Connected):
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
-        parts += ["products only"] * isinstance(self.A, Operator)
+        parts += [self.A.kind] if isinstance(self.A, Operator) else []
+        if isinstance(self.A, DeviceMatrix):
+            parts.append(str(self.A.place))
         if self.readout is not None:
             parts.append(f"readout={len(self.readout)} nodes")
         return f"LinearNetwork({', '.join(parts)})"
@@ -295,19 +305,36 @@ class LinearNetwork(Connected):
 
 def validated_matrix(A: Any, argument: str = "A") -> Any:
     """A new float64 or complex128 array, dense or csr, square and finite; or products with one."""
-    from scipy import sparse
     from scipy.sparse.linalg import LinearOperator
 
     if isinstance(A, LinearOperator | Operator):
         matrix: Any = A if isinstance(A, Operator) else Operator(A)
-    elif sparse.issparse(A):
+    elif is_elsewhere(A):
+        matrix = DeviceMatrix.of(A, argument)
+    else:
+        matrix = validated_entries(A, argument)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
+            f"{argument}[i, j] is the weight from node j to node i."
+        )
+    if matrix.shape[0] == 0:
+        raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")
+    return matrix
+
+
+def validated_entries(A: Any, argument: str) -> Any:
+    """A new float64 or complex128 array, dense or csr, finite and of any shape."""
+    from scipy import sparse
+
+    if sparse.issparse(A):
         given: Any = A
         try:
             given.tocsr().check_format(full_check=True)  # scipy would follow bad indices anywhere
         except ValueError as error:
             text = f"`{argument}` is a damaged sparse array: {error}; build it anew."
             raise ValueError(text) from None
-        matrix = sparse.csr_array(given)
+        matrix: Any = sparse.csr_array(given)
         entries = exact_array(matrix.data, argument)
         # copies: sorting in place below must not reach the caller's arrays
         places = (matrix.indices.copy(), matrix.indptr.copy())
@@ -317,16 +344,8 @@ def validated_matrix(A: Any, argument: str = "A") -> Any:
         matrix.eliminate_zeros()
         for part in (matrix.data, matrix.indices, matrix.indptr):
             part.flags.writeable = False
-    else:
-        matrix = exact_array(A, argument)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
-            f"{argument}[i, j] is the weight from node j to node i."
-        )
-    if matrix.shape[0] == 0:
-        raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")
-    return matrix
+        return matrix
+    return exact_array(A, argument)
 
 
 def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") -> NDArray[Any]:

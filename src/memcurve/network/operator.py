@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from memcurve.backend import Backend
+from memcurve.network.places import HOST, Device, Host, Tall
 
 Floats = NDArray[np.float64]
 
@@ -13,92 +17,131 @@ Floats = NDArray[np.float64]
 #: precision. What rounding there is counts in the errors.
 LINEAR = 3e-6
 _SEED = 20230501
-
-
-def needs_matrix(what: str) -> TypeError:
-    """The error where entries of A are needed and only products are there."""
-    return TypeError(
-        f"`A` must be an array or a scipy sparse array for {what}, got products with it only. What "
-        f"can be asked of these: memory_curve(network, noise=…), noise_profile and "
-        f"memcurve.reduced, for errors of reading. Or make the matrix, if it fits: "
-        f"network.replace(A=network.A @ numpy.eye(network.size))."
-    )
+ASKED_OF_PRODUCTS = (
+    "What can be asked of these: memory_curve(network, noise=…), noise_profile and "
+    "memcurve.reduced, for errors of reading."
+)
 
 
 class Operator:
     """Products with a square matrix, of any kind that scipy makes a ``LinearOperator`` of.
 
-    The products of its first use are looked at: they must be linear, and finite as all others.
-    Whatever asks for entries gets an error that says what can be asked instead.
+    Or a function of vectors that live at a ``place``, with its size. The products of its first use
+    are looked at: they must be linear, and finite as all others. Whatever asks for entries gets an
+    error that says what can be asked instead.
     """
 
     ndim = 2
+    place: Host
+    #: What is there of A, in a word; and whether that is entries.
+    kind, has_entries = "products only", False
 
     def __init__(self, products: Any) -> None:
-        self.products = products
+        self.products, self.place = products, HOST
         self.shape: tuple[int, int] = tuple(products.shape)
         is_complex = products.dtype is not None and np.dtype(products.dtype).kind == "c"
         self.dtype = np.dtype(np.complex128 if is_complex else np.float64)
         self._checked = False
 
-    def __matmul__(self, x: Any) -> NDArray[Any]:
+    @classmethod
+    def of_function(cls, function: Callable[[Any], Any], mask: Any) -> Operator:
+        """Products by a function of vectors like the mask, of its size, library and device."""
+        shape = tuple(getattr(mask, "shape", ())) or np.shape(mask)
+        if len(shape) not in (1, 2) or shape[0] == 0:
+            raise ValueError(
+                f"`C` must have shape (N,) or (N, d), which tells the size of a function `A`, got "
+                f"{shape}."
+            )
+        backend = Backend.of(mask, "C")
+        place = HOST if backend.xp is np else Device(backend)
+        return _Function(function, int(shape[0]), place)
+
+    def __matmul__(self, x: Any) -> Any:
         if not self._checked:
             self._check()
+        if not isinstance(x, np.ndarray):
+            return self._times(x)
         if np.iscomplexobj(x) and self.dtype.kind != "c":  # it is the mask that is complex
-            return np.asarray(self._times(x.real) + 1j * self._times(x.imag))
-        return self._times(np.asarray(x))
+            return np.asarray(self @ x.real + 1j * (self @ x.imag))
+        return self.place.host(self._times(self.place.put(x)))
 
     def scaled(self, scale: Floats) -> Operator:
         """D⁻¹AD for the diagonal D."""
         if np.ptp(scale) == 0:
             return self
-        return _Derived(self.shape, lambda x: ((self @ (x.T * scale).T).T / scale).T)
+        d = self.place.put(scale)
 
-    def rounding(self, X: Floats) -> Floats:
+        def times(x: Tall) -> Tall:
+            units = d if x.ndim == 1 else d[:, None]
+            return (self @ (x * units)) / units
+
+        return _Derived(self.shape, times, self.place)
+
+    def rounding(self, X: Tall) -> Floats:
         """Lengths of the rounding errors in AX, column by column, by another way to each product.
 
         A(x + w) − Aw, with w random, but large where x is.
         """
-        W = X * np.random.default_rng(_SEED).standard_normal(X.shape)
-        difference = self @ (X + W) - self @ W - self @ X
-        return np.asarray(np.sqrt((difference**2).sum(axis=0)))
+        W = X * self.place.put(np.random.default_rng(_SEED).standard_normal(tuple(X.shape)))
+        return self.place.lengths(self @ (X + W) - self @ W - self @ X)
+
+    def needs_matrix(self, what: str) -> TypeError:
+        """The error where entries of A are needed."""
+        return TypeError(
+            f"`A` must be an array or a scipy sparse array for {what}, got products with it only. "
+            f"{ASKED_OF_PRODUCTS} Or make the matrix, if it fits: "
+            f"network.replace(A=network.A @ numpy.eye(network.size))."
+        )
 
     def real_pair(self) -> Operator:
         """[[Re A, −Im A], [Im A, Re A]]: real and imaginary parts of states one below the other."""
-        size = self.shape[0]
+        size, xp = self.shape[0], self.place.xp
 
-        def times(x: NDArray[Any]) -> NDArray[Any]:
+        def times(x: Tall) -> Tall:
+            if self.dtype.kind != "c":
+                return xp.concat([self @ x[:size], self @ x[size:]], axis=0)
             y = self @ (x[:size] + 1j * x[size:])
             return np.concatenate([y.real, y.imag])
 
-        return _Derived((2 * size, 2 * size), times)
+        return _Derived((2 * size, 2 * size), times, self.place)
 
-    def _times(self, x: NDArray[Any]) -> NDArray[Any]:
+    def _product(self, x: Tall) -> Tall:
+        return np.asarray(self.products.matvec(x) if x.ndim == 1 else self.products.matmat(x))
+
+    def _times(self, x: Tall) -> Tall:
         try:
-            y = np.asarray(self.products.matvec(x) if x.ndim == 1 else self.products.matmat(x))
-        except ValueError as error:
+            y = self._product(x)
+        except (ValueError, RuntimeError, TypeError) as error:
             raise ValueError(
-                f"`A` must take vectors of length {len(x)} to such vectors, got: {error}."
+                f"`A` must take vectors of length {x.shape[0]} to such vectors, got: {error}."
             ) from error
-        if y.shape != x.shape or y.dtype.kind not in "biuf" + "c" * (self.dtype.kind == "c"):
-            raise ValueError(
-                f"`A` must take vectors to vectors of numbers like them, got {y.dtype} of shape "
-                f"{y.shape} for {x.dtype} of shape {x.shape}; a complex A has dtype=complex."
-            )
-        if not np.isfinite(y.sum()) and np.isfinite(x.sum()):
-            many = int(np.count_nonzero(~np.isfinite(y)))
+        self._require_alike(x, y)
+        total, given = self.place.host([y.sum(), x.sum()])
+        if not np.isfinite(total) and np.isfinite(given):
+            many = int(np.count_nonzero(~np.isfinite(self.place.host(y))))
+            largest = float(np.abs(self.place.host(x)).max())
             raise ValueError(
                 f"`A` must have finite products, got {many} numbers that are not, for a vector of "
-                f"size up to {float(np.abs(x).max()):.3g}; look at the function behind it."
+                f"size up to {largest:.3g}; look at the function behind it."
             )
         return y
+
+    def _require_alike(self, x: Tall, y: Tall) -> None:
+        kind = y.dtype.kind if isinstance(y, np.ndarray) else "f" if y.dtype == x.dtype else "?"
+        if tuple(y.shape) != tuple(x.shape) or kind not in "biuf" + "c" * (self.dtype.kind == "c"):
+            raise ValueError(
+                f"`A` must take vectors to vectors of numbers like them, got {y.dtype} of shape "
+                f"{tuple(y.shape)} for {x.dtype} of shape {tuple(x.shape)}; a complex A has "
+                f"dtype=complex."
+            )
 
     def _check(self) -> None:
         """Raise where products are not linear."""
         rng = np.random.default_rng(_SEED)
         size, (a, b) = self.shape[0], (0.7, -1.9)
         x, y = rng.standard_normal((2, size))
-        first, second, both = (self._times(v) for v in (x, y, a * x + b * y))
+        given = (x, y, a * x + b * y)
+        first, second, both = (self.place.host(self._times(self.place.put(v))) for v in given)
         parts = abs(a) * np.linalg.norm(first) + abs(b) * np.linalg.norm(second)
         defect = float(np.linalg.norm(both - (a * first + b * second)))
         if not defect <= LINEAR * parts:
@@ -110,26 +153,51 @@ class Operator:
         self._checked = True
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
     def __getitem__(self, _: Any) -> Any:
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
     def toarray(self, *_: Any) -> Any:
         """Entries there are none."""
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
     tocsr = tocoo = astype = toarray
 
     @property
     def nnz(self) -> int:
         """Nor are entries counted."""
-        raise needs_matrix("this question")
+        raise self.needs_matrix("this question")
 
 
 class _Derived(Operator):
     """Products made from those of an operator that is checked itself."""
 
-    def __init__(self, shape: tuple[int, int], times: Any) -> None:
-        self.shape, self.dtype, self._times = shape, np.dtype(np.float64), times  # type: ignore[method-assign]
+    def __init__(self, shape: tuple[int, int], times: Callable[[Tall], Tall], place: Host) -> None:
+        self.shape, self.dtype, self.place = shape, np.dtype(np.float64), place
+        self._times = times  # type: ignore[assignment, method-assign]
         self._checked = True
+
+
+class _Function(Operator):
+    """Products by a function of single vectors, where these live."""
+
+    def __init__(self, function: Callable[[Any], Any], size: int, place: Host) -> None:
+        self.function, self.shape, self.place = function, (size, size), place
+        self.dtype, self._checked = np.dtype(np.float64), False
+
+    def _product(self, x: Tall) -> Tall:
+        if x.ndim == 1:
+            return self._one(x)
+        return self.place.joined([self._one(x[:, j])[:, None] for j in range(x.shape[1])])
+
+    def _one(self, x: Tall) -> Tall:
+        y = np.asarray(self.function(x)) if self.place is HOST else self.function(x)
+        if self.place is not HOST and (
+            type(y) is not type(x) or Device(Backend.of(y, "A")) != self.place
+        ):
+            raise ValueError(
+                f"a result of type {type(y).__name__} that is not of {self.place}, where `C` is"
+            )
+        self._require_alike(x, y)
+        return y

@@ -70,7 +70,8 @@ class Chart:
     """Series over one pair of axes.
 
     ``marks`` are labelled places on the x axis, ``levels`` labelled heights. ``kind`` is
-    ``"lines"``, or ``"disc"`` for points in the complex plane around the unit circle.
+    ``"lines"``, or ``"disc"`` for points in the complex plane around the unit circle. ``x_range``
+    and ``y_range`` are the ends of the axes of lines, where these are not to follow the data.
     """
 
     title: str
@@ -82,6 +83,8 @@ class Chart:
     log_y: bool = False
     marks: tuple[tuple[str, float], ...] = ()
     levels: tuple[tuple[str, float], ...] = ()
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in ("lines", "disc"):

@@ -149,7 +149,7 @@ def _lines(chart: Chart, points: list[Points]) -> Spec:
     values = [line.x for line in points]
     marks, domain, places = _placed(chart.marks, values, chart.log_x, pad=bool(dotted))
     rows = label_rows([label for label, _ in marks], places)
-    x = {"field": "x"} | x_axis(chart, domain)
+    x = {"field": "x"} | x_axis(chart, chart.x_range or domain)
     tall = {kind: max(r, default=-1) + 1 for kind, r in rows.items()}
     y = {"field": "y"} | y_axis(chart, points, tall)
     encoding = {"x": x, "y": y, "color": _by_series(chart)}
@@ -277,10 +277,11 @@ def y_axis(chart: Chart, points: Iterable[Points], rows: dict[str, int]) -> Spec
     wide = 10 + _ROW * rows["wide"] + _LINE * (len(title) - 1)
     values = np.concatenate([np.zeros(0), *(line.y[np.isfinite(line.y)] for line in points)])
     near_zero = values.size > 0 and bool(0 <= values.min() <= 0.6 * values.max())
+    ends = {"nice": True} if chart.y_range is None else {"domain": list(chart.y_range)}
     return {
         "type": "quantitative",
         "title": title,
-        "scale": _scale(chart.log_y, zero=near_zero) | {"nice": True},
+        "scale": _scale(chart.log_y, zero=near_zero) | ends,
         "axis": {
             "labelExpr": _axis_label("y", chart.log_y), "tickCount": {"expr": "ceil(height / 55)"},
             "titleAngle": 0, "titleAlign": "left", "titleAnchor": "start",

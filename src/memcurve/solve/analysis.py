@@ -22,7 +22,7 @@ from memcurve.limits import fits, require_room_for_states
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.network.operator import Operator
-from memcurve.progress import Listener
+from memcurve.progress import Listener, silent
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import filter_of, kernel_of
@@ -71,6 +71,10 @@ class Analysis:
         #: Standard deviations of the states reached by white input, as good as rounding of the
         #: largest, where an answer had them at hand.
         self.known_deviations: Floats | None = None
+        #: Whether usable memory has to come from products with A alone.
+        self.products_only = isinstance(network.A, Operator)
+        #: Whom to tell how far long work is.
+        self.tell: Listener = silent
 
     @classmethod
     def of(cls, network: LinearNetwork) -> Analysis:
@@ -92,6 +96,24 @@ class Analysis:
         finally:
             if network.states > KEPT_UP_TO:
                 network.__dict__.pop("_analysis", None)
+
+    @contextlib.contextmanager
+    def telling(self, tell: Listener) -> Iterator[None]:
+        """Tell how far long work is."""
+        before, self.tell = self.tell, tell
+        try:
+            yield
+        finally:
+            self.tell = before
+
+    @contextlib.contextmanager
+    def without_dense_matrices(self) -> Iterator[None]:
+        """Take usable memory from products with A alone, where other ways would take too long."""
+        before, self.products_only = self.products_only, True
+        try:
+            yield
+        finally:
+            self.products_only = before
 
     # --- states
 
@@ -286,11 +308,11 @@ class Analysis:
 
     def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states that inputs reach, without noise."""
-        if not isinstance(self.reached.stored, np.ndarray):
+        if not isinstance(self.reached.multiplied, np.ndarray):
             try:
                 return np.sqrt(self.reached.variances(_impulses(processes)))
             except UncertainResultError:
-                if not fits(len(self.reached), "noise") or isinstance(self.network.A, Operator):
+                if self.products_only or not fits(len(self.reached), "noise"):
                     raise
         sizes = self.deviations(self.reached, processes)
         return np.ldexp(sizes, self.reached.exponents)

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.network.graph import in_units, separate_parts
-from memcurve.solve.modes import CLEAR, DISC, blur_of, left_modes, room_between, unit_norm
+from memcurve.solve.modes import (
+    CLEAR,
+    DISC,
+    blur_of,
+    room_between,
+    triangular_modes,
+    unit_norm,
+)
 from memcurve.solve.modular import sparse_if_few
 from memcurve.solve.sensitivity import EPS
 
@@ -28,6 +35,10 @@ TINY = float(np.finfo(float).tiny)
 MOST_DEFECTIVE = 5
 #: Pivots below this, relative to the norm, are taken for zero when zeros are split off.
 ZERO = 1e-11
+#: Impulse responses have peaked where none has risen for so many steps.
+SETTLED = 50
+#: Directions at an angle below this to a space are taken to lie in it.
+ANGLE = 1e-9
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
 
@@ -65,9 +76,11 @@ def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Clu
     ``nonzero`` is the exact number of those that are not zero, of which ``driven`` count.
 
     LAPACK scatters a multiple zero widely, so zeros are split off first: left eigenvectors of the
-    others lie in the range of Aᵀⁿ, those of zero are orthogonal to the range of Aⁿ. None where
+    others are orthogonal to the kernel of Aⁿ, those of zero span the kernel of Aᵀⁿ. None where
     numbers of very different size leave the range of float64.
     """
+    from scipy.linalg import qr
+
     A, unit = in_units(A)
     try:
         A, C = _unit_size(A, C)
@@ -76,16 +89,18 @@ def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Clu
         if not np.isfinite(norm) or not np.isfinite(C).all():
             return None
         found, zeros = [], len(A) - nonzero
-        ranges = [_range_of_powers(matrix, nonzero, norm) for matrix in (A, A.T)]
-        if zeros and ranges[0] is not None and ranges[1] is not None:
-            (U, W), (V, _) = ranges[0], ranges[1]
+        kernels = [_kernel_of_powers(matrix, zeros, norm) for matrix in (A, A.T)] if zeros else []
+        if zeros and kernels[0] is not None and kernels[1] is not None:
+            (K, rows, part), L = kernels[0], kernels[1][0]
+            V = qr(part)[0][:, part.shape[1] :] if part.shape[1] else np.eye(len(rows))
             error = DISC * len(A) ** 0.5
-            stairs = _small_staircase(W.T @ A @ W, W.T @ C, error, error * norm)
+            stairs = _small_staircase(L.T @ A @ L, L.T @ C, error, error * norm)
             found = [Cluster(np.zeros(zeros, complex), *stairs[:2], 0.0, stairs[2])]
             if nonzero:
-                pair = V.T @ A @ V, V.T @ C
-                found += _quickly(*pair) if driven == nonzero else []
-                found = found if len(found) > 1 else found + _judged(*pair, norm, V.T @ U)
+                # a right eigenvector Vg + Kh is orthogonal to L
+                overlap = np.asarray(-np.linalg.solve(L.T @ K, L[rows].T @ V), np.float64)
+                pair = V.T @ A[np.ix_(rows, rows)] @ V, V.T @ C[rows]
+                found += _judged(*pair, norm, overlap, driven == nonzero)
         else:
             found = _judged(A, C, norm, None)
     except (np.linalg.LinAlgError, ValueError):  # no Schur form of numbers so different in size
@@ -93,50 +108,91 @@ def judged_clusters(A: Floats, C: Floats, nonzero: int, driven: int) -> list[Clu
     return [c._replace(values=unit * c.values, uncertainty=unit * c.uncertainty) for c in found]
 
 
-def _range_of_powers(A: Floats, dimension: int, norm: float) -> tuple[Floats, Floats] | None:
-    """Orthonormal bases of the range of Aⁿ, of known dimension, and of its complement."""
-    from scipy.linalg import qr
-
-    # nodes that nothing drives, and then those that only these drive, need no arithmetic
-    driven, edges = np.arange(len(A)), A != 0
-    while not (alive := edges[np.ix_(driven, driven)].any(axis=1)).all():
-        driven = driven[alive]
-    U, B = np.eye(len(A))[:, driven], A[np.ix_(driven, driven)]
-    kernel = [np.delete(np.eye(len(A)), driven, axis=1)]
-    while len(B) > dimension:
-        Q, R, _ = qr(B, pivoting=True)
-        rank = int((np.abs(np.diag(R)) > ZERO * norm).sum())
-        if not dimension <= rank < len(B):
-            return None
-        kernel.append(U @ Q[:, rank:])
-        U, B = U @ Q[:, :rank], Q[:, :rank].T @ B @ Q[:, :rank]
-    return U, np.concatenate(kernel, axis=1)
+def _placed(X: Floats, rows: NDArray[np.intp], size: int) -> Floats:
+    whole = np.zeros((size, X.shape[1]))
+    whole[rows] = X
+    return whole
 
 
-def _quickly(A: Floats, C: Floats) -> list[Cluster]:
-    """All modes, where each stands apart and counts; none otherwise."""
-    look = left_modes(A, C, keep_basis=False)
-    room = room_between(look.values, np.maximum(look.disc, DISC * np.abs(look.values)))
-    if room <= 1 or np.any(look.excitation <= CLEAR * (look.blur + EPS)):
-        return []
-    columns = (look.values, look.excitation.tolist(), look.disc.tolist())
-    return [Cluster(np.array([v]), 1, e, d) for v, e, d in zip(*columns, strict=True)]
+def _kernel_of_powers(
+    A: Floats, dimension: int, norm: float
+) -> tuple[Floats, NDArray[np.intp], Floats] | None:
+    """Orthonormal basis of the kernel of Aⁿ, of known dimension: unit vectors, and some rows.
+
+    Also these rows, and the part of the basis that is not zero there.
+
+    Ax = y has solutions for those y of ker Aᵏ that are orthogonal to the left kernel of A, and then
+    these x and ker A make up ker Aᵏ⁺¹: one factor of A serves for all k.
+    """
+    from scipy.linalg import qr, solve_triangular
+
+    # nodes that drive nothing, and then those that only drive these, need no arithmetic
+    kept, edges = np.arange(len(A)), A != 0
+    while not (alive := edges[np.ix_(kept, kept)].any(axis=0)).all():
+        kept = kept[alive]
+    B, size = A[np.ix_(kept, kept)], len(kept)
+    Q, R, order = qr(B, pivoting=True)
+    rank = int((np.abs(np.diag(R)) > ZERO * norm).sum())
+    R, R12 = R[:rank, :rank], R[:rank, rank:]
+
+    def solved(Y: NDArray[Any]) -> Floats:
+        X = np.zeros((size, Y.shape[1]))
+        X[order[:rank]] = solve_triangular(R, Y)
+        return X
+
+    null = solved(-R12)
+    null[order[rank:]] = np.eye(size - rank)
+    left, K = Q[:, rank:], np.zeros((size, 0))
+    new: NDArray[Any] = null
+    # directions of the left kernel that elements of ker Aᵏ have, and these elements
+    seen, own = np.zeros((size - rank, 0)), np.zeros((size, 0))
+    while new.shape[1] and K.shape[1] < size:
+        for _ in range(2):
+            new = new - K @ (K.T @ new)
+            new = np.linalg.qr(new)[0]
+        K = np.hstack([K, new])
+        part = left.T @ new
+        share = seen.T @ part
+        part, new = part - seen @ share, new - own @ share
+        U, singular, Vh = np.linalg.svd(part, full_matrices=True)
+        met = int((singular > ANGLE).sum())
+        seen = np.hstack([seen, U[:, :met]])
+        own = np.hstack([own, new @ (Vh[:met].T / singular[:met])])
+        new = solved(Q[:, :rank].T @ (new @ Vh[met:].T))
+    image = B @ K
+    off = float(np.abs(image - K @ (K.T @ image)).max(initial=0.0))
+    if len(A) - size + K.shape[1] != dimension or off > ANGLE * norm:
+        return None
+    kernel = np.delete(np.eye(len(A)), kept, axis=1)
+    return np.hstack([kernel, _placed(K, kept, len(A))]), kept, K
 
 
-def _judged(A: Floats, C: Floats, norm: float, overlap: Floats | None) -> list[Cluster]:
+def _judged(
+    A: Floats, C: Floats, norm: float, overlap: Floats | None, all_count: bool = False
+) -> list[Cluster]:
     """Judge the modes of A, a matrix or its compression to a left invariant subspace.
 
-    ``overlap`` of the latter with the right one tells how much worse they are conditioned.
+    ``overlap`` of the latter tells how far right eigenvectors leave it, and how much worse they are
+    conditioned. Where it is known that ``all_count``, modes that stand apart need not be clear.
     """
     from scipy.linalg import rsf2csf, schur
 
     if norm == 0:
         return [Cluster(np.zeros(len(A), complex), 1, 1.0, 0.0)]
     # left invariant subspaces of A are right ones of Aᵀ
-    S, Z = rsf2csf(*schur(A.T))
-    values = np.diag(S).conj()
+    T, real_Z = schur(A.T)
+    quick = triangular_modes(T, real_Z.T @ C) if all_count else None
+    if quick is not None:
+        values, condition, excitation = quick
+        disc = np.minimum(DISC * norm * condition, norm)
+        blur = EPS * norm * blur_of(values, condition * excitation)
+        apart = room_between(values, np.maximum(disc, DISC * np.abs(values))) > 1
+        if apart and np.all(excitation > CLEAR * (blur + EPS)):
+            columns = (values, excitation.tolist(), disc.tolist())
+            return [Cluster(np.array([v]), 1, e, d) for v, e, d in zip(*columns, strict=True)]
+    S, Z = rsf2csf(T, real_Z)
+    values, most = np.diag(S).conj(), _largest_disc(norm, len(S))
     excitation, condition, disc = _triangular_modes(S, Z, C, norm, overlap)
-    most = _largest_disc(norm, len(S))
     radius, found, single, others = np.minimum(disc, most), [], [], 0.0
     for cluster in _clusters(values, radius):
         if len(cluster) == 1:
@@ -210,12 +266,15 @@ def _unit_size(A: Floats, C: Floats) -> tuple[Floats, Floats]:
     matrix = sparse_if_few(A)
     magnitude = abs(matrix)
     x, rounding = C, np.zeros(len(C))
-    peak = np.abs(x)
-    for _ in range(max(len(A), 50)):
+    peak, changed = np.abs(x), 0
+    for step in range(max(len(A), 50)):
         rounding = magnitude @ (rounding + len(A) * EPS * np.abs(x))
         x = matrix @ x
-        peak = np.where(np.abs(x) > 10 * rounding, np.maximum(peak, np.abs(x)), peak)
-        if not x.any():
+        size = np.abs(x)
+        higher = (size > peak) & (size > 10 * rounding)
+        if higher.any():
+            peak[higher], changed = size[higher], step
+        if not x.any() or (step > changed + SETTLED and peak.all()):
             break
     usable = (peak > 0) & np.isfinite(peak)
     d = np.ldexp(1.0, np.rint(np.log2(np.where(usable, peak, 1.0))).astype(int))
@@ -232,8 +291,7 @@ def _triangular_modes(
     _, left, right = decomposition
     condition = 1 / np.maximum(np.abs(np.einsum("ij,ij->j", left.conj(), right)), TINY)
     if overlap is not None:
-        whole = np.linalg.solve(overlap, Z @ left)
-        condition *= np.sqrt((np.abs(whole) ** 2).sum(axis=0))
+        condition *= np.sqrt(1 + (np.abs((overlap @ Z) @ left) ** 2).sum(axis=0))
     driven = right.conj().T @ (Z.conj().T @ C.reshape(len(Z), -1))
     excitation = np.sqrt((np.abs(driven) ** 2).sum(axis=1))
     return excitation, condition, DISC * norm * condition

@@ -33,14 +33,17 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
+from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
+from memcurve.network.places import HOST, Host, Tall, place_of
+from memcurve.progress import Listener, silent
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter, filter_of
-from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, LagByLag
+from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, MANY_STATES, PowerSums, sums_of_powers, times
+from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
 
 Floats = NDArray[np.float64]
@@ -84,7 +87,6 @@ LITTLE_NOISE = 1e-6
 #: columns than rows: a product with a block is then quick, and there are not too many of them.
 BLOCK, MANY_BLOCKS = 32, 8
 _SEED = 20230501
-TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(eq=False)
@@ -237,7 +239,8 @@ def solve_direct(task: Task) -> Outcome:
     filters = tuple(map(filter_of, task.question.processes))
     if max(each.doubt for each in filters) > LARGEST_DOUBT:
         raise UncertainResultError("the input is not known well enough as a filter.")
-    deviations = _deviations(task)[task.rows]
+    deviations = _deviations(task)
+    deviations = deviations if task.reads_all else deviations[task.rows]
     unit = float(deviations.max())
     if not deviations.min() > 0:
         raise UncertainResultError("some of the states are read without noise.")
@@ -314,16 +317,16 @@ def _kept(
     if rows is not None:
         scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
         scale[rows] = shape
-    C = states.mask / scale[:, None]
+    C = states.mask if np.all(scale == 1) else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
     measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
     key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail)
     found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
-        A = states.stored
+        A = states.multiplied
         if isinstance(A, np.ndarray):
             A = A * (scale / scale[:, None])
-        elif isinstance(A, Operator):
+        elif isinstance(A, Operator | DeviceMatrix):
             A = A.scaled(scale)
         elif np.ptp(scale) == 0:
             A = A.tocsr()
@@ -331,7 +334,7 @@ def _kept(
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail)
+        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail, analysis.tell)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
@@ -339,7 +342,12 @@ def _kept(
 
 
 def _reduced_by_cost(
-    A: Any, C: Floats, level: float, rows: NDArray[np.intp] | None, tail: float | None
+    A: Any,
+    C: Floats,
+    level: float,
+    rows: NDArray[np.intp] | None,
+    tail: float | None,
+    tell: Listener = silent,
 ) -> Reduction | Listed:
     """The Krylov matrix of a large sparse network lag by lag, where that is less work than a basis.
 
@@ -347,20 +355,22 @@ def _reduced_by_cost(
     """
     small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
     little = level < LEAST_LISTED * np.sqrt((C**2).sum())
-    if small or tail is None or little or isinstance(A, Operator):
+    if small or tail is None or little or (isinstance(A, Operator) and not A.has_entries):
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
         powers = sums_of_powers(A) if first else None
-        return reduced(A, C, level, rows=rows, powers=powers)
-    lag_by_lag, width = LagByLag(A, C, rows), C.shape[1]
+        return reduced(A, C, level, rows=rows, powers=powers, tell=tell)
+    lag_by_lag, width = LagByLag(A, C, rows, tell), C.shape[1]
     lag_by_lag.advance(max(FEWEST_LAGS, PILOT // width))
-    lags = lag_by_lag.lags_needed(tail * level)
+    place = place_of(A)
+    lags = place.same(lag_by_lag.lags_needed(tail * level))
     steps = np.inf
     if rows is None and len(C) > 2 * width:  # the diagonal of R tells how a basis would grow
         lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY)
         lengths = lengths[: len(lengths) // width * width].reshape(-1, width)
         log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
         foreseen = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
+        foreseen = place.same(foreseen)
         steps = foreseen if foreseen > 0 else steps  # nothing is foreseen where numbers overflow
     product, entry = PRODUCT * A.nnz, ENTRY * len(C)
     by_steps = steps * (2 * product + steps * ARNOLDI * entry)
@@ -369,14 +379,19 @@ def _reduced_by_cost(
     if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
         lag_by_lag.require_room(lags)
         with contextlib.suppress(UncertainResultError):
-            found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT)
+            found = place.same(lag_by_lag.finished(tail * level, int(2 * lags) + PILOT))
             if found.rounding <= LISTED_ROUNDING * level:
                 read = len(C) if rows is None else len(rows)
                 return Listed(found.R, width, level, found.rounding, found.beyond, read)
     else:
-        require_room_for_columns(len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
+        _require_room(place, len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag
-    return reduced(A, C, level, rows=rows, powers=powers)
+    return reduced(A, C, level, rows=rows, powers=powers, tell=tell)
+
+
+def _require_room(place: Host, size: int, columns: float, what: str) -> None:
+    """Raise a TooLargeError where so many columns do not fit."""
+    require_room_for_columns(place.here(size), columns, what, place.room, sharing=place.sharing)
 
 
 def reduced(
@@ -386,6 +401,7 @@ def reduced(
     *,
     rows: NDArray[np.intp] | None = None,
     powers: PowerSums | None = None,
+    tell: Listener = silent,
 ) -> Reduction:
     """Reduce (A, C), whose states are read with errors of size ``level``, by Arnoldi's method.
 
@@ -395,10 +411,11 @@ def reduced(
     # other ways are worse than this one where some states are read only
     half = size if size <= FEW_STATES or rows is not None else max(FEW_STATES, size // 2)
     most = min(half, MOST_DIRECTIONS)
-    basis = _Basis(size, most + C.shape[1])
+    place = place_of(A)
+    basis = _Basis(size, most + C.shape[1], place)
     c = np.zeros((basis.capacity, C.shape[1]))
     for j, column in enumerate(C.T):
-        c[:, j] = basis.add(np.array(column))
+        c[:, j] = basis.add(place.put(np.array(column)))
     H = np.zeros((basis.capacity, basis.capacity))
     # the lengths of the steps multiply to what the next power has outside of the space: as long
     # as that is not small, a closer look is not worth its time
@@ -417,13 +434,19 @@ def reduced(
             new = H[before + j - k, j] if before + j - k < basis.count else 0.0
             log_new += np.log(new) / C.shape[1] if new else 0.0
             history.append(log_new)
-        k += taken
-        seen = k >= ENOUGH_TO_SEE > k - taken
-        if seen and _steps_needed(history, log_enough) > 1.2 * most:
-            break
+        history[k:] = place.same(history[k:])
+        log_new, k = history[-1], k + taken
+        if k // TOLD_EVERY > (k - taken) // TOLD_EVERY:
+            tell(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
+        if k >= ENOUGH_TO_SEE > k - taken:
+            steps = _steps_needed(history, log_enough)
+            if steps > 1.2 * most:
+                break
+            basis.require_room(min(steps, most))
         if k == basis.count or (k >= look and log_new <= log_enough):
             powers = sums_of_powers(A) if powers is None else powers
-            R, left_out = _looked_at(H[: basis.count, :k], c[:k], powers.norms, SMALL * level)
+            look_at = H[: basis.count, :k], c[:k], powers.norms, SMALL * level
+            R, left_out = place.same(_looked_at(*look_at))
             if R is not None and left_out <= 3 * SMALL * level:
                 lasting = powers.lasting
                 return _with_rounding(A, C, basis, H, R, c, level, left_out, rows, lasting)
@@ -443,13 +466,16 @@ def _steps_at_once(A: Any, basis: _Basis, H: Floats, k: int, count: int) -> int:
     count = min(count, basis.capacity - basis.count)
     if count < 2 or k != basis.count - 1:
         return 0
-    W, lengths, w = np.empty((basis.size, count), order="F"), np.empty(count), basis.column(k)
+    place, found, w = basis.place, [], basis.column(k)
+    W = place.empty(basis.size, count)
     for j in range(count):
         w = A @ w
-        lengths[j] = np.sqrt(w @ w)
-        if not lengths[j] > TINY:
-            return 0
-        W[:, j] = w = w / lengths[j]
+        found.append(place.square(w) ** 0.5)
+        w = w / found[-1]
+        W = place.write(W, j, w[:, None])
+    lengths = place.host(found)
+    if not lengths.min() > TINY:  # not either where one is not a number
+        return 0
     P, S, T = basis.extended(W)
     pivots = np.abs(np.diag(T))
     far = int(np.argmin(np.append(pivots, 0.0) >= FAR_APART))
@@ -501,13 +527,13 @@ def _with_rounding(
     some = np.arange(k)
     if len(C) >= MANY_STATES and k > SOME:
         some = np.sort(np.random.default_rng(_SEED).choice(k, SOME, replace=False))
-    Q = basis.columns(some)
-    residual = np.concatenate([times(A, Q), C], axis=1)
+    place, Q = basis.place, basis.columns(some)
+    residual = place.joined([times(A, Q), place.put(C)])
     # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
     products = np.append(_product_sizes(A, Q), np.zeros(C.shape[1]))
     some = np.append(some, np.arange(k, known.shape[1]))
-    residual -= basis.times(known[:, some])
-    found = 2 * np.sqrt((residual**2).sum(axis=0)) + EPS * products
+    residual = basis.without(residual, known[:, some])
+    found = 2 * place.lengths(residual) + EPS * products
     if len(some) == len(sizes):
         rounding = found + EPS * sizes
     else:
@@ -517,26 +543,29 @@ def _with_rounding(
     if k < len(C):
         outside = _outside(residual, basis, k)
         step = A @ outside
-        wider = np.block([[wider, basis.dot(step)[:k, None]], [np.zeros(k), outside @ step]])
+        corner = place.dot(outside, step)
+        wider = np.block([[wider, basis.dot(step)[:k, None]], [np.zeros(k), corner]])
     reader, states = None, len(C)
     if rows is not None:
         Q = basis.columns(np.arange(k), rows)
         if k < len(C):
-            Q = np.concatenate([Q, outside[rows, None]], axis=1)
-        reader, states = np.asarray(np.linalg.qr(Q, mode="r")), len(rows)
+            Q = place.joined([Q, place.rows(outside, rows)[:, None]])
+        reader, states = place.triangle([Q]), len(rows)
     variances = None
     if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
-        Q = basis.columns(np.arange(k))
+        Q = place.host(basis.columns(np.arange(k)))
         variances = np.maximum(np.einsum("ij,ij->i", Q @ (R @ R.T), Q), 0.0)
     return Reduction(
         wider.copy(), R, c[:k], reader, level, left_out, states, rounding, lasting, variances
     )
 
 
-def _product_sizes(A: Any, Q: Floats) -> Floats:
+def _product_sizes(A: Any, Q: Tall) -> Floats:
     """Sizes of what is added up in each column of AQ, of which rounding is a share of eps."""
     if isinstance(A, Operator):
         return A.rounding(Q) / EPS
+    if isinstance(A, DeviceMatrix):
+        return A.product_sizes(Q)
     if isinstance(A, np.ndarray):
         squares = np.einsum("ij,ij->j", A, A)
     else:
@@ -544,21 +573,24 @@ def _product_sizes(A: Any, Q: Floats) -> Floats:
     return np.asarray(np.sqrt(squares @ Q**2))
 
 
-def _outside(residual: Floats, basis: _Basis, k: int) -> Floats:
+def _outside(residual: Tall, basis: _Basis, k: int) -> Tall:
     """A direction outside of the first k: half where rounding leads to, half anywhere."""
-    rng = np.random.default_rng(_SEED)
+    rng, place = np.random.default_rng(_SEED), basis.place
 
-    def without(v: Floats) -> Floats:
+    def without(v: Tall) -> Tall:
         inside = basis.dot(v)
         inside[k:] = 0.0
-        return np.asarray(v - basis.times(inside))
+        return basis.without(v, inside)
 
-    direction = residual @ rng.standard_normal(residual.shape[1])
-    parts = [without(v) for v in (direction, rng.standard_normal(len(residual)))]
-    one, other = (v / max(float(np.sqrt(v @ v)), TINY) for v in parts)
-    direction = other + (one if one @ other >= 0 else -one)  # where one is left, they do not cancel
-    direction = without(direction)
-    return np.asarray(direction / np.sqrt(direction @ direction))
+    def length(v: Tall) -> float:
+        return max(float(np.sqrt(place.dot(v, v))), TINY)
+
+    direction = place.combined(residual, rng.standard_normal(residual.shape[1]))
+    anywhere = place.put(rng.standard_normal(basis.size))
+    one, other = (v / length(v) for v in (without(direction), without(anywhere)))
+    # where one is left, they do not cancel
+    direction = without(other + (one if place.dot(one, other) >= 0 else -one))
+    return direction / length(direction)
 
 
 class _Basis:
@@ -568,90 +600,97 @@ class _Basis:
     that was taken to lie in the space.
     """
 
-    def __init__(self, size: int, capacity: int) -> None:
-        self.size, self.capacity = size, min(capacity, size)
+    def __init__(self, size: int, capacity: int, place: Host = HOST) -> None:
+        self.size, self.capacity, self.place = size, min(capacity, size), place
         self.count, self.dropped = 0, 0.0
         self._width = min(self.capacity, max(2 * BLOCK, ENTRIES // size))
-        self._blocks: list[Floats] = []
+        self._blocks: list[Tall] = []
 
-    def add(self, v: Floats) -> Floats:
+    def add(self, v: Tall) -> Floats:
         """Coordinates of v; where it leads out of the space, the space is extended."""
-        coordinates = np.zeros(self.capacity)
-        length = rest = float(np.sqrt(v @ v))
+        coordinates, dot = np.zeros(self.capacity), self.place.dot
+        length = rest = float(np.sqrt(dot(v, v)))
         for _ in range(2):
             before, part = rest, self.dot(v)
-            v = v - self.times(part)
+            v = self.without(v, part)
             coordinates[: self.count] += part
-            rest = float(np.sqrt(v @ v))
+            rest = float(np.sqrt(dot(v, v)))
             if rest > ORTHOGONAL * before:  # little went away, and with it little rounding came
                 break
         if self.count < self.capacity and rest > EXHAUSTED * length:
-            self._append(v / rest)
+            self.keep((v / rest)[:, None])
             coordinates[self.count - 1] = rest
         else:
             self.dropped = max(self.dropped, rest)
         return coordinates
 
-    def extended(self, W: Floats) -> tuple[Floats, Floats, Floats]:
+    def extended(self, W: Tall) -> tuple[Tall, Floats, Floats]:
         """P, S and T of W = QS + PT, T triangular with a positive diagonal."""
-        from scipy.linalg import qr
-        from scipy.linalg.blas import dgemm
-
         S = np.zeros((self.count, W.shape[1]))
         for _ in range(2):
             part = self.dot(W)
-            for first, block in self._filled():
-                inside = part[first : first + block.shape[1]]
-                W = dgemm(-1.0, block, inside, 1.0, W, overwrite_c=True)  # in place
+            W = self.without(W, part)
             S += part
-            if np.einsum("ij,ij->j", W, W).min() > ORTHOGONAL**2:
+            if self.place.lengths(W).min() > ORTHOGONAL:
                 break
-        P, T = qr(W, mode="economic", overwrite_a=True, check_finite=False)
+        P, T = self.place.qr(W)
         signs = np.where(np.diag(T) < 0, -1.0, 1.0)
-        return np.asarray(P * signs, dtype=float), S, signs[:, None] * T
+        return P * self.place.small(signs), S, signs[:, None] * T
 
-    def keep(self, P: Floats) -> None:
+    def keep(self, P: Tall) -> None:
         """Add columns that are orthonormal already."""
-        for column in P.T:
-            self._append(column)
+        while P.shape[1]:
+            if self.count == len(self._blocks) * self._width:
+                self.require_room(self.count + self._width)
+                self._blocks.append(self.place.empty(self.size, self._width))
+            first = self.count % self._width
+            now = min(P.shape[1], self._width - first)
+            self._blocks[-1] = self.place.write(self._blocks[-1], first, P[:, :now])
+            self.count += now
+            P = P[:, now:]
 
-    def dot(self, v: Floats) -> Floats:
+    def require_room(self, count: float) -> None:
+        """Raise a TooLargeError where so many columns do not fit into memory."""
+        more = count - len(self._blocks) * self._width
+        _require_room(self.place, self.size, more, "more directions of its states")
+
+    def dot(self, v: Tall) -> Floats:
         """Qᵀv."""
-        parts = [block.T @ v for _, block in self._filled()]
-        return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])
+        parts = [self.place.dot(block, v) for _, block in self._filled()]
+        return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])[: self.count]
 
-    def times(self, S: Floats) -> Floats:
-        """QS."""
-        total = np.zeros((self.size, *S.shape[1:]))
+    def without(self, v: Tall, S: Floats) -> Tall:
+        """V − QS; v may be overwritten where it has columns."""
         for first, block in self._filled():
-            total += block @ S[first : first + block.shape[1]]
-        return total
+            part = S[first : first + block.shape[1]]
+            if len(part) < block.shape[1]:
+                part = np.concatenate([part, np.zeros((block.shape[1] - len(part), *S.shape[1:]))])
+            v = self.place.minus(v, block, part)
+        return v
 
-    def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Floats:
+    def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tall:
         """Some columns of Q, all rows of them or some."""
-        size = self.size if rows is None else len(rows)
-        chosen = np.empty((size, len(which)), order="F")
+        place = self.place
+        if rows is not None:
+            return place.joined([place.rows(self.column(k), rows)[:, None] for k in which.tolist()])
+        chosen = place.empty(self.size, len(which))
         for j, k in enumerate(which.tolist()):
-            column = self.column(k)
-            chosen[:, j] = column if rows is None else column[rows]
+            chosen = place.write(chosen, j, self.column(k)[:, None])
         return chosen
 
-    def column(self, k: int) -> Floats:
+    def column(self, k: int) -> Tall:
         """One column of Q."""
         return self._blocks[k // self._width][:, k % self._width]
 
-    def _filled(self) -> Iterator[tuple[int, Floats]]:
-        """Blocks as far as they are filled, each with the number of its first column."""
+    def _filled(self) -> Iterator[tuple[int, Tall]]:
+        """Blocks as far as they are filled, each with the number of its first column.
+
+        Where shapes that change are dear, whole blocks: the rest of them is zero.
+        """
         for j, block in enumerate(self._blocks):
             first = j * self._width
-            yield first, block[:, : min(self._width, self.count - first)]
-
-    def _append(self, column: Floats) -> None:
-        if self.count == len(self._blocks) * self._width:
-            require_room_for_columns(self.size, self._width, "more directions of its states")
-            self._blocks.append(np.empty((self.size, self._width), order="F"))
-        self._blocks[-1][:, self.count % self._width] = column
-        self.count += 1
+            filled = self._width if self.place.compiles else self.count - first
+            yield first, block[:, : min(self._width, filled)]
 
 
 def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Floats | None, float]:

@@ -10,14 +10,14 @@ modulo the primes is how often its roots count, but for an accident of probabili
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.solve.modular import Factor, dyadic, residues
+from memcurve.solve.modular import Factor, dyadic, multiplicity, residues
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -26,6 +26,8 @@ Complexes = NDArray[np.complex128]
 SMALL, MOST_DIGITS = 24, 400
 #: Coefficients of factors that are tried.
 SMALL_INTEGER = 6
+#: Eigenvalues this near a root, in units of the weight, may be it; of so many weights at most.
+AROUND, MOST_WEIGHTS = 1e-3, 16
 
 #: A polynomial over the integers by its coefficients, the constant one first.
 Polynomial = tuple[int, ...]
@@ -84,25 +86,6 @@ def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Co
     return Counting(touched, kept_roots, lost, sum(degrees), shared)
 
 
-def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
-    """How often a factor divides a polynomial that is known modulo primes.
-
-    An unlucky prime makes it more, never less.
-    """
-    from flint import nmod_poly
-
-    found = []
-    for prime, coefficients in modulo.items():
-        rest, divisor, count = nmod_poly(coefficients, prime), nmod_poly(factor(prime), prime), 0
-        while rest.degree() >= divisor.degree():
-            rest, left = divmod(rest, divisor)
-            if left != 0:
-                break
-            count += 1
-        found.append(count)
-    return min(found, default=0)
-
-
 def likely_factor(
     weights: Floats, value: complex, uncertainty: float
 ) -> tuple[Factor, complex] | None:
@@ -119,8 +102,30 @@ def likely_factor(
     if not near.any():
         return None
     first = int(np.argmax(near))
-    factor = partial(_stretched, polynomials[first], lambda p: int(residues(np.array([w]), p)[0]))
-    return factor, complex(w * roots[first])
+    return partial(_stretched, polynomials[first], partial(_residue, w)), complex(w * roots[first])
+
+
+def likely_factors(weights: Floats, values: Complexes) -> Iterator[tuple[Factor, Complexes]]:
+    """The same for all eigenvalues at once: polynomials with roots next to some, and all its roots.
+
+    Those with the most eigenvalues around come first.
+    """
+    polynomials, roots = _motifs()
+    if len(weights) > 1:
+        polynomials, roots = polynomials[:2], roots[:2]
+    near: dict[tuple[Polynomial, float], int] = {}
+    for w in weights.tolist() if len(weights) <= MOST_WEIGHTS else []:
+        for g, root in zip(polynomials, roots, strict=True):
+            count = int(np.count_nonzero(np.abs(values - w * root) <= AROUND * w))
+            near[g, w] = max(count, near.get((g, w), 0))
+    for (g, w), count in sorted(near.items(), key=lambda item: -item[1]):
+        if count > 0:
+            own = w * roots[[k for k, other in enumerate(polynomials) if other == g]]
+            yield partial(_stretched, g, partial(_residue, w)), own
+
+
+def _residue(w: float, prime: int) -> int:
+    return int(residues(np.array([w]), prime)[0])
 
 
 @cache

@@ -74,12 +74,22 @@ class Response(NamedTuple):
     """Poles of which ``shift`` zeros do not count, without saying which of them are the zeros.
 
     A pole at zero delays the all-pass filter by one step: B = z^m B_counting. ``sensitivity`` is
-    that of the curve to rounding in them.
+    that of the curve to rounding in them. Those in ``removed`` do not count either, wherever among
+    the poles they are.
     """
 
     poles: Complexes
     shift: int
     sensitivity: float
+    removed: Complexes = np.zeros(0, complex)
+
+    def likely_poles(self) -> Complexes:
+        """About the poles that count: without those of least modulus, and next to the removed."""
+        poles = self.poles[np.argsort(-np.abs(self.poles), kind="stable")]
+        poles = poles[: len(poles) - self.shift]
+        for root in self.removed:
+            poles = np.delete(poles, np.argmin(np.abs(poles - root)))
+        return poles
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +410,6 @@ def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
     A that falls into parts would be permuted by LAPACK, and the last row with it.
     """
     from scipy.linalg import lapack
-    from scipy.linalg.blas import dgemv
 
     size = len(A)
     joint = np.zeros((size + 1, size + 1), order="F")
@@ -413,24 +422,34 @@ def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
     moved = abs(float(mask @ mask) - float(C @ C)) > SMALL_ROUNDING * float(C @ C)
     if info != 0 or moved or T[size, size] != 0:
         return None
-    basis = _EigenvectorsOfT.of(T[:size, :size])
+    found = triangular_modes(T[:size, :size].T, mask)
+    return None if found is None else SchurModes(re[:size] + 1j * im[:size], *found)
+
+
+def triangular_modes(T: Floats, mask: Floats) -> tuple[Complexes, Floats, Floats] | None:
+    """Eigenvalues, conditions and excitations of Tᵀ by a mask, T or Tᵀ quasi-triangular.
+
+    None where eigenvectors are nearly parallel.
+    """
+    upper = not np.tril(T, -2).any()
+    basis = _EigenvectorsOfT.of(T if upper else T.T)
     if basis is None:
         return None
-    columns = np.sqrt(np.einsum("ij,ij->j", basis.X, basis.X))
-    rows = np.sqrt(np.einsum("ij,ij->i", basis.inverse, basis.inverse))
-    driven = dgemv(1.0, basis.inverse, mask)
-    first = basis.first
-    for packed in (columns, rows, driven):  # a pair a ± ib is stored as a, b
+    # left eigenvectors of Tᵀ are right ones of T
+    lefts, rights = (basis.X, basis.inverse.T) if upper else (basis.inverse.T, basis.X)
+    left, right = (np.sqrt(np.einsum("ij,ij->j", side, side)) for side in (lefts, rights))
+    driven, first = lefts.T @ mask, basis.first
+    for packed in (left, right, driven):  # a pair a ± ib is stored as a, b
         packed[first] = packed[first + 1] = np.hypot(packed[first], packed[first + 1])
-    condition, excitation = columns * rows, np.abs(driven) / rows
+    condition, excitation = left * right, np.abs(driven) / left
     condition[first] /= 2
     condition[first + 1] /= 2
     # the condition of X with columns of unit length is at most √(N Σκ²)
-    rounding = EPS * size * float(np.sqrt((condition**2).sum()))
+    rounding = EPS * len(T) * float(np.sqrt((condition**2).sum()))
     allowed = np.clip(SMALL_SHARE * excitation.min(), SMALL_ROUNDING, LARGEST_ROUNDING)
     if not rounding <= allowed:  # NaN where two eigenvalues are the same
         return None
-    return SchurModes(re[:size] + 1j * im[:size], basis.values, condition, excitation)
+    return basis.values, condition, excitation
 
 
 class _EigenvectorsOfT:

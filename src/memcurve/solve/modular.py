@@ -8,8 +8,8 @@ serve two kinds of arithmetic:
   float64, is exact: BLAS does the work. The degree r of the minimal polynomial of C with respect to
   A follows from 2r terms of the scalar sequence uᵀAᵏC, u random (Wiedemann 1986), whose shortest
   linear recurrence is found by the Berlekamp–Massey algorithm. It is too low with a probability of
-  about 2n/p; other primes are tried whenever it is below what the wiring allows. Sparse A are held
-  as two halves of 15 bits, so that p is close to 2³⁰ unless a row has thousands of entries.
+  about 2n/p; other primes are tried whenever it is below what the wiring allows. Products with
+  sparse A are sums of a few int64, so that p is close to 2³⁰ unless rows have dozens of entries.
   Several inputs become one: feedback does not change what they reach, and for nearly every F one
   mask Cg with A + CF in place of A reaches all that C does with A (Heymann 1968).
 * :data:`WORD_PRIMES` of 62 bits, for FLINT's matrices: what proofs rest on.
@@ -17,14 +17,18 @@ serve two kinds of arithmetic:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+import heapq
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.limits import require_room_for_array
+from memcurve.network.device import DeviceMatrix
+from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener
 
 Floats = NDArray[np.float64]
@@ -36,14 +40,19 @@ PRIMES_TO_TRY, SMALL_CHANCE = 3, 1e-7
 RANDOM_INPUTS = 4
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
 FEW_NON_ZEROS = 0.05
+#: Rows and columns of no more entries are eliminated one by one.
+SHORT_LINE = 6
+#: Matrices of fewer rows are dense, whatever they hold, and those of fewer than the second number
+#: where their lines are not short on average.
+WORTH_SPARSE, SOON_DENSE = 50, 500
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 #: A sequence is looked at after so many terms, and twice as many each time; so many terms beyond
 #: twice its degree settle a recurrence. Progress is told every so many.
 FIRST_TERMS, MORE_TERMS, TELL_EVERY = 256, 20, 64
 #: Sums over more states are not exact in float64, even of single digits; columns that are combined
-#: at a time.
-MOST_SUMMED, COLUMNS = 2**21, 64
+#: at a time, and how many entries they may have.
+MOST_SUMMED, COLUMNS, MOST_HELD = 2**21, 64, 2**22
 _SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
 
 
@@ -97,11 +106,15 @@ def primes(size: int) -> list[int]:
     return _primes_below(int(2 * (2**53 / size) ** 0.5) - 8)
 
 
-def _sparse_primes(A: Any, masks: int) -> list[int]:
-    """The same for rows of a sparse [A, C] that is held in two halves of √p each."""
+def _sparse_primes(A: Any, masks: int, *, halves: bool = False) -> list[int]:
+    """Primes p for which rows of a sparse [A, C] of residues times residues sum up exactly.
+
+    In an int64, or in a float64 where A is held in two halves of √p each.
+    """
     longest = int(np.diff(A.indptr).max()) + masks
-    # longest·(p/2)·(√p/2 + 1) < 2^53, and what is carried over adds √p·p/2
-    return _primes_below(int((2**54 / (longest + 4)) ** (2 / 3)))
+    if halves:  # longest·(p/2)·(√p/2 + 1) < 2^53, and what is carried over adds √p·p/2
+        return _primes_below(int((2**54 / (longest + 4)) ** (2 / 3)))
+    return _primes_below(int((2**64 / longest) ** 0.5))  # longest·(p/2)·p < 2^63
 
 
 @cache
@@ -139,12 +152,17 @@ class MinimalPolynomial(NamedTuple):
 
 
 def minimal_polynomial(
-    A: Any, C: Floats, most: int | None = None, tell: Listener = _silent
+    A: Any,
+    C: Floats,
+    most: int | None = None,
+    tell: Listener = _silent,
+    twin: DeviceMatrix | None = None,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
 
     ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
-    several masks (n, d) and a sparse A, the degree is that of the space they reach together.
+    several masks (n, d) and a sparse A, the degree is that of the space they reach together. The
+    products of a sparse A are taken where its ``twin`` is.
     """
     most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
@@ -152,12 +170,13 @@ def minimal_polynomial(
         return best
     A, rng = sparse_if_few(A), np.random.default_rng(_SEED)
     dense = isinstance(A, np.ndarray)
-    for attempt, prime in enumerate(primes(len(C)) if dense else _sparse_primes(A, C[0].size), 1):
+    tried = primes(len(C)) if dense else _sparse_primes(A, C[0].size, halves=twin is not None)
+    for attempt, prime in enumerate(tried, 1):
         if dense:
             coefficients = recurrence(_dense_sequence(A, C, prime, rng), prime)
         else:
             label = f"products modulo {prime:,}" if attempt > 1 else "products"
-            sequence = SparseSequence(A, C, prime, rng)
+            sequence = SparseSequence(A, C, prime, rng, twin)
             coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
         found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
@@ -239,16 +258,26 @@ def _reduced(A: Any, prime: int) -> Any:
 class SparseSequence:
     """Terms uᵀx_k modulo p, x_{k+1} = (A + CF)x_k, made as they are needed, of a sparse A.
 
-    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random.
+    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. Sums
+    are exact: of int64 here, and with a ``twin`` of A on a device there, of float64, in which two
+    halves of A are held.
     """
 
-    def __init__(self, A: Any, C: Floats, prime: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        A: Any,
+        C: Floats,
+        prime: int,
+        rng: np.random.Generator,
+        twin: DeviceMatrix | None = None,
+    ) -> None:
         from scipy.sparse import csr_array, hstack, vstack
 
         def draw(*shape: int) -> Any:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
-        self.prime, self.half = prime, 2.0 ** round(np.log2(prime) / 2)
+        self.prime, self._half = prime, 2.0 ** round(np.log2(prime) / 2)
+        self.place, self._is_here = place_of(twin), twin is None
         size, mask = len(C), residues(C.reshape(len(C), -1), prime)
         if size > MOST_SUMMED:
             raise ValueError(
@@ -257,31 +286,61 @@ class SparseSequence:
             )
         reduced = _reduced(A, prime)
         # digits so short that their sums over all states are exact
-        self._digit = 2.0 ** int(52 - np.log2(size * prime / 2 + 1))
-        self._looks = self._digits(draw(1, size))
-        self._feedback: list[Floats] = []
-        self.x = mask[:, 0]
+        self._digit = 2.0 ** int(51 - np.log2(size * prime / 2 + 1))
+        looks, feedback, start = self._digits(draw(1, size)), [], mask[:, 0]
         if mask.shape[1] > 1:
             reduced = hstack([reduced, csr_array(mask)], format="csr")
-            self._feedback = self._digits(draw(mask.shape[1], size))
+            feedback = self._digits(draw(mask.shape[1], size))
             weights = self._digits(draw(1, mask.shape[1]))
-            self.x = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
-        high = reduced.copy()
-        high.data = np.round(reduced.data / self.half)
-        reduced.data = reduced.data - self.half * high.data
-        self._halves = vstack([high, reduced], format="csr")
+            start = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
+        self.x: Tall = start
+        if twin is None:
+            self._matrix: Any = csr_array(reduced, dtype=np.int64)
+            self.x = start.astype(np.int64) % prime
+        else:
+            self.x = self.place.put(start)
+            high = reduced.copy()
+            high.data = np.round(reduced.data / self._half)
+            reduced.data = reduced.data - self._half * high.data
+            self._matrix = twin.like(vstack([high, reduced], format="csr"))
+        self._looks = [self.place.put(digit) for digit in looks]
+        self._feedback = [self.place.put(digit) for digit in feedback]
         self.terms: list[int] = []
 
-    def step(self) -> Floats:
-        """Look at x_k and go on to the next; returns x_k."""
-        x, prime = self.x, self.prime
-        self.terms.append(int(self._sum([digit @ x for digit in self._looks])[0]) % prime)
-        wide = x
+    def steps(self, count: int) -> Iterator[Tall]:
+        """Go on from x_k by some steps, and pass x_k on, with entries that are residues."""
+        most = min(COLUMNS, MOST_HELD // self.x.shape[0] + 1)
+        passed: list[Tall] = []
+        for k in range(1, count + 1):
+            passed.append(self.x)
+            self.x = (self._next_here if self._is_here else self._next_there)(self.x)
+            if len(passed) == most or k == count:
+                self._look(passed)
+                yield from passed
+                passed.clear()
+
+    def _next_here(self, x: Tall) -> Tall:
         if self._feedback:
-            wide = np.append(x, self._sum([digit @ x for digit in self._feedback]))
-        both = self._halves @ wide
-        self.x = centred(self.half * centred(both[: len(x)], prime) + both[len(x) :], prime)
-        return x
+            fed = self._sum([digit @ x.astype(float) for digit in self._feedback])
+            x = np.append(x, fed.astype(np.int64) % self.prime)
+        return (self._matrix @ x) % self.prime
+
+    def _next_there(self, x: Tall) -> Tall:
+        xp, prime, size = self.place.xp, self.prime, x.shape[0]
+        if self._feedback:
+            x = xp.concat([x, self._sum([digit @ x for digit in self._feedback], xp)])
+        both = self._matrix @ x
+        return centred(self._half * centred(both[:size], prime, xp) + both[size:], prime, xp)
+
+    def _look(self, passed: list[Tall]) -> None:
+        """Terms of some x_k at once."""
+        if self._is_here:
+            X = np.stack(passed, axis=1).astype(float)
+        else:
+            columns = [x[:, None] for x in passed]
+            X = columns[0] if len(columns) == 1 else self.place.joined(columns)
+        looks = [self.place.host(digit @ X) for digit in self._looks]
+        self.terms += (self._sum(looks)[0] % self.prime).astype(np.int64).tolist()
 
     def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
         """Coefficients of the shortest recurrence, which has a degree of at most ``most``.
@@ -291,11 +350,11 @@ class SparseSequence:
         """
         terms = FIRST_TERMS
         while True:
-            terms = min(terms, 2 * most)
-            while len(self.terms) < terms:
-                self.step()
-                if len(self.terms) % TELL_EVERY == 0:
-                    tell(len(self.terms), 2 * most)
+            terms = 2 * most if 3 * terms > 4 * most else terms  # nearly all: go to the end
+            before = len(self.terms)
+            for done, _ in enumerate(self.steps(terms - before), before + 1):
+                if done % TELL_EVERY == 0:
+                    tell(done, 2 * most)
             found = recurrence(np.array(self.terms), self.prime)
             if terms == 2 * most or 2 * (len(found) - 1) + MORE_TERMS <= terms:
                 tell(2 * most, 2 * most)
@@ -311,46 +370,175 @@ class SparseSequence:
             x = high
         return digits
 
-    def _sum(self, products: list[Floats]) -> Floats:
+    def _sum(self, products: list[Any], xp: Any = np) -> Any:
         """The number whose digits these are, or sums of them, modulo p."""
-        total = np.zeros(())
-        for product in reversed(products):
+        *others, highest = products
+        total = centred(highest, self.prime, xp)
+        for product in reversed(others):
             # the digit is below √p or else there are two of them: nothing is rounded
-            total = centred(self._digit * total + centred(product, self.prime), self.prime)
-        return np.asarray(total)
+            carried = self._digit * total + centred(product, self.prime, xp)
+            total = centred(carried, self.prime, xp)
+        return total
 
 
 #: A monic polynomial by its coefficients modulo a prime, the constant one first.
 Factor = Callable[[int], list[int]]
 
 
+class Block:
+    """A strong component as it is stored: how often a factor's roots are among its eigenvalues."""
+
+    def __init__(self, B: Floats) -> None:
+        self.B = B
+
+    @cached_property
+    def polynomial(self) -> MinimalPolynomial:
+        """The minimal polynomial: that of a random mask."""
+        mask = np.random.default_rng(_SEED).integers(1, 2**30, len(self.B)).astype(float)
+        return minimal_polynomial(self.B, mask)
+
+    def multiplicity(self, factor: Factor, attempt: int, index: int | None = None) -> int:
+        """The nullity of g(B)^m modulo a prime, m the multiplicity in the minimal polynomial.
+
+        With another ``index`` m it is as large at most.
+        """
+        from scipy.sparse import csr_array, eye_array
+
+        size, prime = len(self.B), primes(len(self.B))[attempt]
+        small = size < WORTH_SPARSE
+        if index is None:
+            index = size if small else multiplicity(factor, self.polynomial.modulo)
+        if index == 0:
+            return 0
+        coefficients = factor(prime)
+        reduced = _reduced(self.B if small else sparse_if_few(self.B), prime)
+        unit = np.eye(size) if isinstance(reduced, np.ndarray) else csr_array(eye_array(size))
+        base = unit
+        for c in reversed(coefficients[:-1]):  # Horner's rule
+            base = _centred_entries(base @ reduced + c * unit, prime)
+        power = base
+        while index > 1:
+            if not isinstance(power, np.ndarray) and power.nnz > FEW_NON_ZEROS * size**2:
+                power = power.toarray()
+            power, index = _centred_entries(power @ power, prime), (index + 1) // 2
+        return (size - _rank(power, prime)) // (len(coefficients) - 1)
+
+
 def eigenvalue_multiplicity(
-    factor: Factor, blocks: Sequence[Floats], enough: int | None = None
+    factor: Factor,
+    blocks: Sequence[Block],
+    enough: int | None = None,
+    index: int | None = None,
 ) -> int:
     """How often the roots of a factor g are eigenvalues of stored blocks: n − rank of g(B)ⁿ.
 
-    An unlucky prime finds more; one that finds ``enough`` is not doubted.
+    An unlucky prime finds more; one that finds ``enough``, the most there may be, is not doubted.
+    A low power ``index`` in place of n may find as many.
     """
+    single = np.array([block.B[0, 0] for block in blocks if len(block.B) == 1])
+    larger = [block for block in blocks if len(block.B) > 1]
     counts = []
-    for k in range(2):
-        counts.append(0)
-        for B in blocks:
-            prime = primes(len(B))[k]
-            coefficients = factor(prime)
-            if len(B) == 1 and not coefficients[0]:  # z itself
-                counts[-1] += int(B[0, 0] == 0)
-                continue
-            reduced, power = residues(B, prime), np.eye(len(B))
-            for c in reversed(coefficients[:-1]):  # Horner's rule
-                power = power @ reduced
-                power[np.diag_indices(len(B))] += c
-                power = centred(power, prime)
-            for _ in range((len(B) - 1).bit_length()):
-                power = centred(power @ power, prime)
-            counts[-1] += len(B) - int(_flint_matrix(power, prime).rank())
+    for attempt, power in [(0, index), (0, None), (1, None)][index is None :]:
+        prime = primes(1)[attempt]
+        value, at = np.zeros(len(single), np.int64), residues(single, prime).astype(np.int64)
+        for c in reversed(factor(prime)):
+            value = (value * at + c) % prime
+        counts.append(int(np.count_nonzero(value == 0)))
+        counts[-1] += sum(block.multiplicity(factor, attempt, power) for block in larger)
         if counts[-1] == enough:
+            return enough
+    return min(counts[-2:])
+
+
+def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
+    """How often a factor divides a polynomial that is known modulo primes.
+
+    An unlucky prime makes it more, never less.
+    """
+    from flint import nmod_poly
+
+    found = []
+    for prime, coefficients in modulo.items():
+        rest, divisor, count = nmod_poly(coefficients, prime), nmod_poly(factor(prime), prime), 0
+        while rest.degree() >= divisor.degree():
+            rest, left = divmod(rest, divisor)
+            if left != 0:
+                break
+            count += 1
+        found.append(count)
+    return min(found, default=0)
+
+
+def _centred_entries(X: Any, prime: int) -> Any:
+    if isinstance(X, np.ndarray):
+        return centred(X, prime)
+    X.data = centred(X.data, prime)
+    return X
+
+
+def _rank(X: Any, prime: int) -> int:
+    """The rank of a matrix of residues, of few entries or many.
+
+    Rows and columns of few entries are eliminated one by one, which leaves others as they are or
+    nearly so (Markowitz 1957); what is left is dense.
+    """
+    if not isinstance(X, np.ndarray) and X.nnz > SHORT_LINE * X.shape[0] < SHORT_LINE * SOON_DENSE:
+        X = X.toarray()
+    if isinstance(X, np.ndarray):
+        return int(_flint_matrix(X, prime).rank())
+    X.eliminate_zeros()
+    entries = (X.data % prime).astype(np.int64).tolist()
+    places, ends = X.indices.tolist(), X.indptr.tolist()
+    rows = [dict(zip(places[a:b], entries[a:b], strict=True)) for a, b in itertools.pairwise(ends)]
+    columns: list[set[int]] = [set() for _ in range(X.shape[1])]
+    for i, row in enumerate(rows):
+        for j in row:
+            columns[j].add(i)
+    lines: list[Any] = [*rows, *columns]
+    queue = [(len(line), k) for k, line in enumerate(lines) if line]
+    heapq.heapify(queue)
+    rank = 0
+    while queue:
+        length, line = heapq.heappop(queue)
+        if length != len(lines[line]) or length == 0:
+            continue  # it has changed since, and is there again
+        if length > SHORT_LINE:
             break
-    return min(counts) // (len(coefficients) - 1)
+        if line < len(rows):
+            i, j = line, min(lines[line], key=lambda j: len(columns[j]))
+        else:
+            i, j = min(lines[line], key=lambda i: len(rows[i])), line - len(rows)
+        pivot, others = rows[i], columns[j]
+        inverse = pow(pivot[j], -1, prime)
+        rank += 1
+        for k in pivot:
+            columns[k].discard(i)
+        for other in others:
+            row = rows[other]
+            ratio = row.pop(j) * inverse % prime
+            for k, entry in pivot.items():
+                if k != j:
+                    value = (row.get(k, 0) - ratio * entry) % prime
+                    if value:
+                        row[k] = value
+                        columns[k].add(other)
+                    elif k in row:
+                        del row[k]
+                        columns[k].discard(other)
+            heapq.heappush(queue, (len(row), other))
+        for k in pivot:
+            heapq.heappush(queue, (len(columns[k]), len(rows) + k))
+        pivot.clear()
+        others.clear()
+    left = [row for row in rows if row]
+    if not left:
+        return rank
+    where = {j: k for k, j in enumerate(sorted(set().union(*left)))}
+    dense = np.zeros((len(left), len(where)))
+    for i, row in enumerate(left):
+        for j, entry in row.items():
+            dense[i, where[j]] = entry
+    return rank + int(_flint_matrix(dense, prime).rank())
 
 
 # --- several inputs, and rows that are read: block Krylov matrices
@@ -362,27 +550,31 @@ def sparse_krylov_rank(
     rows: Indices | None = None,
     most: int | None = None,
     tell: Listener = _silent,
+    twin: DeviceMatrix | None = None,
 ) -> int:
     """Rank of the block Krylov matrix of a sparse A and masks C (n, d), or of some of its rows.
 
     Rows are read of as many columns as span the space, and these are combined at random, so that
     no more of them are left than there are rows.
     """
-    degree = minimal_polynomial(A, C, most, tell).degree
+    degree = minimal_polynomial(A, C, most, tell, twin).degree
     if rows is None or degree == 0:
         return degree
     best, wide = 0, min(degree, len(rows))
     # a list of Python's integers on the way to FLINT
     require_room_for_array((len(rows), wide), "the matrix of what is read", itemsize=40)
     rng = np.random.default_rng(_SEED)
-    for prime in _sparse_primes(A, C.shape[1])[:2]:
-        sequence, read = SparseSequence(A, C, prime, rng), np.zeros((len(rows), wide))
+    for prime in _sparse_primes(A, C.shape[1], halves=twin is not None)[:2]:
+        sequence, read = SparseSequence(A, C, prime, rng, twin), np.zeros((len(rows), wide))
+        half, place = 2.0 ** round(np.log2(prime) / 2), sequence.place
         for done in range(0, degree, COLUMNS):
-            X = np.stack([sequence.step()[rows] for _ in range(min(COLUMNS, degree - done))], 1)
+            columns = sequence.steps(min(COLUMNS, degree - done))
+            X = np.stack([place.host(place.rows(x, rows)) for x in columns], axis=1)
+            X = centred(X.astype(float), prime)
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
-            high = np.round(X / sequence.half)
-            low = (X - sequence.half * high) @ weights
-            read = centred(read + sequence.half * centred(high @ weights, prime) + low, prime)
+            high = np.round(X / half)
+            low = (X - half * high) @ weights
+            read = centred(read + half * centred(high @ weights, prime) + low, prime)
             tell("rows that are read", done, degree)
         best = max(best, int(_flint_matrix(read, prime).rank()))
         if best == wide:

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
+from memcurve.network.places import HOST, Tall, place_of
 
 Floats = NDArray[np.float64]
 
-EPS = float(np.finfo(float).eps)
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS
 #: A first-order bound is trusted where ‖δA‖ times the resolvent on the unit circle is below this.
@@ -158,21 +159,26 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
     A is anything that can be multiplied by a matrix. Raises UncertainResultError where the powers
     do not get there, a GrowingPowersError where they grow.
     """
-    large = A.shape[0] >= MANY_STATES
+    large, place = A.shape[0] >= MANY_STATES, place_of(A)
     count, margin = (FEWER_PROBES, LARGE_MARGIN) if large else (FEW_PROBES, POWER_MARGIN)
-    probes: Any = np.random.default_rng(_SEED).standard_normal((A.shape[0], count))
-    probes = probes.astype(A.dtype)  # single precision is enough, where A has it
-    norms = [1.0]
-    while len(norms) < most:
-        probes = times(A, probes)
-        norms.append(margin * float(np.sqrt(np.einsum("ij,ij->j", probes, probes).max())))
-        if norms[-1] <= 0.5:
-            return np.array(norms)
-        if not np.isfinite(norms[-1]):
-            norms.pop()
-            break
-        if large and norms[-1] > HOPELESS:
-            break
+    # single precision is enough, where A has it
+    probes = place.normal(np.random.default_rng(_SEED), A.shape[0], count, A.dtype)
+    norms, ended = [1.0], False
+    while len(norms) < most and not ended:
+        found = []
+        for _ in range(min(place.ahead, most - len(norms))):
+            probes = times(A, probes)
+            found.append(place.largest_square(probes))
+        for size in margin * np.sqrt(place.host(found).astype(float)):
+            if not np.isfinite(size):
+                ended = True
+                break
+            norms.append(float(size))
+            if size <= 0.5:
+                return np.array(norms)
+            if large and size > HOPELESS:
+                ended = True
+                break
     steps, half = len(norms) - 1, len(norms) // 2
     rate = (norms[-1] / norms[half]) ** (1 / max(1, steps - half))
     if rate > 1 and (norms[-1] > 1 / EPS or steps < most - 1):
@@ -184,10 +190,14 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
     )
 
 
-def times(A: Any, X: NDArray[Any]) -> NDArray[Any]:
+def times(A: Any, X: Tall) -> Tall:
     """A·X; of sparse matrices column by column, since SciPy's wide products take twice as long."""
     if isinstance(A, np.ndarray):
         return np.asarray(A @ X)
+    if place_of(A) is not HOST:
+        return A @ X
+    if X.shape[1] == 1:
+        return np.asarray(A @ X[:, 0])[:, None]
     product = np.empty(X.shape, dtype=X.dtype, order="F")
     for j, column in enumerate(X.T):
         product[:, j] = A @ np.ascontiguousarray(column)
@@ -206,7 +216,8 @@ def sums_of_powers(A: Any) -> PowerSums:
     sizes = power_sizes(A)
     # sizes are of what becomes of vectors of squared length N
     lasting = 1 + float((sizes[1:] ** 2).sum() / (1 - sizes[-1] ** 2)) / A.shape[0]
-    return PowerSums(float(sizes[:-1].sum() / (1 - sizes[-1])), lasting)
+    found = PowerSums(float(sizes[:-1].sum() / (1 - sizes[-1])), lasting)
+    return PowerSums(*place_of(A).same(found))
 
 
 def _normal_power_norms(moduli: Floats) -> PowerNorms:

@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.limits import fits
-from memcurve.network.operator import Operator
 from memcurve.notes import Note
-from memcurve.solve.allpass import memory_of_poles, memory_of_ring
+from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
@@ -85,8 +84,9 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
         memory, loss, error = memory_of_ring(*spectrum.ring, lags)
         return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
     poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
+    removed = np.zeros(0, complex)
     if spectrum.response is not None:
-        poles, shift, sensitivity = spectrum.response
+        poles, shift, sensitivity, removed = spectrum.response
     if poles is None:
         raise UncertainResultError(
             "the eigenvalues that count cannot be told from those that do not."
@@ -96,7 +96,14 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
         raise UncertainResultError(f"the spectral radius comes out as {radius:.6g}, not below 1.")
     if not np.isfinite(sensitivity):
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
-    memory, loss = memory_of_poles(poles, None if lags is None else lags + shift)
+    listed = None if lags is None else lags + shift
+    if len(removed):
+        memory, loss, misfit = memory_without(poles, removed, listed)
+        if not misfit <= sensitivity:
+            raise UncertainResultError("the modes that are lost cannot be told well enough.")
+        sensitivity += 2 * misfit
+    else:
+        memory, loss = memory_of_poles(poles, listed)
     error = curve_error(memory, loss, sensitivity, len(poles))
     if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
         raise UncertainResultError("the zeros that do not count cannot be told well enough.")
@@ -185,7 +192,7 @@ def _is_products_only(task: Task) -> bool:
     A = task.question.network.A
     if not is_direct(task) or isinstance(A, np.ndarray):
         return False
-    return isinstance(A, Operator) or not fits(len(task.states), "noise")
+    return task.analysis.products_only or not fits(len(task.states), "noise")
 
 
 def _is_affordable(

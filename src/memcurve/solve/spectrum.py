@@ -16,8 +16,9 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
    do not are a delay of the all-pass filter (``response``): none of them need be found. Where poles
    are asked for, zeros are deflated.
 5. If not, eigenvalues of small strong components are counted exactly (``factors``).
-6. What is lost elsewhere is silent beyond doubt, in the exact number, or a weight of the network
-   that is exactly an eigenvalue so and so often.
+6. What is lost elsewhere are roots of small polynomials in the weight of the network, that are
+   eigenvalues so and so often: their filter is divided out. Or modes that are silent beyond doubt,
+   in the exact number.
 7. Otherwise only the minimal polynomial itself can tell.
 """
 
@@ -40,9 +41,9 @@ from memcurve.network.graph import (
 )
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
 from memcurve.solve.clusters import Cluster, clearly_driven
-from memcurve.solve.factors import counting_roots, likely_factor, multiplicity
+from memcurve.solve.factors import counting_roots, likely_factor, likely_factors
 from memcurve.solve.modes import Response, Spectrum, screen
-from memcurve.solve.modular import eigenvalue_multiplicity, krylov_rank
+from memcurve.solve.modular import Block, eigenvalue_multiplicity, krylov_rank, multiplicity
 from memcurve.solve.sensitivity import (
     EPS,
     UNKNOWN,
@@ -68,6 +69,8 @@ MOST_BESIDE = 4
 WELL_OUTSIDE = 1.001
 #: Inputs alike in size: a mode that all of them together drive is driven beyond doubt by each.
 ALIKE = 1e-6
+#: Roots that are known to their last digits are the same up to this.
+SAME_ROOT = 1e-12
 _SEED = 20230501
 
 
@@ -163,7 +166,7 @@ def _closer_look(states: States) -> Spectrum:
     else:
         found = _counting_poles(states, deflated=False)
         if found is not None:
-            response = Response(found[0], found[1], found[2].curve)
+            response = Response(found[0], found[1], found[2].curve, found[3])
             later = partial(_poles, states)
     return Spectrum(
         poles, exact.degree, rank_robust, states.nodes, margin, *sensitivity,
@@ -187,8 +190,13 @@ def _inside(states: States, poles: Complexes) -> Complexes:
     return poles
 
 
-def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, Sensitivity] | None:
+def _counting_poles(
+    states: States, *, deflated: bool
+) -> tuple[Complexes, int, Sensitivity, Complexes] | None:
     """The poles that count, with ``shift`` zeros that do not, and how well they are known.
+
+    Also roots to be removed: lost eigenvalues that are known exactly, the poles near which need not
+    be told apart either, unless they are ``deflated``.
 
     With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ.
     LAPACK may scatter a multiple zero widely, but the product over all eigenvalues is backward
@@ -212,9 +220,13 @@ def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, 
         sensitivity = sensitivity.times(max(4.0, dropped / EPS))
     else:
         poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
-    zeros = len(poles) - nonzero
-    if counting.lost < lost:
-        blocks = [states.blocks[k] for k in chosen]
+    zeros, removed = len(poles) - nonzero, np.zeros(0, complex)
+    blocks = [states.exact_blocks[k] for k in chosen]
+    if counting.lost < lost and not deflated:
+        removed = _lost_roots(states, poles, blocks, lost - counting.lost, counting.roots)
+        # a filter of a pole run backwards in floating point
+        sensitivity = sensitivity.plus(uncertain_poles_sensitivity(removed, 16 * EPS))
+    if counting.lost + len(removed) < lost:
         found = _without_silent(states, poles, blocks, lost - counting.lost, counting.roots)
         if found is None:
             return None
@@ -224,11 +236,30 @@ def _counting_poles(states: States, *, deflated: bool) -> tuple[Complexes, int, 
     sensitivity = sensitivity.plus(uncertain_poles_sensitivity(counting.roots, rounding))
     added = np.zeros(max(0, exact.zeros - zeros))
     poles = _inside(states, np.concatenate([poles, counting.roots, added]))
-    return poles, max(0, zeros - exact.zeros), sensitivity
+    return poles, max(0, zeros - exact.zeros), sensitivity, removed
+
+
+def _lost_roots(
+    states: States, poles: Complexes, blocks: list[Block], lost: int, roots: Complexes
+) -> Complexes:
+    """The eigenvalues of blocks that do not count, where all are roots of small factors, or none.
+
+    Their exact number says that there are no others. ``roots`` are decided already.
+    """
+    found: list[Complexes] = []
+    for factor, own in likely_factors(states.weights, poles):
+        often = eigenvalue_multiplicity(factor, blocks)
+        decided = np.count_nonzero(np.abs(roots - own[0]) <= SAME_ROOT * abs(own[0]))
+        silent = often - max(0, multiplicity(factor, states.degree.modulo) - int(decided))
+        found += [own] * max(0, silent)
+        lost -= max(0, silent) * len(own)
+        if lost <= 0:
+            break
+    return np.concatenate(found) if lost == 0 and found else np.zeros(0, complex)
 
 
 def _without_silent(
-    states: States, poles: Complexes, blocks: list[Floats], lost: int, roots: Complexes
+    states: States, poles: Complexes, blocks: list[Block], lost: int, roots: Complexes
 ) -> tuple[Complexes, Sensitivity] | None:
     """Poles of blocks without those of silent modes, and what that does to the curve's error.
 
@@ -238,8 +269,6 @@ def _without_silent(
     clusters = [c for c in states.clusters or [] if c.values.any()]  # zeros are split off
     if sum(c.size for c in clusters) != states.nonzero_eigenvalues:
         return None
-    A = states.stored
-    weights = np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data))
     kept: list[complex] = []
     more, expected = Sensitivity(0.0, 0.0), len(poles) - lost
     for cluster in clusters:
@@ -252,7 +281,7 @@ def _without_silent(
         if abs(value.imag) <= cluster.uncertainty:
             value = complex(value.real)
         more = more.plus(states.sensitivity.times(cluster.projector))
-        proven = _proven_root(states, blocks, weights, cluster, value, found)
+        proven = _proven_root(states, blocks, cluster, value, found)
         if proven is not None:
             value, uncertainty, same, often = proven
             rounding = found * backward_error(states.A) * cluster.projector
@@ -278,8 +307,7 @@ def _without_silent(
 
 def _proven_root(
     states: States,
-    blocks: list[Floats],
-    weights: Floats,
+    blocks: list[Block],
     cluster: Cluster,
     value: complex,
     found: int,
@@ -288,7 +316,7 @@ def _proven_root(
 
     Also how many of the poles found are this eigenvalue, nearly all, and how often it counts.
     """
-    likely = likely_factor(weights, value, 2 * cluster.uncertainty)
+    likely = likely_factor(states.weights, value, 2 * cluster.uncertainty)
     if likely is None:
         return None
     factor, root = likely

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import (
     Indices,
     balanced,
@@ -18,10 +19,12 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
+from memcurve.network.places import place_of
 from memcurve.progress import Listener
 from memcurve.solve.clusters import Cluster, judged_clusters
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
+    Block,
     MinimalPolynomial,
     eigenvalue_multiplicity,
     krylov_rank,
@@ -77,11 +80,18 @@ class States:
 
     @cached_property
     def stored(self) -> Any:
-        """Connectivity as it is stored, dense or sparse."""
-        A, nodes = self._whole, self.nodes
+        """Connectivity as it is stored, dense or sparse, on the host."""
+        A, nodes = on_host(self._whole), self.nodes
         if len(nodes) == A.shape[0]:
             return A
         return A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
+
+    @cached_property
+    def multiplied(self) -> Any:
+        """Connectivity where products with it are taken: on its device, if it has one."""
+        if not isinstance(self._whole, DeviceMatrix):
+            return self.stored
+        return self._whole if len(self) == self._whole.shape[0] else self._whole.like(self.stored)
 
     @cached_property
     def dense(self) -> Floats:
@@ -147,15 +157,18 @@ class States:
         ‖x_k‖² Σ_m ‖A^m‖², and left out where it is below rounding of the largest. Raises
         UncertainResultError where that takes long.
         """
-        A, C = self.stored, self.mask / np.abs(self.mask).max()
-        sizes = power_sizes(A)
+        A, unit = self.multiplied, float(np.abs(self.mask).max())
+        place, sizes = place_of(A), power_sizes(A)
+        C = place.put(self.mask / unit)
         later = float((sizes[:-1] ** 2).sum() / (1 - sizes[-1] ** 2))
-        total, x = np.zeros(len(C)), np.zeros_like(C)
+        total, x, weights = 0.0, 0.0 * C, place.small(psi)
         for k in range(MOST_PRODUCTS):
-            x = (A @ x if k else x) + (C * psi[k] if k < len(psi) else 0.0)
-            total += (x**2).sum(axis=1)
-            if k >= len(psi) - 1 and float((x**2).sum()) * later <= EPS**2 * float(total.max()):
-                return np.asarray(total * np.abs(self.mask).max() ** 2)
+            x = (A @ x if k else x) + (C * weights[k] if k < len(psi) else 0.0)
+            total = total + (x**2).sum(axis=1)
+            if k >= len(psi) - 1 and k % place.ahead == 0:
+                largest = float(place.host([place.largest(total)])[0])
+                if float(place.squares(x).sum()) * later <= EPS**2 * largest:
+                    return np.asarray(place.host(total) * unit**2)
         raise UncertainResultError("the states take too long to settle.")
 
     @cached_property
@@ -174,6 +187,17 @@ class States:
         return [submatrix(self.stored, nodes) for nodes in self.strong_components]
 
     @cached_property
+    def weights(self) -> Floats:
+        """Moduli of the weights, each once."""
+        A = self.stored
+        return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
+
+    @cached_property
+    def exact_blocks(self) -> list[Block]:
+        """The same, modulo primes."""
+        return [Block(B) for B in self.blocks]
+
+    @cached_property
     def nodes_on_cycles(self) -> int:
         """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero.
 
@@ -189,9 +213,9 @@ class States:
         driven = self.degree.nonzero
         if driven == self.nodes_on_cycles:
             return driven
-        return len(self) - eigenvalue_multiplicity(
-            lambda prime: [0, 1], self.blocks, len(self) - driven
-        )
+        most, index = len(self) - driven, max(1, self.degree.zeros)
+        zeros = eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most, index)
+        return len(self) - zeros
 
     @property
     def lost(self) -> int:
@@ -216,7 +240,8 @@ class States:
             from scipy.sparse import csr_array
 
             most = int(np.count_nonzero(generically_driven(A, self.mask)))
-            return sparse_krylov_rank(csr_array(A), self.mask, read, most, tell)
+            twin = self.multiplied if isinstance(self.multiplied, DeviceMatrix) else None
+            return sparse_krylov_rank(csr_array(A), self.mask, read, most, tell, twin)
         if read is None and self.mask.shape[1] == 1:
             return self.degree.degree
         return krylov_rank(self.A, self.C, read)

@@ -93,7 +93,7 @@ def sweep(
         open_executor(executor, workers=workers, address=address) as pool,
         # under MPI only the rank that drives comes here
         Store.open(Path(folder) / "sweep.sqlite" if store is None else store) as opened,
-        _told(name, progress) as tell,
+        told(name, progress) as tell,
     ):
         opened.provenance = {"name": name, **provenance()}
         number = opened.begin_study(text, ((case.key, case.to_dict()) for case in cases))
@@ -228,7 +228,7 @@ def require_drawable(study: Study) -> None:
 
 
 @contextlib.contextmanager
-def _told(name: str, progress: Progress) -> Iterator[Listener]:
+def told(name: str, progress: Progress) -> Iterator[Listener]:
     """Whom to tell of the counts: a function, a bar on a terminal, or lines on stderr."""
     if progress is not True or sys.stderr.isatty():
         with listening(progress) as tell:

@@ -1,0 +1,268 @@
+"""``memcurve connectome``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from memcurve.cli.console import Printer, styled, writing
+from memcurve.cli.options import (
+    SEVERAL,
+    Flag,
+    Verbose,
+    Whole,
+    executor_arguments,
+    nodes_read,
+)
+from memcurve.cli.process import (
+    UsageError,
+    require_ending,
+    require_other_files,
+    stoppable,
+)
+
+if TYPE_CHECKING:
+    from memcurve.io import NodeTable
+    from memcurve.network import LinearNetwork
+
+# as in memcurve.nulls, which imports numpy
+_NULLS = ("rewire", "shuffle", "signs", "erdos_renyi", "blocks", "spatial")
+InputWeights = Literal["ones", "normal"]
+
+
+def connectome(
+    file: Path,
+    *,
+    inputs: str | None = None,
+    input_weights: InputWeights = "ones",
+    readout: str | None = None,
+    nodes: Path | None = None,
+    transpose: Flag = False,
+    matrix: str | None = None,
+    edges: bool | None = None,
+    null: str = "rewire,shuffle",
+    draws: Whole = 200,
+    noise: Annotated[list[float] | None, SEVERAL] = None,
+    blocks: str | None = None,
+    positions: str | None = None,
+    spectral_radius: float | None = None,
+    keep_scale: Flag = False,
+    rank: bool = True,
+    seed: Whole = 1,
+    store: Path | None = None,
+    workers: Whole | None = None,
+    serial: Flag = False,
+    dask: str | None = None,
+    mpi: Flag = False,
+    retry_failed: Flag = False,
+    plot: Path | None = None,
+    html: Path | None = None,
+    save: Path | None = None,
+    json: Flag = False,
+    verbose: Verbose = False,
+) -> int:
+    """Memory of a network beside that of its null models: which of it is due to its wiring.
+
+    Each draw is kept at once: a run that was stopped goes on with the same command, and one with
+    more --draws computes only what is new.
+
+    For example:
+
+      memcurve connectome edges.csv.gz --inputs sensory.txt
+      memcurve connectome edges.csv --nodes cells.csv --inputs class=sens --readout class=motor
+      memcurve connectome weights.npy --transpose --null rewire,shuffle,signs --draws 1000
+      memcurve connectome edges.csv --nodes cells.csv --null rewire,blocks --blocks class
+      memcurve connectome edges.csv --noise 1e-2 1e-4 --plot nulls.png --html nulls.html
+
+    Parameters
+    ----------
+    file
+        Network to read, as for `memcurve curve`: a list of edges, a graph, a matrix.
+    inputs
+        Nodes that the input drives: names (a,b,c), a text with a name a line (and a weight behind
+        it), or a class of --nodes (class1=sens). Default: the file's mask, or else all nodes, with
+        weights drawn from a normal distribution.
+    input_weights
+        Weights of the nodes that --inputs names: ones, or normal, drawn with the seed.
+    readout
+        Nodes that can be read: names, numbers (0,3,5-9), a text with a name a line, or a class of
+        --nodes. Default: all.
+    nodes
+        Table of nodes with a header, names in its first column. Default: FILE, of a graph.
+    transpose
+        Rows of a matrix are sources, columns targets, so that A is its transpose.
+    matrix
+        Name of the connectivity in FILE, where it is not A or W; of the column of weights.
+    edges
+        Whether a text lists edges or is a matrix, where its first lines do not tell.
+    null
+        Null models: rewire (keeps every degree), shuffle (weights over the edges), signs,
+        erdos_renyi, blocks (rewire that keeps the edges between --blocks), spatial (rewire that
+        keeps the lengths of edges by --positions).
+    draws
+        Draws of each; adjusted p-values have a resolution of 1 / (draws + 1).
+    noise
+        Standard deviations of errors of reading, relative to input of unit variance. Default: 1e-3
+        and 1e-6.
+    blocks
+        Column of --nodes that holds the block of each node.
+    positions
+        Columns of --nodes that hold the place of each node, x,y,z.
+    spectral_radius
+        Scale the network to this. Default: as it is, or 0.9 where it is unstable.
+    keep_scale
+        Leave the draws at their own scale. By default each has the network's spectral radius.
+    rank
+        Compare the total memory, which takes long for more than some ten thousand nodes.
+    seed
+        Seed of everything drawn at random.
+    store
+        File that keeps the draws. Default: the file's name with .nulls.sqlite, in this folder.
+    workers
+        Number of processes. Default: one a core.
+    serial
+        Compute in this process, one draw after the other.
+    dask
+        Compute on a Dask cluster: the address of its scheduler, or local for one started here.
+    mpi
+        Compute on the ranks of an MPI job.
+    retry_failed
+        Compute failed draws again.
+    plot
+        Draw the network among its null models to this file (.png, .pdf, .svg).
+    html
+        Write table and charts to this file as one page that works offline.
+    save
+        Write the result to this file: .json has all draws, .csv where the network stands.
+    json
+        Print the result as JSON instead of a table.
+    """
+    executor = executor_arguments(serial, dask, mpi, workers)
+    from memcurve.plot import ENDINGS
+
+    require_ending("--plot", plot, ENDINGS)
+    require_ending("--save", save, (".json", ".csv"))
+    asked = [name.strip() for name in null.split(",")]
+    for name in asked:
+        if name not in _NULLS:
+            raise UsageError(f"--null must list some of {', '.join(_NULLS)}; got {name!r}.")
+    stem = file.name.split(".")[0]
+    place = store or Path(f"{stem}.nulls.sqlite")
+    require_other_files(file, place, plot, html, save)
+    from memcurve.connectome import USUAL_NOISE, compare_with_nulls
+    from memcurve.io import load_nodes
+
+    is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml"))
+    table = load_nodes(nodes or file) if nodes or is_graph else None
+    reader = _Reader(file, table, matrix, edges, transpose, seed)
+    network = reader.network(inputs, input_weights)
+    if readout is not None:
+        network = network.replace(readout=reader.readout(readout, network))
+    labels = network.names(range(network.size))
+    options: dict[str, Any] = {}
+    if blocks is not None:
+        options["blocks"] = {"blocks": reader.table("--blocks").entries(blocks, labels)}
+    if positions is not None:
+        columns = [column.strip() for column in positions.split(",")]
+        found = reader.table("--positions").numbers(columns, labels)
+        options["spatial"] = {"positions": found.tolist()}
+    for name, option in (("blocks", "--blocks"), ("spatial", "--positions")):
+        if name in asked and name not in options:
+            raise UsageError(f"--null {name} needs {option}, columns of --nodes.")
+        if name in options and name not in asked:
+            raise UsageError(f"{option} is for --null {name}; add that, or leave it out.")
+    with stoppable(place):
+        result = compare_with_nulls(
+            network,
+            [(name, options.get(name, {})) for name in asked],
+            draws=draws,
+            seed=seed,
+            spectral_radius=spectral_radius,
+            rescale=not keep_scale,
+            rank=rank,
+            store=place,
+            retry_failed=retry_failed,
+            progress=True,
+            noise=noise or USUAL_NOISE,
+            **executor,
+        )
+    with writing(result, plot=plot, save=save, html=html):
+        if json:
+            print(result.to_json())
+        else:
+            printer = Printer()
+            scale = "scaled to it" if result.rescaled else "at their own scale"
+            about = f"  {result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
+            about += f"radius {result.spectral_radius:.6g}, draws {scale}"
+            printer.line(("network", "bold"), about)
+            printer.table(result.HEADER, result.table(), right=range(2, len(result.HEADER)))
+            printer.wrapped(styled(result.sentence))
+            printer.notes(result.notes)
+    return 0
+
+
+class _Reader:
+    """Reads a network, and tells nodes by names, files and classes."""
+
+    def __init__(
+        self, file: Path, table: NodeTable | None, matrix: str | None, edges: bool | None,
+        transpose: bool, seed: int,
+    ) -> None:  # fmt: skip
+        self.file, self._table, self.transpose, self.seed = file, table, transpose, seed
+        self._how: dict[str, Any] = {"matrix": matrix, "edges": edges, "seed": seed}
+
+    def table(self, option: str) -> NodeTable:
+        """The table of nodes, which an option needs."""
+        if self._table is None:
+            raise UsageError(f"{option} speaks of columns: give the table of nodes by --nodes.")
+        return self._table
+
+    def network(self, inputs: str | None, weights: str) -> LinearNetwork:
+        """The network with the mask that is asked for, or with its own, or a normal one."""
+        from memcurve import masks
+        from memcurve.io import MissingMaskError, load_masked
+
+        if inputs is None:
+            if weights != "ones":
+                raise UsageError("--input-weights are those of --inputs; name these, too.")
+            try:
+                network = load_masked(self.file, None, **self._how)
+            except MissingMaskError:
+                network = load_masked(self.file, "normal", **self._how)
+                told = "all nodes are driven, with normal weights"
+                network = network.replace(notes=[*network.notes, f"{told} (seed {self.seed})"])
+            return self._turned(network)
+        if self._is_class(inputs):
+            network = load_masked(self.file, "ones", **self._how)
+            driven = self.table("--inputs").places(inputs, network.names(range(network.size)))
+            mask = 0.0 * network.C
+            mask[driven] = 1.0
+        else:
+            network = load_masked(self.file, inputs, **self._how)
+            mask = network.C.copy()
+        if weights == "normal":
+            mask[mask != 0] = masks.normal(int((mask != 0).sum()), seed=self.seed, norm=None)
+        notes = [*network.notes, f"{int((mask != 0).sum()):,} nodes are driven"]
+        return self._turned(network.replace(C=mask, notes=notes))
+
+    def readout(self, text: str, network: LinearNetwork) -> Any:
+        """The nodes that are read."""
+        labels = network.names(range(network.size))
+        if self._is_class(text):
+            return self.table("--readout").places(text, labels)
+        if Path(text).is_file() and text not in labels:
+            from memcurve.io.edges import listed_nodes, node_place
+
+            places = {label: place for place, label in enumerate(labels)}
+            listed = listed_nodes(Path(text), lambda name: node_place(name, places) is not None)
+            found = [place for name in listed if (place := node_place(name, places)) is not None]
+            if not found:
+                raise UsageError(f"--readout: {text} names no node of the network.")
+            return found
+        return nodes_read(text, network.labels)
+
+    def _is_class(self, text: str) -> bool:
+        return "=" in text and not Path(text).is_file()
+
+    def _turned(self, network: LinearNetwork) -> LinearNetwork:
+        return network.replace(A=network.A.T) if self.transpose else network

@@ -1,0 +1,585 @@
+"""The memory of a network beside that of its null models: which of it is due to how it is wired.
+
+Draws are cases of a sweep: each is kept as soon as it is done, in a store that survives, wherever
+it is computed.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import math
+import os
+import tempfile
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from memcurve import nulls, report
+from memcurve.adapters import as_network
+from memcurve.arguments import require_options, require_size, table_entry
+from memcurve.errors import RankWarning
+from memcurve.memory import noise_profile
+from memcurve.memory import rank as exact_rank
+from memcurve.network import LinearNetwork
+from memcurve.network.operator import Operator
+from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.notes import Note
+from memcurve.optional import optional
+from memcurve.progress import Progress
+from memcurve.result import Floats, replacing
+from memcurve.sweeping.engine import run_cases
+from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.run import provenance, told
+from memcurve.sweeping.store import Row, Store, canonical
+
+#: What an unstable network is scaled to, unless told otherwise.
+USUAL_RADIUS = 0.9
+#: Decimals to which memories are compared: what is computed twice agrees to more than these.
+_DECIMALS = 8
+#: The chance that some quantity stands out where no null model is wrong.
+_LEVEL = 0.05
+#: Levels of noise unless others are given.
+USUAL_NOISE = (1e-3, 1e-6)
+
+NullModel = str | tuple[str, Mapping[str, Any]]
+
+
+class Standing(NamedTuple):
+    """Where a network stands among the draws of one null model, in one quantity.
+
+    Attributes
+    ----------
+    null, quantity : str
+        What is compared.
+    observed : float
+        The network's own.
+    mean, spread : float
+        Mean and standard deviation of the draws.
+    z : float
+        Effect size (observed − mean) / spread; infinite where all draws agree on another value.
+    p : float
+        Two-sided p-value of this quantity alone, by its place: twice the share of all, draws and
+        network, that have no more, or no less. On each side its resolution is 1 / (draws + 1).
+    adjusted : float
+        The p-value where all quantities are looked at: the share of all, draws and network, in
+        which some quantity is as many standard deviations from the mean of all (Westfall and Young
+        1993). Its resolution is 1 / (draws + 1), and under the null model the chance that it is at
+        most α for any quantity is at most α.
+    below, above : int
+        How many draws have less, and more.
+    draws : int
+        Draws that have this quantity.
+    """
+
+    null: str
+    quantity: str
+    observed: float
+    mean: float
+    spread: float
+    z: float
+    p: float
+    adjusted: float
+    below: int
+    above: int
+    draws: int
+
+    @classmethod
+    def of(
+        cls, null: str, quantity: str, observed: float, drawn: Floats, adjusted: float = math.nan
+    ) -> Standing:
+        """Compare a number with those drawn; NaN is not known."""
+        values = np.round(drawn[np.isfinite(drawn)], _DECIMALS)
+        own, count = round(observed, _DECIMALS), len(values)
+        if not (count and math.isfinite(observed)):
+            unknown = math.nan
+            return cls(
+                null, quantity, observed, unknown, unknown, unknown, unknown, unknown, 0, 0, count
+            )
+        mean, spread = float(values.mean()), float(values.std(ddof=1)) if count > 1 else math.nan
+        away = own - mean
+        z = away / spread if spread else math.copysign(math.inf, away) if away else 0.0
+        below, above = int(np.sum(values < own)), int(np.sum(values > own))
+        p = min(1.0, 2 * (count + 1 - max(below, above)) / (count + 1))
+        return cls(null, quantity, observed, mean, spread, z, p, adjusted, below, above, count)
+
+
+def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
+    """P-values of all quantities that take into account that there are several, see `Standing`.
+
+    Rows of ``drawn`` are draws. Each, and the network, is measured against the mean of all: under
+    the null model none of them is special.
+    """
+    together = np.round(np.vstack([observed, drawn]), _DECIMALS)
+    together = together[~np.isnan(together).all(axis=1)]
+    mean, spread = np.nanmean(together, axis=0), np.nanstd(together, axis=0)
+    distance = np.abs(together - mean) / np.where(spread > 0, spread, 1.0)
+    distance = np.round(np.nan_to_num(distance), _DECIMALS)
+    found = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
+    return np.where(np.isnan(observed), math.nan, found)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The draws of one null model: its name, what it keeps, a row a draw and a column a quantity.
+
+    NaN is what is not known, or failed, for the reason in ``error``.
+    """
+
+    null: str
+    keeps: str
+    values: Floats
+    error: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullComparison(report.Reported):
+    """The memory of a network beside that of its null models.
+
+    Attributes
+    ----------
+    network : str
+        Its name.
+    size, edges : int
+        Nodes and non-zero weights.
+    spectral_radius : float
+        Of the network as compared.
+    rescaled : bool
+        Whether every draw was scaled to that radius.
+    seed : int
+        Where the draws start.
+    quantities : tuple of str
+        What is compared: the total (rank), usable memory and horizon at each level of noise.
+    observed : array
+        The network's own, one a quantity.
+    nulls : tuple of Draws
+        What was drawn, by null model.
+    notes : tuple of Note
+        What one should know before quoting the numbers.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.sparse_normal(40, density=0.1, seed=1)
+    >>> found = memcurve.compare_with_nulls(
+    ...     network, "shuffle", draws=19, noise=1e-3, seed=1, executor="serial"
+    ... )
+    >>> [(standing.quantity, standing.p >= 1 / 20) for standing in found.standings]
+    [('total (rank)', True), ('usable at 0.001', True), ('horizon at 0.001', True)]
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.NullComparison/1"
+    DERIVED: ClassVar[tuple[str, ...]] = ("sentence", "standings")
+    HEADER: ClassVar[tuple[str, ...]] = (
+        "null", "quantity", "network", "nulls", "±", "z", "below", "p", "adjusted",
+    )  # fmt: skip
+
+    network: str
+    size: int
+    edges: int
+    spectral_radius: float
+    rescaled: bool
+    seed: int
+    quantities: tuple[str, ...]
+    observed: Floats
+    nulls: tuple[Draws, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def standings(self) -> list[Standing]:
+        """Where the network stands, by null model and quantity."""
+        found = []
+        for draws in self.nulls:
+            adjusted = adjusted_p_values(self.observed, draws.values).tolist()
+            for k, quantity in enumerate(self.quantities):
+                own, drawn = float(self.observed[k]), draws.values[:, k]
+                found.append(Standing.of(draws.null, quantity, own, drawn, adjusted[k]))
+        return found
+
+    @property
+    def threshold(self) -> float:
+        """The adjusted p-value up to which a quantity stands out: 0.05 by number of null models."""
+        return _LEVEL / len(self.nulls)
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether there are draws enough for an adjusted p-value of :attr:`threshold`."""
+        return all(1 / (len(draws.values) + 1) <= self.threshold for draws in self.nulls)
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in one sentence computed from the draws."""
+        parts = []
+        for draws in self.nulls:
+            listed: dict[str, list[str]] = {}
+            for s in self.standings:
+                if s.null == draws.null:
+                    verdict, words = self._judged(s)
+                    listed.setdefault(verdict, []).append(words)
+            told = [f"{verdict}{', '.join(words)}" for verdict, words in listed.items()]
+            parts.append(f"against {len(draws.values)} draws of {draws.null} {', '.join(told)}")
+        few = "" if self.can_tell else "; these are too few draws to tell any of it from chance"
+        return f"{self.network}: {'; '.join(parts)}{few}."
+
+    def _judged(self, s: Standing) -> tuple[str, str]:
+        """Where the network stands in one quantity, in words, and with which numbers."""
+        if math.isnan(s.p):
+            return "not known: ", s.quantity
+        numbers = f"{s.quantity} ({_number(s.observed)}, draws {_number(s.mean)} ± {s.spread:.2g})"
+        if not self.can_tell:
+            return "", numbers
+        if s.adjusted > self.threshold:
+            return "within chance in ", s.quantity
+        more = "more" if s.observed > s.mean else "less"
+        return f"{more} than by chance in ", numbers
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Rows of text under :attr:`HEADER`."""
+        return [
+            (
+                s.null, s.quantity, _number(s.observed), _number(s.mean), f"{s.spread:.2g}",
+                _effect(s.z), str(s.below), f"{s.p:.2g}", f"{s.adjusted:.2g}",
+            )
+            for s in self.standings
+        ]  # fmt: skip
+
+    def document(self) -> report.Document:
+        """The comparison as sentences, a table and charts of the draws."""
+        numeric = frozenset(range(2, len(self.HEADER)))
+        table = report.Table(self.HEADER, tuple(self.table()), numeric)
+        charts = [self._chart(k) for k in range(len(self.quantities))]
+        drawn = "scaled to the same radius" if self.rescaled else "at their own scale"
+        return report.Document(
+            title=f"Memory against null models: {self.network}",
+            subtitle=f"{self.size:,} nodes, {self.edges:,} edges, spectral radius "
+            f"{self.spectral_radius:.6g}; null models {drawn}; seed {self.seed}",
+            verdict=[self.sentence],
+            good=None,
+            figures=[],
+            sections=[
+                report.Section("The network among its null models", table=table),
+                *(report.Section(f"Draws: {chart.y_label}", chart=chart) for chart in charts),
+            ],
+            notes=self.notes,
+        )
+
+    def _chart(self, k: int) -> report.Chart:
+        """The draws in order: a value is at the share of draws up to it."""
+        series = []
+        for draws in self.nulls:
+            values = np.sort(draws.values[np.isfinite(draws.values[:, k]), k])
+            shares = (np.arange(len(values)) + 0.5) / max(1, len(values))
+            series.append(report.Series(draws.null, shares, values))
+        own = float(self.observed[k])
+        levels = ((f"network: {_number(own)}", own),) if math.isfinite(own) else ()
+        name = self.quantities[k]
+        return report.Chart(name, "share of draws", name, tuple(series), levels=levels)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, one row a null model and quantity."""
+        pd = optional("pandas", "this", "frames")
+        return pd.DataFrame(self.standings, columns=Standing._fields)
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset of all draws over null, draw and quantity."""
+        xr = optional("xarray", "this", "frames")
+        data = {
+            "observed": ("quantity", self.observed),
+            "drawn": (("null", "draw", "quantity"), np.stack([d.values for d in self.nulls])),
+        }
+        coordinates = {"null": [d.null for d in self.nulls], "quantity": list(self.quantities)}
+        about = {"network": self.network, "seed": self.seed, "sentence": self.sentence}
+        return xr.Dataset(data, coords=coordinates, attrs=about)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result: ``.json`` has everything, ``.csv`` where the network stands."""
+        if Path(path).suffix.lower() != ".csv":
+            super().save(path)
+            return
+        lines = io.StringIO()
+        rows = csv.writer(lines, lineterminator="\n")
+        rows.writerow(Standing._fields)
+        rows.writerows(self.standings)
+        with replacing(path) as stream:
+            stream.write(lines.getvalue().encode())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the network among its null models, see :func:`memcurve.plot.among_nulls`."""
+        from memcurve import plot
+
+        return plot.among_nulls(self, ax=ax)
+
+    def _derived(self) -> dict[str, Any]:
+        return {"sentence": self.sentence, "standings": [s._asdict() for s in self.standings]}
+
+    def __repr__(self) -> str:
+        cells = [self.HEADER, *self.table()]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = (
+            "  ".join(f"{c:<{w}}" if k < 2 else f"{c:>{w}}" for k, (c, w) in enumerate(row))
+            for row in (list(zip(line, widths, strict=True)) for line in cells)
+        )
+        return "\n".join([f"<NullComparison of {self.network}>", *lines])
+
+
+def compare_with_nulls(
+    network: Any,
+    nulls: NullModel | Iterable[NullModel] = ("rewire", "shuffle"),
+    *,
+    draws: int = 200,
+    noise: float | Sequence[float] = USUAL_NOISE,
+    seed: int,
+    spectral_radius: float | None = None,
+    rescale: bool = True,
+    rank: bool = True,
+    store: str | os.PathLike[str] | None = None,
+    executor: str = "processes",
+    workers: int | None = None,
+    address: str | None = None,
+    retry_failed: bool = False,
+    progress: Progress = False,
+) -> NullComparison:
+    """Compare the memory of a network with that of networks wired, or weighted, at random.
+
+    Three things are compared: the total memory without noise, which is the rank; the memory that
+    is usable under errors of reading of each ``noise``; and its horizon, the first lag from which
+    on less than half of the input is left.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        The network. All draws have its mask and readout.
+    nulls : str, (str, dict), or several of them
+        Null models of :data:`memcurve.nulls.NULLS`, each with its options if there are any:
+        ``["rewire", ("blocks", {"blocks": classes})]``.
+    draws : int
+        Draws of each. Adjusted p-values have a resolution of 1 / (draws + 1).
+    noise : float or sequence of float
+        Standard deviations of errors in the states, relative to input of unit variance.
+    seed : int
+        Where the draws start; a draw depends on it, its null model and its number alone.
+    spectral_radius : float, optional
+        Scale the network to this first. By default it is taken as it is, or scaled to 0.9 where it
+        is unstable, which a note tells.
+    rescale : bool
+        Scale each draw to the spectral radius of the network (the default), which a null model
+        changes; else draws keep their weights, and those that are unstable fail.
+    rank : bool
+        Compare the total; leave it out for networks of more than some ten thousand nodes.
+    store, executor, workers, address, retry_failed, progress
+        As for :func:`memcurve.sweep`; without a store nothing is kept for a later run.
+
+    Returns
+    -------
+    NullComparison
+        A table, a picture, a sentence.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> ring = memcurve.ensembles.cyclic(20)
+    >>> found = memcurve.compare_with_nulls(ring, "rewire", draws=19, seed=1, executor="serial")
+    >>> found.standings[0].observed
+    20.0
+    """
+    subject, notes = _subject(as_network(network), spectral_radius)
+    draws = require_size(draws, "draws")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
+    levels = np.atleast_1d(np.asarray(noise, dtype=float)).tolist()
+    models = _models(nulls)
+    radius = subject.spectral_radius
+    if rescale and radius == 0:
+        text = "the network has no cycles, so a spectral radius of 0: draws keep their own scale"
+        notes, rescale = [*notes, Note("network", text)], False
+    job = _Job(subject, models, tuple(levels), radius if rescale else None, rank)
+    labels = [None, *models]
+    cases = [
+        job.case(label, draw, int(seed))
+        for label in labels
+        for draw in range(1 if label is None else draws)
+    ]
+    name = subject.name or "network"
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_executor(executor, workers=workers, address=address) as pool,
+        Store.open(Path(folder) / "nulls.sqlite" if store is None else store) as opened,
+        told(name, progress) as tell,
+    ):
+        opened.provenance = {"name": name, **provenance()}
+        number = opened.begin_study(f"# {name} against null models\n", map(_keyed, cases))
+        if retry_failed:
+            opened.retry_failed(number)
+        run_cases(opened, number, job, pool, tell)
+        rows = list(opened.rows(number))
+    own, *drawn = ([row for row in rows if row.case["null"] == label] for label in labels)
+    if own[0].values is None:
+        raise ValueError(f"`network` could not be computed: {own[0].error}")
+    quantities = tuple(job.quantities)
+    found = [
+        Draws(label, _kept(models[label][0]), *_values(listed, quantities))
+        for label, listed in zip(models, drawn, strict=True)
+    ]
+    observed = np.array([_or_nan(own[0].values[quantity]) for quantity in quantities])
+    result = NullComparison(
+        name, subject.size, int(np.count_nonzero(_entries(subject.A))), float(radius),
+        rescale, int(seed), quantities, observed, tuple(found), subject.notes + tuple(notes),
+    )  # fmt: skip
+    more = tuple(_cautions(result, draws))
+    return NullComparison(**{**vars(result), "notes": result.notes + more})
+
+
+def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwork, list[Note]]:
+    """The network as it is compared: scaled where that is asked for, or needed."""
+    if isinstance(network.A, Operator):
+        raise network.A.needs_matrix("null models")
+    own, notes = network.spectral_radius, []
+    if radius is None and own >= 1:
+        radius = USUAL_RADIUS
+        text = f"its spectral radius, {own:.4g}, is not below 1: scaled to {radius}"
+        notes.append(Note("network", text))
+    if radius is None:
+        return network, notes
+    return network.replace(A=scale_to_spectral_radius(network.A, radius)), notes
+
+
+def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Null models with their options, by what tables call them."""
+    is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for one in [given] if isinstance(given, str) or is_pair else given:
+        name, options = (one, {}) if isinstance(one, str) else one
+        null = table_entry(nulls.NULLS, name, "nulls")
+        require_options(null.draw, {"network": None, "seed": None, **options})
+        if null.needs is not None and options.get(null.needs) is None:
+            raise ValueError(
+                f"`{null.needs}` must be given for the null model {name!r}: "
+                f"nulls=[({name!r}, {{'{null.needs}': …}})]."
+            )
+        words = [
+            f"{key}={value}" if isinstance(value, str | int | float) else key
+            for key, value in options.items()
+            if key != null.needs
+        ]
+        found[f"{name}({', '.join(words)})" if words else name] = name, dict(options)
+    if not found:
+        raise ValueError(f"`nulls` must name at least one of {', '.join(nulls.NULLS)}; got none.")
+    return found
+
+
+def _kept(name: str) -> str:
+    return nulls.NULLS[name].keeps
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is computed of a case; it goes to the workers with the network."""
+
+    network: LinearNetwork
+    models: dict[str, tuple[str, dict[str, Any]]]
+    levels: tuple[float, ...]
+    radius: float | None
+    rank: bool
+
+    def case(self, label: str | None, draw: int, seed: int) -> dict[str, Any]:
+        """All that tells one draw from another, the network by its digest."""
+        parts = hashlib.sha256()
+        A = self.network.A
+        for part in (A.data, A.indices, A.indptr) if self.network.is_sparse else (A,):
+            parts.update(np.ascontiguousarray(part).tobytes())
+        parts.update(self.network.C.tobytes())
+        parts.update(canonical([list(self.network.C.shape), self.network.readout]).encode())
+        if label is not None:
+            parts.update(canonical([self.models[label], self.radius]).encode())
+        return {
+            "setting": parts.hexdigest(), "null": label, "draw": draw, "seed": seed,
+            "noise": list(self.levels), "rank": self.rank,
+        }  # fmt: skip
+
+    def __call__(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            return {"values": self._values(self._drawn(case)), "curve": None}
+
+    def _drawn(self, case: Mapping[str, Any]) -> LinearNetwork:
+        label = case["null"]
+        if label is None:
+            return self.network
+        name, options = self.models[label]
+        # by the name, so that a draw is the same whatever other null models are asked for
+        stream = np.random.SeedSequence([case["seed"], zlib.crc32(label.encode()), case["draw"]])
+        drawn = nulls.make(name, self.network, seed=stream, **options)
+        if self.radius is None:
+            return drawn
+        return drawn.replace(A=scale_to_spectral_radius(drawn.A, self.radius))
+
+    @property
+    def quantities(self) -> list[str]:
+        """What is computed of each network."""
+        named = [f"{level:g}".replace("e-0", "e-") for level in self.levels]
+        kinds = [f"{kind} at {name}" for kind in ("usable", "horizon") for name in named]
+        return ["total (rank)"] * self.rank + kinds
+
+    def _values(self, network: LinearNetwork) -> dict[str, float | None]:
+        profile = noise_profile(network, self.levels)
+        usable = [None if math.isnan(total) else total for total in profile.known_totals.tolist()]
+        horizons = [curve.horizon(0.5) for curve in profile]
+        total = [exact_rank(network)] if self.rank else []
+        return dict(zip(self.quantities, [*total, *usable, *horizons], strict=True))
+
+
+def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    text = json.dumps(["memcurve.NullDraw/1", case], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest(), case
+
+
+def _values(rows: list[Row], quantities: Sequence[str]) -> tuple[Floats, str | None]:
+    """The draws as numbers, and why the first of those that failed did."""
+    values = [[_or_nan((row.values or {}).get(name)) for name in quantities] for row in rows]
+    return np.array(values, dtype=float), next((row.error for row in rows if row.error), None)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _entries(A: Any) -> Any:
+    return A if isinstance(A, np.ndarray) else A.data
+
+
+def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
+    """What the draws do not tell."""
+    text = "p is of one quantity alone; adjusted takes into account that there are "
+    text += f"{len(result.quantities)}. What stands out has adjusted ≤ {result.threshold:.2g}"
+    text += f" (0.05 / {len(result.nulls)} null models)" * (len(result.nulls) > 1)
+    if not result.can_tell:
+        needed = math.ceil(1 / result.threshold) - 1
+        text += f"; {draws} draws cannot show that, {needed} could"
+    yield Note("sweep", text)
+    for one in result.nulls:
+        lost = int(np.sum(np.isnan(one.values).all(axis=1)))
+        if lost:
+            yield Note(
+                "sweep",
+                f"{lost} of {draws} draws of {one.null} failed and are left out, so that the "
+                f"others are no longer a fair draw; the first: {one.error}",
+            )
+    if not result.rescaled:
+        yield Note("sweep", "draws keep their own scale, so that their spectral radii differ")
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "—"
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def _effect(z: float) -> str:
+    return f"{z:+.1f}".replace("-", "−").replace("inf", "∞") if z else "0"

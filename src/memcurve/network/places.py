@@ -1,0 +1,319 @@
+"""Where tall arrays live, N × few: with NumPy, or on the device of torch, cupy or jax.
+
+Solvers keep vectors of all states where A is, and bring only small factors to the host. What they
+do with such arrays beyond the operators that all libraries share is here, twice: with BLAS and
+LAPACK in place, and in terms of the array API. On a device nothing is looked at more often than
+it must, since every look waits for all work before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.backend import Backend, to_host
+
+Floats = NDArray[np.float64]
+Tall = Any  # an array (N,) or (N, k) of any library
+
+#: Rows of a chunk, in units of the number of columns, and at least; on a device entries at most.
+CHUNK, LEAST_ROWS, MOST_ENTRIES = 4, 2048, 2**28
+#: Pivots of a Cholesky factor down to this share of the largest are good enough to divide by twice.
+WELL_CONDITIONED = 1e-4
+
+
+class Host:
+    """NumPy's arrays, columns one after another in memory."""
+
+    #: Steps between two looks at the numbers: these cost nothing here.
+    ahead = 1
+    #: Whether every new shape is compiled first.
+    compiles = False
+    #: The functions of the library.
+    xp: Any = np
+
+    #: Processes on this machine that have as many rows each.
+    sharing = 1
+
+    def put(self, x: NDArray[Any]) -> Tall:
+        """A tall array of the host, here."""
+        return x
+
+    def small(self, x: NDArray[Any]) -> Any:
+        """An array of the host that is not tall, here."""
+        return x
+
+    def same(self, x: Any) -> Any:
+        """What small problems come to, the same to the last digit wherever it decides something."""
+        return x
+
+    def here(self, rows: int) -> int:
+        """How many of all rows are here."""
+        return rows
+
+    def together(self) -> contextlib.AbstractContextManager[Any]:
+        """Within this all that have some rows fail, or none."""
+        return contextlib.nullcontext()
+
+    def host(self, x: Any) -> NDArray[Any]:
+        """An array, or a list of numbers that are here, on the host."""
+        return np.asarray(x)
+
+    def single(self, x: Tall) -> Tall:
+        """The same in single precision."""
+        return x.astype(np.float32)
+
+    def empty(self, rows: int, columns: int) -> Tall:
+        """Room for columns."""
+        return np.empty((rows, columns), order="F")
+
+    def write(self, block: Tall, first: int, columns: Tall) -> Tall:
+        """The block with some columns written over, in place where that can be."""
+        block[:, first : first + columns.shape[1]] = columns
+        return block
+
+    def rows(self, x: Tall, which: NDArray[np.intp]) -> Tall:
+        """Some rows."""
+        return x[which]
+
+    def joined(self, parts: list[Tall]) -> Tall:
+        """Columns side by side."""
+        return np.concatenate(parts, axis=1)
+
+    def dot(self, x: Tall, y: Tall) -> Floats:
+        """XᵀY, on the host."""
+        return np.asarray(x.T @ y)
+
+    def combined(self, x: Tall, S: Floats) -> Tall:
+        """XS."""
+        return x @ S
+
+    def minus(self, y: Tall, x: Tall, S: Floats) -> Tall:
+        """Y − XS; Y may be overwritten where it has columns."""
+        if y.ndim == 1:
+            return y - x @ S
+        from scipy.linalg.blas import dgemm
+
+        return dgemm(-1.0, x, S, 1.0, y, overwrite_c=True)
+
+    def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
+        """Normal numbers, drawn here."""
+        return rng.standard_normal((rows, columns)).astype(dtype)
+
+    def square(self, x: Tall) -> Any:
+        """The squared length of a vector, not looked at yet."""
+        return x @ x
+
+    def squares(self, x: Tall) -> Floats:
+        """Squared lengths of the columns."""
+        return np.asarray(np.einsum("ij,ij->j", x, x), dtype=float)
+
+    def largest(self, x: Tall) -> Any:
+        """The largest number, not looked at yet."""
+        return x.max()
+
+    def largest_square(self, x: Tall) -> Any:
+        """The squared length of the longest column, not looked at yet."""
+        return np.einsum("ij,ij->j", x, x).max()
+
+    def lengths(self, x: Tall) -> Floats:
+        """Lengths of the columns."""
+        return np.asarray(np.sqrt(self.squares(x)))
+
+    def qr(self, x: Tall) -> tuple[Tall, Floats]:
+        """X = PT, P orthonormal and T triangular; X may be overwritten."""
+        from scipy.linalg import qr
+
+        P, T = qr(x, mode="economic", overwrite_a=True, check_finite=False)
+        return P, np.asarray(T)
+
+    def chunk_rows(self, width: int) -> int:
+        """Rows that are factored at a time."""
+        return max(CHUNK * width, LEAST_ROWS)
+
+    def triangle(self, parts: list[Tall]) -> Floats:
+        """The triangular factor of columns side by side, by reflections, from chunks of rows."""
+        from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
+
+        width = sum(part.shape[1] for part in parts)
+        R, step = np.zeros((0, width)), self.chunk_rows(width)
+        for first in range(0, len(parts[0]), step):
+            rows = [part[first : first + step] for part in parts]
+            chunk = np.empty((len(R) + len(rows[0]), width), order="F")
+            chunk[: len(R)] = R
+            np.concatenate(rows, axis=1, out=chunk[len(R) :])
+            work = int(dgeqrf_lwork(*chunk.shape)[0])
+            factors = dgeqrf(chunk, lwork=work, overwrite_a=True)[0]
+            R = np.triu(factors[:width])
+        return R
+
+    @property
+    def room(self) -> int | None:
+        """Bytes that can be had here, where that is not the memory of the host."""
+        return None
+
+
+HOST = Host()
+
+
+class Device(Host):
+    """Arrays of another library, on its device."""
+
+    ahead = 32
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.xp = backend, backend.xp
+        self.compiles = backend.name == "jax"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Device):
+            return False
+        mine, theirs = self.backend, other.backend
+        return (mine.name, str(mine.device)) == (theirs.name, str(theirs.device))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return f"{self.backend.name} on {self.backend.device}"
+
+    def put(self, x: NDArray[Any]) -> Tall:
+        if x.ndim == 2:
+            return self.xp.matrix_transpose(self.backend.put(x.T))
+        return self.backend.put(x)
+
+    def small(self, x: NDArray[Any]) -> Any:
+        return self.put(x)
+
+    def host(self, x: Any) -> NDArray[Any]:
+        return to_host(self.xp.stack(x) if isinstance(x, list) else x)
+
+    def single(self, x: Tall) -> Tall:
+        return self.xp.astype(x, self.xp.float32)
+
+    def empty(self, rows: int, columns: int) -> Tall:
+        xp = self.xp
+        make = xp.zeros if self.compiles else xp.empty
+        made = make((columns, rows), dtype=xp.float64, device=self.backend.device)
+        return xp.matrix_transpose(made)
+
+    def write(self, block: Tall, first: int, columns: Tall) -> Tall:
+        if self.compiles:  # in place too, as the old block is given away
+            return self._jax_write(block, columns, first)
+        return super().write(block, first, columns)
+
+    @cached_property
+    def _jax_write(self) -> Any:
+        import jax
+
+        def update(block: Any, columns: Any, first: int) -> Any:
+            return jax.lax.dynamic_update_slice(block, columns, (0, first))
+
+        return jax.jit(update, donate_argnums=0)
+
+    def rows(self, x: Tall, which: NDArray[np.intp]) -> Tall:
+        return self.xp.take(x, self.backend.put(which.astype(np.int64)), axis=0)
+
+    def joined(self, parts: list[Tall]) -> Tall:
+        across = self.xp.matrix_transpose
+        return across(self.xp.concat([across(part) for part in parts], axis=0))
+
+    def dot(self, x: Tall, y: Tall) -> Floats:
+        return to_host(x.T @ y)
+
+    def combined(self, x: Tall, S: Floats) -> Tall:
+        if S.ndim == 1:
+            return x @ self.put(S)
+        # this way columns of the product lie one after another
+        return self.xp.matrix_transpose(self.backend.put(S.T) @ x.T)
+
+    def minus(self, y: Tall, x: Tall, S: Floats) -> Tall:
+        return y - self.combined(x, S)
+
+    def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
+        name, seed, device = self.backend.name, int(rng.integers(2**31)), self.backend.device
+        kind = getattr(self.xp, np.dtype(dtype).name)
+        if name == "torch":
+            import torch
+
+            source = torch.Generator(device=device).manual_seed(seed)
+            return torch.randn((columns, rows), generator=source, dtype=kind, device=device).T
+        if name == "cupy":
+            import cupy
+
+            return cupy.random.default_rng(seed).standard_normal((columns, rows), dtype=kind).T
+        return self.put(super().normal(rng, rows, columns, dtype))
+
+    def squares(self, x: Tall) -> Floats:
+        return np.asarray(to_host(self.xp.sum(x * x, axis=0)), dtype=float)
+
+    def largest_square(self, x: Tall) -> Any:
+        return self.xp.max(self.xp.sum(x * x, axis=0))
+
+    def qr(self, x: Tall) -> tuple[Tall, Floats]:
+        """Cholesky's way, twice, which is but products; by reflections where that is not enough."""
+        P, T = x, np.eye(x.shape[1])
+        for _ in range(2):
+            try:
+                L = np.linalg.cholesky(self.dot(P, P))
+            except np.linalg.LinAlgError:
+                L = np.zeros_like(T)
+            pivots = np.diag(L)
+            if not pivots.min() > WELL_CONDITIONED * pivots.max():
+                P, R = self.xp.linalg.qr(x)
+                return P, to_host(R)
+            P, T = self.combined(P, np.linalg.inv(L).T), L.T @ T
+        return P, T
+
+    def chunk_rows(self, width: int) -> int:
+        return max(CHUNK * width, MOST_ENTRIES // width)
+
+    def triangle(self, parts: list[Tall]) -> Floats:
+        width = sum(part.shape[1] for part in parts)
+        R, step = self.put(np.zeros((0, width))), self.chunk_rows(width)
+        for first in range(0, parts[0].shape[0], step):
+            rows = self.joined([part[first : first + step, :] for part in parts])
+            R = self._reflected(self.xp.concat([R, rows], axis=0) if first else rows)
+        return to_host(R)
+
+    def _reflected(self, x: Tall) -> Tall:
+        """R of X = QR alone, which the array API does not offer."""
+        if self.backend.name == "torch":
+            import torch
+
+            return torch.linalg.qr(x, mode="r").R
+        if self.backend.name == "cupy":
+            import cupy
+
+            return cupy.linalg.qr(x, mode="r")
+        return self.xp.linalg.qr(x, mode="r")
+
+    @property
+    def room(self) -> int | None:
+        name, device = self.backend.name, self.backend.device
+        if self.backend.is_host:
+            return None
+        if name == "torch":
+            import torch
+
+            unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+            return int(torch.cuda.mem_get_info(device)[0] + unused)
+        if name == "cupy":
+            import cupy
+
+            with device:
+                unused = cupy.get_default_memory_pool().free_bytes()
+                return int(cupy.cuda.runtime.memGetInfo()[0] + unused)
+        known = device.memory_stats() or {}
+        if "bytes_limit" not in known:
+            return None
+        return int(known["bytes_limit"] - known["bytes_in_use"])
+
+
+def place_of(A: Any) -> Host:
+    """Where the products of a matrix or an operator are."""
+    place: Host = getattr(A, "place", HOST)
+    return place

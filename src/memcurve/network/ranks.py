@@ -1,0 +1,333 @@
+"""A network whose rows lie with the ranks of an MPI job, for what no one machine holds.
+
+Every rank calls the same functions with the same arguments, and has of A, and of every vector that
+solvers keep, its own rows only. A product takes one exchange, of the numbers that the rows here
+multiply and other ranks have; sums over all rows take one reduction. All else is small, computed by
+every rank alike, and where it decides what comes next, rank 0 does: ranks never part.
+
+A rank that fails alone ends the job, as the others wait for it: :meth:`Ranks.together`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.network.linear import LinearNetwork, validated_entries
+from memcurve.network.operator import ASKED_OF_PRODUCTS, Operator
+from memcurve.network.places import Host, Tall
+from memcurve.optional import optional
+
+Floats = NDArray[np.float64]
+
+EPS = float(np.finfo(float).eps)
+#: A rank that failed waits so many seconds for the others to fail, too, and then ends the job.
+PATIENCE = 3.0
+
+
+def world() -> Any:
+    """The communicator of all ranks of this job."""
+    try:
+        return optional("mpi4py.MPI", "a job of several ranks", "mpi").COMM_WORLD
+    except RuntimeError as error:
+        raise ModuleNotFoundError(
+            f"mpi4py finds no MPI library ({str(error).splitlines()[0]}); install Open MPI or "
+            f"MPICH, e.g. the packages openmpi-bin and libopenmpi-dev."
+        ) from error
+
+
+class Ranks:
+    """The ranks of a communicator of mpi4py, of which this process is one."""
+
+    def __init__(self, communicator: Any) -> None:
+        self.number, self.count = int(communicator.Get_rank()), int(communicator.Get_size())
+        # ours alone: no message of the caller is taken for one of these, nor the last for others
+        self.communicator, self._last_call = communicator.Dup(), communicator.Dup()
+        hosts = self.communicator.allgather(platform.node())
+        #: Ranks on this machine, this one among them.
+        self.sharing = hosts.count(platform.node())
+
+    def share(self, size: int) -> tuple[int, int]:
+        """First and last + 1 of the rows of this rank, where ``size`` are shared out evenly."""
+        if size < self.count:
+            raise ValueError(
+                f"`network` must have a node for each of the {self.count} ranks, got {size}; start "
+                f"fewer: mpiexec -n {max(1, size)}."
+            )
+        return size * self.number // self.count, size * (self.number + 1) // self.count
+
+    def split(self, network: LinearNetwork) -> LinearNetwork:
+        """The network with its rows over these ranks, each of which has it whole."""
+        first, last = self.share(network.size)
+        return network.replace(A=RankRows(network.A[first:last], self))
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """All ranks get through this, or all raise, or else the job is ended, with the reason.
+
+        A rank that fails alone would leave the others waiting for its numbers.
+        """
+        try:
+            yield
+        except BaseException as error:
+            if not all(self._failures(failed=True, patience=PATIENCE)):
+                self._end_job(error)
+            raise
+        if any(self._failures(failed=False, patience=None)):
+            time.sleep(PATIENCE)  # it ends the job itself, and knows why
+            self._end_job(RuntimeError("another rank failed."))
+
+    def _failures(self, *, failed: bool, patience: float | None) -> list[bool]:
+        """Which ranks failed; where they are not all heard of in time, none of the others did."""
+        mine, found = np.array([failed]), np.zeros(self.count, dtype=bool)
+        request = self._last_call.Iallgather(mine, found)
+        start, pause = time.monotonic(), 1e-5
+        while not request.Test():
+            if patience is not None and time.monotonic() - start > patience:
+                return [False]
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)
+        return found.tolist()
+
+    def _end_job(self, error: BaseException) -> None:
+        text = str(error) or type(error).__name__
+        of = f"rank {self.number} of {self.count} failed alone, and the job is ended"
+        stream = sys.__stderr__ or sys.stderr
+        print(f"memcurve: error: {of}: {text}", file=stream, flush=True)
+        self.communicator.Abort(130 if isinstance(error, KeyboardInterrupt) else 1)
+
+
+class Parts(Host):
+    """Tall arrays of NumPy, of which every rank has the rows ``first`` … ``last`` − 1."""
+
+    def __init__(self, ranks: Ranks, first: int, last: int) -> None:
+        self.ranks, self._first, self._last = ranks, first, last
+        self._communicator, self.sharing = ranks.communicator, ranks.sharing
+
+    def total(self, values: Any) -> Floats:
+        """Sum over all rows, given that over those here."""
+        here = np.array(values, dtype=float, order="C")
+        total = np.empty_like(here)
+        # not Allreduce, which may round differently for every rank
+        self._communicator.Reduce(here, total, root=0)
+        self._communicator.Bcast(total, root=0)
+        return total
+
+    def put(self, x: NDArray[Any]) -> Tall:
+        return x[self._first : self._last].copy()  # of all rows nothing is kept
+
+    def host(self, x: Any) -> NDArray[Any]:
+        if isinstance(x, list):
+            return np.asarray(x)
+        return np.concatenate(self._communicator.allgather(x))
+
+    def same(self, x: Any) -> Any:
+        return self._communicator.bcast(x, root=0)
+
+    def here(self, rows: int) -> int:
+        return self._last - self._first
+
+    def together(self) -> contextlib.AbstractContextManager[Any]:
+        return self.ranks.together()
+
+    def empty(self, rows: int, columns: int) -> Tall:
+        return super().empty(self.here(rows), columns)
+
+    def rows(self, x: Tall, which: NDArray[np.intp]) -> Tall:
+        return x[which[(which >= self._first) & (which < self._last)] - self._first]
+
+    def dot(self, x: Tall, y: Tall) -> Floats:
+        return self.total(x.T @ y)
+
+    def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
+        return self.put(super().normal(rng, rows, columns, dtype))
+
+    def square(self, x: Tall) -> Any:
+        return float(self.total(super().square(x)))
+
+    def squares(self, x: Tall) -> Floats:
+        return self.total(super().squares(x))
+
+    def largest(self, x: Tall) -> Any:
+        return max(self._communicator.allgather(float(x.max())))
+
+    def largest_square(self, x: Tall) -> Any:
+        return float(self.squares(x).max())
+
+    def qr(self, x: Tall) -> tuple[Tall, Floats]:
+        """Rank 0 factors the factors of all."""
+        P, T = super().qr(x)
+        triangles, shares = self._communicator.gather(T, root=0), None
+        if triangles is not None:
+            inner, T = super().qr(np.concatenate(triangles))
+            ends = np.cumsum([len(triangle) for triangle in triangles])[:-1]
+            shares = [(part, T) for part in np.split(inner, ends)]
+        inner, T = self._communicator.scatter(shares, root=0)
+        return P @ inner, T
+
+    def triangle(self, parts: list[Tall]) -> Floats:
+        triangles = self._communicator.gather(super().triangle(parts), root=0)
+        whole = None if triangles is None else super().triangle([np.concatenate(triangles)])
+        return np.asarray(self.same(whole))
+
+
+class RankRows(Operator):
+    """A connectivity of which this rank has some rows, for ``LinearNetwork(RankRows(…), C)``.
+
+    Every rank makes one of its own rows, in the order of the ranks, and the same network around it,
+    with the whole mask; then all of them ask the same questions: usable memory under errors of
+    reading, ``memory_curve(network, noise=s)``, ``noise_profile`` and ``reduced``. All get the
+    same answer. Needs the extra ``mpi``.
+
+    Parameters
+    ----------
+    rows : (n, N) array or scipy sparse array
+        Consecutive rows of A, at least one: ``A[i, j]`` is the weight from node j to node i.
+    communicator : mpi4py.MPI.Comm
+        The ranks; all of them by default.
+
+    Examples
+    --------
+    Run as ``mpiexec -n 4 python -m mpi4py this.py``, or as the only rank:
+
+    >>> import numpy as np
+    >>> import memcurve
+    >>> from mpi4py import MPI  # doctest: +SKIP
+    >>> rank, count = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size  # doctest: +SKIP
+    >>> mine = range(100 * rank // count, 100 * (rank + 1) // count)  # doctest: +SKIP
+    >>> def row(i):
+    ...     return np.random.default_rng([7, i]).standard_normal(100) / 12
+    >>> A = memcurve.RankRows(np.array([row(i) for i in mine]))  # doctest: +SKIP
+    >>> network = memcurve.LinearNetwork(A, np.ones(100))  # doctest: +SKIP
+    >>> round(memcurve.memory_curve(network, noise=0.1).total, 6)  # doctest: +SKIP
+    20.504699
+    """
+
+    place: Parts
+    #: Number of entries on all ranks, where they are sparse.
+    nnz: int = 0
+
+    def __init__(self, rows: Any, communicator: Any = None) -> None:
+        if communicator is None:
+            communicator = world()
+        ranks = communicator if isinstance(communicator, Ranks) else Ranks(communicator)
+        with ranks.together():
+            self._rows = self._validated(rows)
+            shapes = ranks.communicator.allgather(self._rows.shape)
+            ends = np.cumsum([shape[0] for shape in shapes])
+            if {int(shape[1]) for shape in shapes} != {int(ends[-1])}:
+                raise ValueError(
+                    f"`rows` must be the rows of a square matrix, shared out over the ranks; got "
+                    f"shapes {', '.join(map(str, shapes))}."
+                )
+            self.shape, self.dtype = (int(ends[-1]), int(ends[-1])), np.dtype(np.float64)
+            self._size, self._checked = int(self._rows.shape[0]), True
+            first = int(ends[ranks.number]) - self._size
+            self.place = Parts(ranks, first, first + self._size)
+            self.kind = f"rows over {ranks.count} ranks"
+            self.has_entries = not isinstance(self._rows, np.ndarray)
+            entries = int(self._rows.nnz) if self.has_entries else 0
+            self.nnz = sum(ranks.communicator.allgather(entries))
+            self._plan(ranks, ends)
+
+    @staticmethod
+    def _validated(rows: Any) -> Any:
+        if isinstance(rows, Operator) or (hasattr(rows, "matvec") and not hasattr(rows, "dtype")):
+            raise TypeError("`rows` must be an array or a scipy sparse array, got products only.")
+        found = validated_entries(rows, "rows")
+        if found.ndim != 2 or found.shape[0] < 1:
+            raise ValueError(
+                f"`rows` must be a matrix of at least one row of A on every rank, got shape "
+                f"{tuple(found.shape)}; start fewer ranks."
+            )
+        if found.dtype.kind == "c":
+            raise TypeError(
+                "`rows` must be real, got complex numbers; share out the rows of the real pair, "
+                "A, C = network.real_pair()."
+            )
+        return found
+
+    def _plan(self, ranks: Ranks, ends: NDArray[Any]) -> None:
+        """Agree on which numbers each rank sends to each for a product."""
+        rows, count = self._rows, self.shape[0]
+        if isinstance(rows, np.ndarray):
+            self._needed = np.arange(count)
+        else:
+            here = np.zeros(count, dtype=bool)
+            here[rows.indices] = True
+            self._needed = np.flatnonzero(here)
+            places = (np.cumsum(here) - 1).astype(rows.indices.dtype)[rows.indices]
+            shape = (self._size, len(self._needed))
+            self._rows = type(rows)((rows.data, places, rows.indptr), shape=shape)
+        bounds = np.searchsorted(self._needed, ends)
+        wanted = np.split(self._needed, bounds[:-1])
+        starts = ends - np.diff(ends, prepend=0)
+        asked = ranks.communicator.alltoall(
+            [part - start for part, start in zip(wanted, starts, strict=True)]
+        )
+        self._sent = np.concatenate(asked)
+        self._counts = [len(part) for part in asked], [len(part) for part in wanted]
+
+    def _exchanged(self, x: Floats) -> NDArray[Any]:
+        """The numbers of a whole vector that these rows multiply."""
+        received, (sent, wanted) = np.empty(len(self._needed), self.dtype), self._counts
+        send = np.asarray(x, dtype=self.dtype)[self._sent]
+        self.place.ranks.communicator.Alltoallv([send, sent], [received, wanted])
+        return received
+
+    def __matmul__(self, x: Any) -> NDArray[Any]:
+        if x.shape[0] != self._size:
+            raise self.needs_matrix("products with whole vectors")
+        if x.ndim > 1:
+            product = np.empty(x.shape, dtype=self.dtype, order="F")
+            for j, column in enumerate(x.T):
+                product[:, j] = self @ column
+            return product
+        return np.asarray(self._rows @ self._exchanged(x))
+
+    def astype(self, dtype: Any) -> RankRows:
+        """The same in another precision."""
+        found = copy.copy(self)
+        found._rows, found.dtype = self._rows.astype(dtype), np.dtype(dtype)
+        return found
+
+    def scaled(self, scale: Floats) -> RankRows:
+        if np.ptp(scale) == 0:
+            return self
+        here, there = self.place.put(scale)[:, None], scale[self._needed]
+        found = copy.copy(self)
+        if isinstance(self._rows, np.ndarray):
+            found._rows = self._rows * (there / here)
+        else:
+            found._rows = self._rows.multiply(there).multiply(1 / here).tocsr()
+        return found
+
+    def rounding(self, X: Floats) -> Floats:
+        """A few units in the last place of what is added up, as of any matrix that is stored."""
+        if isinstance(self._rows, np.ndarray):
+            squares = np.einsum("ij,ij->j", self._rows, self._rows)
+        else:
+            entries = self._rows
+            squares = np.bincount(entries.indices, entries.data**2, len(self._needed))
+        here = np.array([squares @ self._exchanged(column**2) for column in X.T])
+        return np.asarray(EPS * np.sqrt(self.place.total(here)))
+
+    def real_pair(self) -> Operator:
+        raise TypeError(
+            "`C` must be real where the rows of A are shared out over ranks, got complex numbers; "
+            "share out the rows of the real pair, A, C = network.real_pair()."
+        )
+
+    def needs_matrix(self, what: str) -> TypeError:
+        return TypeError(
+            f"`A` must be whole for {what}, got rows of it over {self.place.ranks.count} ranks. "
+            f"{ASKED_OF_PRODUCTS} Or ask one process that has all of A, if it fits."
+        )

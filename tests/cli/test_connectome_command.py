@@ -1,0 +1,121 @@
+"""``memcurve connectome``: nodes by name, file and class; tables, files, and runs that go on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memcurve
+from command import Command, failed
+from memcurve import NullComparison, ensembles
+
+SIZE = 12
+
+
+@pytest.fixture
+def brain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A small brain: edges with names, a table of its cells, and the network that is meant."""
+    monkeypatch.chdir(tmp_path)
+    network = ensembles.sparse_normal(SIZE, density=0.3, spectral_radius=0.8, seed=3)
+    names = [f"n{k:02}" for k in range(SIZE)]
+    targets, sources = np.nonzero(network.A)
+    rows = zip(sources, targets, strict=True)
+    lines = [f"{names[s]},{names[t]},{float(network.A[t, s])!r}" for s, t in rows]
+    Path("edges.csv").write_text("\n".join(["pre,post,weight", *lines, ""]))
+    cells = [f"{name},{'sens' if k < 4 else 'motor'},{k},{k**2}" for k, name in enumerate(names)]
+    Path("cells.csv").write_text("\n".join(["name,class,x,y", *cells, "gone,sens,0,0", ""]))
+    Path("sensory.txt").write_text("n00\nn01\nn02\nn03\n")
+    np.save("matrix.npy", network.A.T)
+    return network.replace(C=(np.arange(SIZE) < 4).astype(float), labels=names)
+
+
+ASKED = ["--draws", 3, "--noise", 1e-3, "--serial", "--null", "shuffle"]
+
+
+def result(done: Any) -> NullComparison:
+    assert done.code == 0, done.err
+    return NullComparison.from_json(done.out)
+
+
+def expected(network: Any) -> list[float]:
+    curve = memcurve.memory_curve(network, noise=1e-3)
+    return [memcurve.rank(network), curve.total, float(curve.horizon() or 0)]
+
+
+@pytest.mark.parametrize(
+    "inputs", [["sensory.txt"], ["n00,n01,n02,n03"], ["class=sens", "--nodes", "cells.csv"]]
+)
+def test_inputs(command: Command, brain: Any, inputs: list[str]) -> None:
+    found = result(command("connectome", "edges.csv", "--inputs", *inputs, *ASKED, "--json"))
+    np.testing.assert_allclose(found.observed, expected(brain), atol=1e-9)
+    assert any("4 nodes are driven" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("readout", ["motor.txt", "n04,n05,n06,n07,n08,n09,n10,n11", "class=motor"])
+def test_readouts(command: Command, brain: Any, readout: str) -> None:
+    Path("motor.txt").write_text("\n".join(brain.labels[4:]))
+    asked = ["--inputs", "sensory.txt", "--nodes", "cells.csv", "--readout", readout]
+    found = result(command("connectome", "edges.csv", *asked, *ASKED, "--json"))
+    read = brain.replace(readout=range(4, SIZE))
+    np.testing.assert_allclose(found.observed, expected(read), atol=1e-9)
+
+
+def test_matrices_of_sources_by_targets(command: Command, brain: Any) -> None:
+    asked = ["matrix.npy", "--transpose", "--inputs", "0,1,2,3"]
+    found = result(command("connectome", *asked, *ASKED, "--json"))
+    np.testing.assert_allclose(found.observed, expected(brain), atol=1e-9)
+    drawn = result(command("connectome", "matrix.npy", "--transpose", *ASKED, "--json"))
+    mask = memcurve.masks.normal(SIZE, seed=1)
+    np.testing.assert_allclose(drawn.observed, expected(brain.replace(C=mask)), atol=1e-9)
+    assert any("all nodes are driven, with normal weights" in note for note in drawn.notes)
+
+
+def test_weights_of_the_inputs(command: Command, brain: Any) -> None:
+    asked = ["--inputs", "sensory.txt", "--input-weights", "normal"]
+    found = result(command("connectome", "edges.csv", *asked, *ASKED, "--json"))
+    mask = np.zeros(SIZE)
+    mask[:4] = memcurve.masks.normal(4, seed=1, norm=None)
+    np.testing.assert_allclose(found.observed, expected(brain.replace(C=mask)), atol=1e-9)
+
+
+def test_blocks_and_positions(command: Command, brain: Any) -> None:
+    asked = ["--inputs", "sensory.txt", "--nodes", "cells.csv", "--draws", 2, "--serial"]
+    models = ["--null", "blocks,spatial", "--blocks", "class", "--positions", "x,y"]
+    found = result(command("connectome", "edges.csv", *asked, *models, "--json"))
+    assert [draws.null for draws in found.nulls] == ["blocks", "spatial"]
+    text = failed(command("connectome", "edges.csv", *asked, "--null", "blocks"), code=2)
+    assert "--null blocks needs --blocks" in text
+    text = failed(command("connectome", "edges.csv", *asked, "--blocks", "class"), code=2)
+    assert "--blocks is for --null blocks" in text
+
+
+def test_printed_and_written(command: Command, brain: Any) -> None:
+    asked = ["connectome", "edges.csv", "--inputs", "sensory.txt", *ASKED]
+    files = ["--plot", "nulls.png", "--html", "nulls.html", "--save", "nulls.csv"]
+    done = command(*asked, *files)
+    assert done.code == 0, done.err
+    assert "usable at 0.001" in done.out
+    assert "too few draws to tell" in done.out
+    assert all(Path(name).stat().st_size for name in files[1::2])
+    assert Path("edges.nulls.sqlite").is_file()
+    again = json.loads(command(*asked, "--json").out)
+    assert again["sentence"] in done.out
+    assert "were computed before" in command(*asked).err
+
+
+def test_errors(command: Command, brain: Any) -> None:
+    text = failed(command("connectome", "edges.csv", "--null", "random"), code=2)
+    assert "--null must list some of rewire, shuffle" in text
+    text = failed(command("connectome", "edges.csv", "--inputs", "class=sens"), code=2)
+    assert "give the table of nodes by --nodes" in text
+    asked = ["connectome", "edges.csv", "--nodes", "cells.csv", "--inputs"]
+    assert "no node has class='sense'" in failed(command(*asked, "class=sense"))
+    assert "no column 'kind'" in failed(command(*asked, "kind=sens"))
+    text = failed(command("connectome", "edges.csv", "--save", "x.txt"), code=2)
+    assert "--save must end in one of .json, .csv" in text
+    text = failed(command("connectome", "edges.csv", "--input-weights", "normal"), code=2)
+    assert "--input-weights are those of --inputs" in text

@@ -1,0 +1,89 @@
+"""Tables of nodes: classes and positions by name, and what is wrong with a table."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve.io import NetworkFileError, load_nodes
+
+TABLE = "id,class1,x,y\n07,sens,0.5,1\n3,inter,1,2\n11,sens,2,3\n4,motor,0,0\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "cells.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_classes_and_positions(table: Path) -> None:
+    nodes = load_nodes(table)
+    assert nodes.where("class1=sens") == ["07", "11"]
+    assert nodes.where("class1 = sens, motor") == ["07", "11", "4"]
+    labels = ("3", "7", "9")  # numbers may be written in other ways, and nodes be missing
+    assert nodes.places("class1=sens", labels) == [1]
+    assert nodes.entries("class1", labels) == ["inter", "sens", ""]
+    np.testing.assert_array_equal(nodes.numbers(["x", "y"], ["4", "11"]), [[0, 0], [2, 3]])
+
+
+@pytest.mark.parametrize("separator", [";", "\t", " "])
+def test_other_separators_and_packed_files(tmp_path: Path, separator: str) -> None:
+    path = tmp_path / "cells.tsv.gz"
+    path.write_bytes(gzip.compress(TABLE.replace(",", separator).encode()))
+    assert load_nodes(path).where("class1=inter") == ["3"]
+
+
+def test_the_column_of_names_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    path.write_text(",class,name\n0,sens,a b\n1,inter,c\n")  # as pandas writes an index
+    nodes = load_nodes(path)
+    assert nodes.names == ("a b", "c")
+    assert nodes.where("class=inter") == ["c"]
+
+
+def test_attributes_of_graphs(tmp_path: Path) -> None:
+    nx = pytest.importorskip("networkx", reason="networkx is not installed")
+    graph = nx.DiGraph([("a", "b"), ("b", "c")])
+    nx.set_node_attributes(graph, {"a": "sens", "b": "inter"}, "kind")
+    nx.write_graphml(graph, tmp_path / "graph.graphml")
+    nodes = load_nodes(tmp_path / "graph.graphml")
+    assert nodes.where("kind=sens") == ["a"]
+    network = memcurve.load_network(tmp_path / "graph.graphml", mask=nodes.where("kind=sens"))
+    assert network.labels == nodes.names
+    np.testing.assert_array_equal(network.C, [1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,class\n", "must have a header"),
+        ("id\n1\n2\n", "must have a header"),
+        ("id,class\n1,a\n2\n", "line 3 has 1 fields, the header 2"),
+        ("id,class\n1,a\n1,b\n", "must name each node once, got '1' twice"),
+        ("# nothing\n", "holds no nodes"),
+    ],
+)
+def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "cells.csv"
+    path.write_text(text)
+    with pytest.raises(NetworkFileError, match=message):
+        load_nodes(path)
+
+
+def test_unknown_columns_values_and_nodes(table: Path) -> None:
+    nodes = load_nodes(table)
+    with pytest.raises(NetworkFileError, match="no column 'class'; its columns are id, class1, x"):
+        nodes.where("class=sens")
+    with pytest.raises(NetworkFileError, match="no node has class1='sense'; there is 'sens'"):
+        nodes.where("class1=sense")
+    with pytest.raises(NetworkFileError, match="none of the 2 nodes with class1=sens is in"):
+        nodes.places("class1=sens", ("x", "y"))
+    with pytest.raises(NetworkFileError, match="has none of the nodes of the network"):
+        nodes.entries("class1", ("x", "y"))
+    with pytest.raises(NetworkFileError, match="must have a number for every node"):
+        nodes.numbers(["class1"], ("7",))

@@ -1,0 +1,164 @@
+"""Both ways that large networks go, on networks small enough to know the truth: errors hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.linalg import toeplitz
+from scipy.sparse import csr_array
+
+from graph_families import random_graph, scale_free, small_world, weighted
+from memcurve import LinearNetwork
+from memcurve.errors import UncertainResultError
+from memcurve.solve import direct
+from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.answer import Outcome
+from memcurve.solve.direct import solve_direct
+from memcurve.solve.question import Question
+from memcurve.solve.white import solve_white
+from truth import truth
+
+Rng = np.random.Generator
+LEVELS = (1.0, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12)
+SIZE, LAGS = 24, 40
+
+
+def of_radius(A: np.ndarray, radius: float = 0.9) -> np.ndarray:
+    return A * (radius / np.abs(np.linalg.eigvals(A)).max())
+
+
+def gaussian(size: int, rng: Rng, radius: float = 0.9) -> np.ndarray:
+    kept = rng.random((size, size)) < 10 / size
+    return of_radius(
+        rng.standard_normal((size, size)) * kept + np.diag(np.full(size, 1e-3)), radius
+    )
+
+
+def gain_chain(gain: float) -> Callable[[int, Rng], np.ndarray]:
+    """A delay line whose nodes amplify, over some ten nodes, and damp as much further on."""
+
+    def made(size: int, rng: Rng) -> np.ndarray:
+        gains = np.full(size - 1, 0.8)
+        gains[: min(10, size // 3)] = gain
+        return np.diag(rng.uniform(0.1, 0.5, size)) + np.diag(gains, -1)
+
+    return made
+
+
+def grcar(size: int, rng: Rng) -> np.ndarray:
+    """Far from normal: ones above the diagonal, −1 below it."""
+    column, row = np.zeros(size), np.zeros(size)
+    column[:2], row[:4] = (1, -1), 1
+    return of_radius(toeplitz(column, row))
+
+
+def tridiagonal(size: int, rng: Rng) -> np.ndarray:
+    """Symmetric in disguise, with a wide range of scales."""
+    column, row = np.zeros(size), np.zeros(size)
+    column[:2], row[:2] = (0.1, 0.8), (0.1, 0.25)
+    return toeplitz(column, row)
+
+
+def ring(size: int, rng: Rng) -> np.ndarray:
+    return 0.95 * np.roll(np.eye(size), 1, axis=0)
+
+
+def symmetric(size: int, rng: Rng, radius: float = 0.9) -> np.ndarray:
+    A = gaussian(size, rng)
+    return of_radius(A + A.T, radius)
+
+
+FAMILIES: dict[str, Callable[[int, Rng], np.ndarray]] = {
+    "Gaussian": gaussian,
+    "Gaussian, radius .99": lambda size, rng: gaussian(size, rng, 0.99),
+    "symmetric": symmetric,
+    "symmetric, radius .999": lambda size, rng: symmetric(size, rng, 0.999),
+    "positive": lambda size, rng: of_radius(np.abs(gaussian(size, rng))),
+    "scale-free": lambda size, rng: of_radius(
+        weighted(scale_free(size, 3, rng), "normal", rng) + 1e-2 * np.eye(size)
+    ),
+    "small world": lambda size, rng: of_radius(weighted(small_world(size, 4, rng), "normal", rng)),
+    "random graph": lambda size, rng: of_radius(
+        weighted(random_graph(size, 4, rng), "normal", rng) + 1e-2 * np.eye(size)
+    ),
+    "ring": ring,
+    "gain chain": gain_chain(2.0),
+    "strong gain chain": gain_chain(5.0),
+    "Grcar": grcar,
+    "Toeplitz": tridiagonal,
+}
+
+
+def drawn(family: str, size: int, seed: int = 1) -> LinearNetwork:
+    rng = np.random.default_rng(seed)
+    A, C = FAMILIES[family](size, rng), rng.standard_normal(size)
+    return LinearNetwork(csr_array(A), C / np.linalg.norm(C))
+
+
+def answers(network: LinearNetwork, level: float, lags: int) -> list[Outcome]:
+    """By a basis, and lag by lag where that is offered to large networks."""
+    found = []
+    for many in (direct.MANY_STATES, 0):
+        task = Task(Question.of(network.replace(name=str(many)), lags, noise=level))
+        with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+            patch.setattr(direct, "MANY_STATES", many)
+            patch.setattr(direct, "ARNOLDI", 6 if many else 1e9)
+            try:
+                found.append(solve_direct(task))
+            except UncertainResultError:  # too many directions, or a gain too strong: said so
+                continue
+    return found
+
+
+def require_holds(found: Outcome, memory: np.ndarray, total: float, own: float = 0.0) -> None:
+    """Every number within its error of the truth, which is known to ``own``."""
+    seen = found.memory[0, : len(memory)]
+    assert np.all(np.abs(seen - memory) <= found.memory_error[0, : len(memory)] + own)
+    assert abs(found.total[0] - total) <= found.total_error[0] + own * max(1.0, total)
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if ".999" not in name])
+def test_errors_hold_against_balls(family: str) -> None:
+    network = drawn(family, SIZE)
+    A = network.A.toarray()
+    for level in LEVELS[:: 2 if family.startswith("Gaussian") else 3]:
+        known = truth(A, network.C.reshape(-1, 1), LAGS, observation=level**2)
+        found = answers(network, level, LAGS)
+        assert found or family == "strong gain chain"
+        for one in found:
+            require_holds(one, known.memory, known.total, 1e-15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [24, 60, 300, 1000, 2000])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_errors_hold_at_all_levels(family: str, size: int) -> None:
+    """Against balls for small networks, else against dense matrices in white coordinates."""
+    network = drawn(family, size, seed=2)
+    for level in LEVELS:
+        found = answers(network, level, LAGS)
+        if size <= 60:
+            known = truth(network.A.toarray(), network.C.reshape(-1, 1), LAGS, observation=level**2)
+            memory, total, own = known.memory, known.total, 1e-15
+        else:
+            task = Task(Question.of(network.replace(name="dense"), LAGS, noise=level))
+            try:
+                with np.errstate(all="ignore"):
+                    dense = solve_white(task)
+            except UncertainResultError:
+                continue
+            memory, total = dense.memory[0], float(dense.total[0])
+            own = float(dense.largest_error[0])
+        for one in found:
+            require_holds(one, memory, total, own)
+
+
+def test_few_steps_where_lags_are_many() -> None:
+    """Radius .999: some thousand lags, and a basis of some hundred directions."""
+    network = drawn("symmetric, radius .999", 120)
+    small = direct.krylov_reduction(Analysis.of(network), 1e-3)
+    assert small.R.shape[1] > 5000
+    assert len(small.c) < 120
+    assert small.left_out <= 1e-15

@@ -1,0 +1,195 @@
+"""A network beside its null models: p-values, resumed runs, scale, and what is said of them."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import nulls
+from memcurve.connectome import NullComparison, Standing, _Job, adjusted_p_values
+from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.sweeping.store import Store
+
+NETWORK = memcurve.ensembles.sparse_normal(30, density=0.12, spectral_radius=0.8, seed=2)
+
+
+def compared(network=NETWORK, null="shuffle", **options) -> NullComparison:
+    asked = {"draws": 6, "noise": 1e-3, "seed": 1, "executor": "serial"} | options
+    return memcurve.compare_with_nulls(network, null, **asked)
+
+
+def test_p_values_are_those_of_a_permutation_test() -> None:
+    standing = Standing.of("rewire", "total", 10.0, np.array([1.0, 2.0, 3.0, 4.0]))
+    assert standing.p == 2 / 5  # as small as four draws can show
+    assert (standing.below, standing.above, standing.draws) == (4, 0, 4)
+    assert standing.z == pytest.approx(7.5 / np.std([1, 2, 3, 4], ddof=1))
+    middle = Standing.of("rewire", "total", 2.5, np.array([1.0, 2.0, 3.0, 4.0]))
+    assert (middle.p, middle.z) == (1.0, 0.0)
+
+
+def test_p_values_are_valid() -> None:
+    """Of exchangeable numbers, each is the network once: p ≤ k/(n+1) for at most k of n+1."""
+    values = np.random.default_rng(1).gamma(0.5, size=50)
+    p = [Standing.of("", "", one, np.delete(values, k)).p for k, one in enumerate(values)]
+    assert all(np.sum(np.array(p) <= k / 50) <= k for k in range(1, 51))
+    assert min(p) == 2 / 50
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.9])
+def test_adjusted_p_values_are_valid_together(shared: float) -> None:
+    """Whatever the quantities have to do with each other, the least of them is a p-value."""
+    rng = np.random.default_rng(2)
+    values = shared * rng.gamma(0.5, size=(60, 1)) + (1 - shared) * rng.normal(size=(60, 4))
+    p = [adjusted_p_values(one, np.delete(values, k, axis=0)) for k, one in enumerate(values)]
+    least = np.min(p, axis=1)
+    assert all(np.sum(least <= k / 60 + 1e-12) <= k for k in range(1, 61))
+    assert least.min() == pytest.approx(1 / 60)
+
+
+def test_adjusted_p_values_of_what_is_not_known() -> None:
+    drawn = np.array([[1.0, math.nan], [2.0, 5.0], [3.0, 5.0], [math.nan, math.nan]])
+    far, unknown = adjusted_p_values(np.array([9.0, math.nan]), drawn)
+    assert far == 1 / 4
+    assert math.isnan(unknown)
+    assert adjusted_p_values(np.array([9.0, 5.0]), drawn)[1] == 1
+
+
+def test_what_agrees_is_no_effect() -> None:
+    same = Standing.of("", "", 5.0, np.full(9, 5.0 + 1e-12))
+    assert (same.z, same.p, same.below, same.above) == (0.0, 1.0, 0, 0)
+    other = Standing.of("", "", 4.0, np.full(9, 5.0))
+    assert (other.z, other.p) == (-math.inf, 2 / 10)
+    unknown = Standing.of("", "", math.nan, np.full(9, 5.0))
+    assert math.isnan(unknown.p)
+    assert Standing.of("", "", 1.0, np.array([2.0, math.nan, 3.0])).draws == 2
+
+
+def test_numbers_are_those_of_the_functions() -> None:
+    found = compared(null=["shuffle", "rewire"], noise=[1e-2, 1e-5])
+    assert found.quantities == (
+        "total (rank)", "usable at 0.01", "usable at 1e-5", "horizon at 0.01", "horizon at 1e-5",
+    )  # fmt: skip
+    profile = memcurve.noise_profile(NETWORK, [1e-2, 1e-5])
+    expected = [memcurve.rank(NETWORK), *profile.totals, *(curve.horizon() for curve in profile)]
+    np.testing.assert_allclose(found.observed, expected, atol=1e-12)
+    assert [draws.null for draws in found.nulls] == ["shuffle", "rewire"]
+    assert all(draws.values.shape == (6, 5) for draws in found.nulls)
+    assert found.threshold == 0.05 / 2
+    # another order of null models, or more of them, gives the same draws
+    alone = compared(null="rewire", noise=[1e-2, 1e-5])
+    np.testing.assert_array_equal(alone.nulls[0].values, found.nulls[1].values)
+
+
+def test_draws_have_the_radius_of_the_network() -> None:
+    models = {"rewire": ("rewire", {})}
+    for radius in (0.8, None):
+        job = _Job(NETWORK, models, (1e-3,), radius, True)
+        drawn = job._drawn(job.case("rewire", 0, 1))
+        again = nulls.make("rewire", NETWORK, seed=np.random.SeedSequence(1)).A
+        assert (np.abs(drawn.spectral_radius - 0.8) < 1e-12) == (radius is not None)
+        assert np.count_nonzero(drawn.A) == np.count_nonzero(again)
+    assert compared().rescaled
+    kept = compared(rescale=False)
+    assert not kept.rescaled
+    assert any("their own scale" in note for note in kept.notes)
+
+
+def test_unstable_networks_are_scaled() -> None:
+    counts = NETWORK.replace(A=50 * NETWORK.A)
+    found = compared(counts)
+    assert found.spectral_radius == pytest.approx(0.9)
+    assert any("scaled to 0.9" in note for note in found.notes)
+    asked = compared(counts, spectral_radius=0.5)
+    expected = NETWORK.replace(A=scale_to_spectral_radius(NETWORK.A, 0.5))
+    usable = memcurve.memory_curve(expected, noise=1e-3).total
+    assert asked.observed[1] == pytest.approx(usable, abs=1e-9)
+    unstable = compared(counts, spectral_radius=0.99, null="erdos_renyi", rescale=False, draws=8)
+    failed = np.isnan(unstable.nulls[0].values).all(axis=1)
+    if failed.any():
+        assert any("no longer a fair draw" in note for note in unstable.notes)
+
+
+def test_networks_without_cycles_keep_their_scale() -> None:
+    line = memcurve.ensembles.delay_line(8)
+    found = compared(line)
+    assert (found.observed[0], found.rescaled) == (8.0, False)
+    assert any("no cycles" in note for note in found.notes)
+
+
+def test_a_ring_remembers_more_than_its_rewirings() -> None:
+    """A ring of n nodes has rank n; rewired it falls into cycles, and the input drives one."""
+    ring = memcurve.ensembles.cyclic(12, spectral_radius=0.9)
+    ring = ring.replace(C=np.eye(12)[0])
+    found = compared(ring, "rewire", draws=29)
+    total = found.standings[0]
+    lengths = found.nulls[0].values[:, 0]
+    assert total.observed == 12
+    assert lengths.min() >= 2  # no self-loops
+    # the length of a given node's cycle is nearly even on 2 … 12
+    assert abs(lengths.mean() - 7) < 5 * 3.3 / math.sqrt(29)
+    assert total.below == np.sum(lengths < 12)
+
+
+def test_a_store_is_gone_on_with(tmp_path: Path) -> None:
+    store = tmp_path / "nulls.sqlite"
+    first = compared(store=store, draws=3)
+    with Store.open(store, read_only=True) as opened:
+        before = {row.key: row.seconds for row in opened.rows()}
+    more = compared(store=store, draws=5)
+    with Store.open(store, read_only=True) as opened:
+        after = {row.key: row.seconds for row in opened.rows()}
+    assert len(before) == 4
+    assert len(after) == 6
+    assert before.items() <= after.items()  # computed once
+    np.testing.assert_array_equal(more.nulls[0].values[:3], first.nulls[0].values)
+    other = compared(NETWORK.replace(C=2 * NETWORK.C), store=store, draws=3)
+    assert other.observed[1] != first.observed[1]
+
+
+def test_sentence_and_threshold() -> None:
+    def made(observed: float, count: int) -> NullComparison:
+        values = np.random.default_rng(1).normal(10, 1, (count, 1))
+        drawn = (memcurve.connectome.Draws("rewire", "degrees", values),)
+        about = ("worm", 5, 9, 0.9, True, 1)
+        return NullComparison(*about, ("usable at 0.001",), np.array([observed]), drawn)
+
+    assert made(4.0, 99).sentence.startswith(
+        "worm: against 99 draws of rewire less than by chance in usable at 0.001 (4, draws 9.9"
+    )
+    assert "more than by chance in" in made(16.0, 99).sentence
+    assert made(10.2, 99).sentence.endswith("within chance in usable at 0.001.")
+    assert made(4.0, 9).sentence.endswith("too few draws to tell any of it from chance.")
+    assert not made(4.0, 18).can_tell
+    assert made(4.0, 19).can_tell  # 1/20 is 0.05
+
+
+def test_files(tmp_path: Path) -> None:
+    found = compared(null=["shuffle", ("rewire", {"weights": "target"})])
+    found.save(tmp_path / "found.csv")
+    rows = list(csv.DictReader((tmp_path / "found.csv").read_text().splitlines()))
+    assert [row["null"] for row in rows[::3]] == ["shuffle", "rewire(weights=target)"]
+    assert float(rows[1]["observed"]) == found.observed[1]
+    page = found.to_html()
+    assert "Memory against null models" in page
+    assert found.sentence.split(",")[0] in page
+    assert "usable at 0.001" in repr(found)
+
+
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="`nulls` must be one of rewire, shuffle"):
+        compared(null="random")
+    with pytest.raises(ValueError, match="`blocks` must be given for the null model 'blocks'"):
+        compared(null=["blocks"])
+    with pytest.raises(TypeError, match="does not take `bins`"):
+        compared(null=("shuffle", {"bins": 3}))
+    with pytest.raises(ValueError, match="`nulls` must name at least one"):
+        compared(null=[])
+    with pytest.raises(ValueError, match="`seed` must be a whole number"):
+        compared(seed=None)
+    with pytest.raises(ValueError, match="`draws` must be"):
+        compared(draws=0)

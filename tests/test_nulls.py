@@ -1,0 +1,253 @@
+"""Null models: what is kept is kept exactly, and what can be drawn is drawn evenly."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+import memcurve
+from memcurve import nulls
+
+SIZE = 40
+
+
+def signed(seed: int = 1, density: float = 0.12, loops: int = 0) -> np.ndarray:
+    """A random network in which each node sends out weights of one sign."""
+    rng = np.random.default_rng(seed)
+    A = rng.uniform(0.1, 1, (SIZE, SIZE)) * (rng.random((SIZE, SIZE)) < density)
+    np.fill_diagonal(A, 0)
+    A *= np.where(rng.random(SIZE) < 0.3, -1, 1)
+    A[range(loops), range(loops)] = 0.7
+    return A
+
+
+def drawn(name: str, A, seed: int = 1, **options) -> np.ndarray:
+    found = nulls.make(name, (A, np.ones(len(A))), seed=seed, **options).A
+    return found if isinstance(found, np.ndarray) else found.toarray()
+
+
+def degrees(A) -> list[list[int]]:
+    return [(A != 0).sum(axis=axis).tolist() for axis in (0, 1)]
+
+
+def weights(A) -> list[float]:
+    return sorted(A[A != 0].tolist())
+
+
+def reciprocity(A) -> int:
+    return int(((A != 0) & (A.T != 0)).sum())
+
+
+@pytest.mark.parametrize("loops", [0, 5])
+@pytest.mark.parametrize("stays_with", ["source", "target"])
+def test_rewiring_keeps_degrees_weights_and_one_strength(stays_with: str, loops: int) -> None:
+    A = signed(loops=loops)
+    null = drawn("rewire", A, weights=stays_with)
+    assert degrees(null) == degrees(A)
+    assert weights(null) == weights(A)
+    np.testing.assert_array_equal(null.diagonal(), A.diagonal())
+    kept, other = (0, 1) if stays_with == "source" else (1, 0)  # A[target, source]
+    np.testing.assert_array_equal(np.sort(null, axis=kept), np.sort(A, axis=kept))
+    assert not np.allclose(null.sum(axis=other), A.sum(axis=other))
+    assert ((null != 0) != (A != 0)).mean() > 0.1  # of 0.12 that could move
+
+
+def test_reciprocity_is_not_kept() -> None:
+    half = np.triu(signed(density=0.2), 1)
+    A = half + half.T  # all edges go both ways
+    assert reciprocity(A) == np.count_nonzero(A)
+    assert reciprocity(drawn("rewire", A)) < 0.5 * np.count_nonzero(A)
+
+
+def test_self_loops_that_are_free_move() -> None:
+    A = signed(loops=SIZE)
+    null = drawn("rewire", A, self_loops="free")
+    assert degrees(null) == degrees(A)
+    assert weights(null) == weights(A)
+    assert np.count_nonzero(null.diagonal()) < SIZE / 2
+
+
+def realisations(pattern: np.ndarray, loops: bool) -> set[bytes]:
+    """All networks with the degrees of this one, by trying every choice of targets."""
+    size = len(pattern)
+    rows = []
+    for node, count in enumerate(pattern.sum(axis=1)):
+        ends = [end for end in range(size) if loops or end != node]
+        rows.append([np.isin(range(size), one) for one in itertools.combinations(ends, count)])
+    every = np.array(list(itertools.product(*rows)), dtype=np.int64)
+    kept = (every.sum(axis=1) == pattern.sum(axis=0)).all(axis=1)
+    return {one.tobytes() for one in every[kept]}
+
+
+EDGES = {
+    # swaps alone cannot turn a cycle of three around
+    "cycle of three": ([(0, 1), (1, 2), (2, 0)], "fixed", 2),
+    "derangements": ([(0, 1), (1, 2), (2, 3), (3, 0)], "fixed", 9),
+    "self-loops": ([(0, 0), (1, 0), (1, 2), (2, 1)], "free", 5),
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_rewiring_is_uniform(case: str) -> None:
+    edges, loops, count = EDGES[case]
+    pattern = np.zeros((max(map(max, edges)) + 1,) * 2, dtype=np.int64)
+    pattern[tuple(np.transpose(edges))] = 1
+    possible = sorted(realisations(pattern, loops == "free"))
+    rng = np.random.default_rng(3)
+    found = Counter(
+        (drawn("rewire", pattern, rng, self_loops=loops, moves=3.0) != 0).astype(np.int64).tobytes()
+        for _ in range(15 * count)
+    )
+    assert len(possible) == count
+    assert {*found} <= {*possible}
+    assert stats.chisquare([found[one] for one in possible]).pvalue > 0.01
+
+
+def test_blocks_keep_the_edges_between_them() -> None:
+    A, blocks = signed(density=0.2), np.repeat(["a", "b", "c", "d"], SIZE // 4)
+    member = (blocks[:, None] == np.unique(blocks)).astype(int)
+    between = member.T @ (A != 0) @ member
+    null = drawn("blocks", A, blocks=blocks)
+    assert degrees(null) == degrees(A)
+    np.testing.assert_array_equal(member.T @ (null != 0) @ member, between)
+    free = drawn("rewire", A)
+    assert (member.T @ (free != 0) @ member != between).any()
+    anywhere = drawn("erdos_renyi", A, blocks=blocks)
+    np.testing.assert_array_equal(member.T @ (anywhere != 0) @ member, between)
+    assert degrees(anywhere) != degrees(A)
+
+
+@pytest.mark.parametrize("name", ["spatial", "erdos_renyi"])
+def test_positions_keep_the_lengths(name: str) -> None:
+    places = np.random.default_rng(2).uniform(size=(SIZE, 3))
+    length = np.linalg.norm(places[:, None] - places, axis=2)
+    A = signed(density=0.2) * (length < 0.6)
+    limits = np.quantile(length[A != 0], [0.25, 0.5, 0.75])
+    null = drawn(name, A, positions=places, bins=4)
+    in_bins = [
+        np.bincount(np.searchsorted(limits, length[x != 0]), minlength=4).tolist()
+        for x in (A, null)
+    ]
+    assert in_bins[0] == in_bins[1]
+    assert ((null != 0) != (A != 0)).mean() > 0.05
+    assert (degrees(null) == degrees(A)) == (name == "spatial")
+
+
+def test_shuffling_keeps_edges_and_weights() -> None:
+    A = signed(loops=3)
+    null = drawn("shuffle", A)
+    np.testing.assert_array_equal(null != 0, A != 0)
+    assert weights(null) == weights(A)
+    assert (null != A).any()
+    fixed = drawn("shuffle", A, signs="fixed")
+    np.testing.assert_array_equal(np.sign(fixed), np.sign(A))
+    assert weights(fixed) == weights(A)
+    assert (np.sign(null) != np.sign(A)).any()
+
+
+def test_shuffling_within_blocks() -> None:
+    A, blocks = signed(density=0.3), np.repeat([0, 1], SIZE // 2)
+    null = drawn("shuffle", A, blocks=blocks)
+    for target, source in itertools.product(range(2), repeat=2):
+        cells = np.ix_(blocks == target, blocks == source)
+        assert weights(null[cells]) == weights(A[cells])
+
+
+@pytest.mark.parametrize("of", ["edges", "nodes"])
+def test_shuffling_signs(of: str) -> None:
+    A = signed()
+    null = drawn("signs", A, of=of)
+    np.testing.assert_array_equal(np.abs(null), np.abs(A))
+    assert (null != A).any()
+    if of == "edges":
+        assert (null < 0).sum() == (A < 0).sum()
+    else:
+        assert ((null < 0).any(axis=0) & (null > 0).any(axis=0)).sum() == 0
+        assert (null < 0).any(axis=0).sum() == (A < 0).any(axis=0).sum()
+
+
+def test_nodes_of_two_signs_have_none() -> None:
+    with pytest.raises(ValueError, match="`of` must be 'edges' here: node 0 sends out"):
+        drawn("signs", np.array([[0.1, 0], [-0.2, 0]]), of="nodes")
+
+
+@pytest.mark.parametrize("loops", ["fixed", "free"])
+def test_edges_anywhere_are_as_many(loops: str) -> None:
+    A = signed(loops=4)
+    null = drawn("erdos_renyi", A, self_loops=loops)
+    assert weights(null) == weights(A)
+    assert degrees(null) != degrees(A)
+    assert (null.diagonal() == A.diagonal()).all() == (loops == "fixed")
+
+
+def test_edges_anywhere_are_uniform() -> None:
+    A = np.zeros((3, 3))
+    A[0, 1] = A[1, 2] = 1
+    rng = np.random.default_rng(1)
+    found = Counter(drawn("erdos_renyi", A, rng).tobytes() for _ in range(300))
+    assert len(found) == 15  # two of six cells
+    assert stats.chisquare(list(found.values())).pvalue > 0.01
+
+
+@pytest.mark.parametrize("name", ["rewire", "shuffle", "signs", "erdos_renyi"])
+def test_draws_repeat_and_leave_the_rest(name: str) -> None:
+    labels = [f"n{k}" for k in range(SIZE)]
+    A = sparse.csr_array(signed())
+    network = memcurve.LinearNetwork(A, np.ones(SIZE), readout=[1, 5], labels=labels, notes=["x"])
+    first, again, other = (nulls.make(name, network, seed=seed) for seed in (1, 1, 2))
+    assert (first.A != again.A).nnz == 0
+    assert (first.A != other.A).nnz > 0
+    assert (first.A != nulls.make(name, (A.toarray(), np.ones(SIZE)), seed=1).A).sum() == 0
+    assert first.is_sparse
+    assert first.labels == network.labels
+    np.testing.assert_array_equal(first.readout, network.readout)
+    assert [note.kind for note in first.notes] == ["network", "network"]
+
+
+def test_what_cannot_be_rewired_says_so() -> None:
+    star = np.zeros((5, 5))
+    star[1:, 0] = 1
+    null = nulls.rewire((star, np.ones(5)), seed=1)
+    np.testing.assert_array_equal(null.A, star)
+    assert "hardly anything to rewire" in null.notes[-1]
+    single = np.diag([0.5], -1)
+    np.testing.assert_array_equal(drawn("rewire", single), single)
+
+
+def test_dense_networks_are_rewired() -> None:
+    A = signed(density=0.7)
+    null = drawn("rewire", A)
+    assert degrees(null) == degrees(A)
+    assert ((null != 0) != (A != 0)).mean() > 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"moves": 0}, "`moves` must be"),
+        ({"weights": "both"}, "`weights` must be one of source, target"),
+        ({"self_loops": "no"}, "`self_loops` must be one of fixed, free"),
+        ({"blocks": [1, 2]}, "`blocks` must have one entry for each of the 40 nodes"),
+        ({"positions": [[1.0]]}, "`positions` must have one row of real numbers"),
+    ],
+)
+def test_errors_name_the_argument(options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        drawn("rewire", signed(), **options)
+
+
+def test_names() -> None:
+    with pytest.raises(ValueError, match="`name` must be one of rewire, shuffle"):
+        drawn("random", signed())
+    with pytest.raises(ValueError, match="`blocks` must be given for the null model 'blocks'"):
+        drawn("blocks", signed())
+    with pytest.raises(TypeError, match="does not take `bins`"):
+        drawn("shuffle", signed(), bins=3)
+    with pytest.raises(TypeError, match="`seed` must be"):
+        drawn("shuffle", signed(), seed=None)
+    with pytest.raises(ValueError, match="must have real weights"):
+        drawn("signs", 1j * signed())
