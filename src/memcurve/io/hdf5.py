@@ -111,7 +111,7 @@ def open_mat(file: Path) -> Archive:
     return Archive(file, {one[0]: _array(file, *one, partial(load, one[0])) for one in found})
 
 
-def _mapped(file: Path) -> mmap.mmap:
+def _mapped(file: Path) -> Any:
     """A file of which no more bytes are read than it has, whatever sizes it tells."""
     with file.open("rb") as stream:
         return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
