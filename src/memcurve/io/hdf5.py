@@ -187,6 +187,8 @@ def _decompressed(body: memoryview, order: Order) -> bytes | None:
     if len(start) >= 24 and not 5 <= flags & 0xFF <= 15:
         return None
     count = int.from_bytes(start[28:32], order) // 4
+    if count > 64:  # numpy has no more
+        raise ValueError(f"an array of {count:,} dimensions")
     lengths = [int.from_bytes(start[32 + 4 * k : 36 + 4 * k], order) for k in range(count)]
     if flags & 0xFF != 5:
         entries = math.prod(lengths)
