@@ -23,7 +23,7 @@ USAGE = [
     (["curve", "--method", "nope"], "certified"),
     (["curve", "--size", "many"], "it must be a whole number, e.g. 100; got 'many'"),
     (["curve", "--lags", "1.5"], "got '1.5'"),
-    (["curve", "--lags"], "--lags requires an argument"),
+    (["curve", "--lags"], "requires an argument"),
     (["curve", "--spectral-radius", "wide"], "wide"),
     (["curve", "one.npz", "two.npz"], "two.npz"),
     (["compare", "--methods", "nope"], "nope"),

@@ -180,7 +180,7 @@ def test_the_message(room) -> None:
 def test_refusals_tell_what_would_fit_and_what_can_be_asked(room) -> None:
     """Half of the states take a quarter of the memory."""
     size, rng = 200, np.random.default_rng(1)
-    A = sparse.csr_array(sparse.random_array((size, size), density=0.02, rng=rng) * 0.1)
+    A = sparse.csr_array(sparse.random_array((size, size), density=0.02, random_state=rng) * 0.1)
     network = LinearNetwork(A, rng.standard_normal(size))
     room(arrays(limits.WORK["noise"].arrays, size // 2))
     with pytest.raises(
@@ -314,7 +314,7 @@ def large_network(reached: int | None = None) -> LinearNetwork:
     size = 100_000
     rng = np.random.default_rng(1)
     if reached is None:
-        A = sparse.random_array((size, size), density=1e-4, rng=rng, format="csr")
+        A = sparse.random_array((size, size), density=1e-4, random_state=rng, format="csr")
         return LinearNetwork(0.1 * A, rng.standard_normal(size))
     small = ensembles.normal(reached, seed=1)
     rest = sparse.diags_array(np.full(size - reached, 0.5))

