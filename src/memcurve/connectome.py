@@ -25,7 +25,6 @@ import numpy as np
 from memcurve import nulls, report
 from memcurve.adapters import as_network
 from memcurve.arguments import require_options, require_size, table_entry
-from memcurve.display import grid
 from memcurve.errors import RankWarning
 from memcurve.memory import noise_profile
 from memcurve.memory import rank as exact_rank
@@ -35,7 +34,7 @@ from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.progress import Progress
-from memcurve.result import Floats, Result, replacing
+from memcurve.result import Floats, replacing
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.run import provenance, told
@@ -141,7 +140,7 @@ class Draws:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NullComparison(Result):
+class NullComparison(report.Reported):
     """The memory of a network beside that of its null models.
 
     Attributes
@@ -283,10 +282,6 @@ class NullComparison(Result):
         name = self.quantities[k]
         return report.Chart(name, "share of draws", name, tuple(series), levels=levels)
 
-    def to_html(self) -> str:
-        """One self-contained page, with interactive charts."""
-        return report.html(self.document())
-
     def to_pandas(self) -> Any:
         """A pandas DataFrame, one row a null model and quantity."""
         pd = optional("pandas", "this", "frames")
@@ -332,9 +327,6 @@ class NullComparison(Result):
             for row in (list(zip(line, widths, strict=True)) for line in cells)
         )
         return "\n".join([f"<NullComparison of {self.network}>", *lines])
-
-    def _repr_html_(self) -> str:
-        return grid(self.HEADER, self.table())
 
 
 def compare_with_nulls(

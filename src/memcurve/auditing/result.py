@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memcurve import report
 from memcurve.auditing.claims import FITS, Claim
 from memcurve.auditing.estimates import Estimate
 from memcurve.auditing.losses import Account
@@ -25,8 +24,8 @@ from memcurve.auditing.usable import INVISIBLE, Usable, UsableMemory
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.report import Bar, Chart, Document, Section, Series, Table
-from memcurve.result import Floats, Result, installed_versions
+from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
+from memcurve.result import Floats, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.
 OFF = 0.01
@@ -61,7 +60,7 @@ _IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Audit(Result):
+class Audit(Reported):
     """The outcome of :func:`memcurve.audit`: facts, their verdict and their report.
 
     Attributes
@@ -201,14 +200,6 @@ class Audit(Result):
             footer=f"{versions}; seed {self.seed}.",
         )
 
-    def to_html(self) -> str:
-        """One self-contained page, with interactive charts."""
-        return report.html(self.document())
-
-    def to_markdown(self) -> str:
-        """The sentences and tables as Markdown."""
-        return report.markdown(self.document())
-
     def to_pandas(self) -> Any:
         """A pandas DataFrame of what the usual ways report, the exact total first."""
         pd = optional("pandas", "this", "frames")
@@ -239,9 +230,6 @@ class Audit(Result):
         for name in ("format", "inputs"):
             curve.pop(name, None)
         return content
-
-    def _repr_html_(self) -> str:
-        return report.fragment(self.document())
 
     def __repr__(self) -> str:
         return "\n".join([f"<Audit of {self.network}>", *(f"  {line}" for line in self.verdict)])

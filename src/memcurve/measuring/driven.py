@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memcurve import report
 from memcurve.arguments import Seed, generator, require_number
 from memcurve.curve import MemoryCurve
 from memcurve.data.capacity import Capacity, capacity_from_data
@@ -25,8 +24,8 @@ from memcurve.measuring.run import drawn_inputs, measure
 from memcurve.measuring.scales import SCALES, ScaleProfile, measure_scales
 from memcurve.notes import Note
 from memcurve.progress import Progress, listening
-from memcurve.report import Chart, Document, Section, Series, Table
-from memcurve.result import Floats, Result, installed_versions
+from memcurve.report import Chart, Document, Reported, Section, Series, Table
+from memcurve.result import Floats, installed_versions
 
 #: Rows a state that consistency is estimated from, and rows at least.
 ROWS_A_STATE, LEAST_ROWS = 30, 3000
@@ -57,7 +56,7 @@ class Consistency:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Dossier(Result):
+class Dossier(Reported):
     """The outcome of :func:`memcurve.audit` for a network that is run rather than solved.
 
     Attributes
@@ -138,14 +137,6 @@ class Dossier(Result):
             footer=f"{versions}.",
         )
 
-    def to_html(self) -> str:
-        """One self-contained page, with interactive charts."""
-        return report.html(self.document())
-
-    def to_markdown(self) -> str:
-        """The sentences and tables as Markdown."""
-        return report.markdown(self.document())
-
     def to_pandas(self) -> Any:
         """The memory curve as a pandas DataFrame, the verdict among its attributes."""
         frame = self.curve.to_pandas()
@@ -162,9 +153,6 @@ class Dossier(Result):
 
     def _derived(self) -> dict[str, Any]:
         return {"verdict": list(self.verdict)}
-
-    def _repr_html_(self) -> str:
-        return report.fragment(self.document())
 
     def __repr__(self) -> str:
         return "\n".join([f"<Dossier of {self.model}>", *(f"  {line}" for line in self.verdict)])
