@@ -55,7 +55,7 @@ PLAIN, WORTH_A_BASIS = 32, {False: 64, True: 700}
 LOOKS, MOST_BY_BASIS = (32, 48, 64, 96, 128, 192, 256), 40_000
 #: What leaves them adds at most this to the sizes of powers; beyond this, rounding might do.
 LEAVING, NOT_ROUNDING = 0.1, 1e8
-#: From one look to the next less must leave, or a basis is given up; powers on a circle lose little.
+#: From one look to the next less must leave, or a basis is given up: on a circle little is lost.
 FALLING = 0.7
 _SEED = 20230501
 
