@@ -345,7 +345,9 @@ def main() -> None:
         print(line(rows[-1]), flush=True)
         if arguments.output:  # after each size: a later one may not fit
             found = {"library": library.name, "python": platform.python_version(), "rows": rows}
-            arguments.output.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+            arguments.output.write_text(
+                json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

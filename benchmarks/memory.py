@@ -61,7 +61,7 @@ def peak(entry: str = "VmHWM") -> int:
     ``ru_maxrss`` differs.
     """
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
+        for line in Path("/proc/self/status").read_text("utf-8").splitlines():
             if line.startswith(f"{entry}:"):
                 return 1024 * int(line.split()[1])
     import resource

@@ -30,6 +30,7 @@ _profile = Path(_settings.name) / "profile_default"
 _profile.mkdir()
 (_profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+os.environ["MEMCURVE_DOCS"] = str(Path(__file__).parent)  # pages run elsewhere
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

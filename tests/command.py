@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from memcurve import cli
 
+POSIX = pytest.mark.skipif(os.name != "posix", reason="shells, signals and devices of POSIX")
 needs_mpi = pytest.mark.skipif(
     shutil.which("mpiexec") is None or importlib.util.find_spec("mpi4py") is None,
     reason="mpiexec or mpi4py is not installed",
@@ -54,8 +56,9 @@ def mpiexec(count: int) -> tuple[str, ...]:
 def ended(command: list[str], **options: Any) -> Ended:
     """Run any command to its end."""
     # the limit is for what hangs: a machine may be busy with ten other things
-    asked = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 900} | options
-    done = subprocess.run(command, text=True, encoding="utf-8", check=False, **asked)
+    asked: dict[str, Any] = {"stdin": subprocess.DEVNULL, "encoding": "utf-8", "timeout": 900}
+    asked |= {"capture_output": True} | options
+    done = subprocess.run(command, check=False, **asked)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 

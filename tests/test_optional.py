@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,6 +34,7 @@ def _environment(place: Path, made_by: str) -> Path:
     return place
 
 
+@pytest.mark.skipif(os.name != "posix", reason="environments as POSIX has them")
 def test_the_line_fits_how_memcurve_was_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +74,12 @@ def test_the_line_fits_how_memcurve_was_installed(
     ):
         _installed(monkeypatch, origin, other, pip=True, path=other / "bin")
         assert optional.install_line("files") == f'python3 -m pip install "{what}"'
+
+    # Windows knows no python3
+    windows = SimpleNamespace(platform="win32", prefix=str(other), executable="python.exe")
+    monkeypatch.setattr(optional, "sys", windows)
+    _installed(monkeypatch, None, other, pip=False, path=none)
+    assert optional.install_line("files").startswith("python -m uv pip install --python")
 
 
 def test_what_is_missing_is_named() -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -230,7 +231,9 @@ def _work(question: str | Work) -> Work:
 
 
 def _system_room() -> int | None:
-    """Memory available to any process: Linux tells, elsewhere it is the physical memory."""
+    """Memory available to any process: Linux and Windows tell; else it is the physical memory."""
+    if sys.platform == "win32":
+        return _windows_room()
     available = _entry(Path("/proc/meminfo"), "MemAvailable:")
     if available is not None:
         return available * 1024
@@ -239,12 +242,23 @@ def _system_room() -> int | None:
     return None
 
 
+def _windows_room() -> int | None:
+    """Physical memory that is free, as ``GlobalMemoryStatusEx`` tells it."""
+    import ctypes
+
+    # a structure of two counts of 32 bits (its own size first) and seven of 64
+    status = (ctypes.c_uint64 * 8)()
+    status[0] = ctypes.sizeof(status)
+    told: int = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
+    return int(status[2]) if told else None
+
+
 def _control_group_rooms() -> Iterator[int]:
     """What containers and batch systems leave: the limits of this process' control groups."""
     root = Path("/sys/fs/cgroup")
     own = PurePosixPath("/")
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
+        for line in Path("/proc/self/cgroup").read_text("utf-8").splitlines():
             if line.startswith("0::"):
                 own = PurePosixPath(line.removeprefix("0::"))
     for group in (own, *own.parents):
@@ -259,7 +273,7 @@ def _control_group_rooms() -> Iterator[int]:
 def _entry(file: Path, name: str) -> int | None:
     """The number behind ``name`` in a file of names and numbers, if there is one."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        for words in map(str.split, file.read_text().splitlines()):
+        for words in map(str.split, file.read_text("utf-8").splitlines()):
             if words[:1] == [name]:
                 return int(words[1])
     return None

@@ -11,29 +11,42 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+#: What users call the interpreter.
+PYTHON = "python" if sys.platform == "win32" else "python3"
 
-def optional(package: str, purpose: str, extra: str) -> Any:
-    """Import a package, or say what needs it and which line installs it."""
+
+def optional(package: str, purpose: str, extra: str | None) -> Any:
+    """Import a package, or say what needs it and which line installs it; not all have an extra."""
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        needs = f"{purpose} needs {package}, which the extra `{extra}` brings"
-        raise ModuleNotFoundError(f"{needs}; run: {install_line(extra)}", name=package) from error
+        needs, line = f"{purpose} needs {package}", _pip_line(package.partition(".")[0])
+        if extra is not None:
+            needs, line = f"{needs}, which the extra `{extra}` brings", install_line(extra)
+        raise ModuleNotFoundError(f"{needs}; run: {line}", name=package) from error
 
 
 def install_line(extra: str) -> str:
     """The line that installs an extra into the environment in use, from where memcurve came."""
     folder, requirement = _origin(extra)
-    environment, uv = Path(sys.prefix), "uv" if shutil.which("uv") else "python3 -m uv"
-    if folder is not None and _is_project_of_uv(folder, environment):
+    if folder is not None and _is_project_of_uv(folder, Path(sys.prefix)):
         project = "" if Path.cwd().is_relative_to(folder) else f' --project "{folder}"'
         # what is installed stays, and what only developers need stays away
-        return f"{uv} sync{project} --inexact --no-dev --extra {extra}"
+        return f"{_uv()} sync{project} --inexact --no-dev --extra {extra}"
+    return _pip_line(requirement)
+
+
+def _uv() -> str:
+    return "uv" if shutil.which("uv") else f"{PYTHON} -m uv"
+
+
+def _pip_line(requirement: str) -> str:
+    """The line that installs something into the environment in use."""
     if find_spec("pip") is None:  # the system's pip would install elsewhere
-        return f'{uv} pip install --python "{environment}" "{requirement}"'
-    found = shutil.which("python3")
+        return f'{_uv()} pip install --python "{Path(sys.prefix)}" "{requirement}"'
+    found = shutil.which(PYTHON)
     is_active = found is not None and Path(found).parent == Path(sys.executable).parent
-    python = "python3" if is_active else f'"{sys.executable}"'
+    python = PYTHON if is_active else f'"{sys.executable}"'
     return f'{python} -m pip install "{requirement}"'
 
 

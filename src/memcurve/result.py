@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import secrets
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -80,7 +81,7 @@ class Result(ABC):
                 raise ValueError(f"its `format` is not {cls.FORMAT!r}")
             fields = {name: v for name, v in content.items() if name not in cls.DERIVED}
             result: Self = _adapter(cls).validate_python(cls._upgraded(fields))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"`text` must be the JSON of a result written by {cls.__name__}.save: "
                 f"{_reason(error)}."
@@ -109,8 +110,8 @@ class Result(ABC):
         """Read a result written by :meth:`save`."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            text = f"{os.fspath(path)} is not a saved {cls.__name__}: {error}."
+        except ValueError as error:
+            text = f"{os.fspath(path)} is not a saved {cls.__name__}: {error}"
             raise ValueError(text) from error
 
 
@@ -202,9 +203,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         draft.replace(file)
     except OSError as error:
+        held = ", and that no other program has it open" if sys.platform == "win32" else ""
         raise type(error)(
             f"{name}: cannot be written ({error.strerror}); check that its folder exists, may be "
-            f"written to and has room."
+            f"written to and has room{held}."
         ) from error
     finally:
         draft.unlink(missing_ok=True)

@@ -96,7 +96,7 @@ def test_paths(tmp_path):
 
 def test_pairs():
     np.testing.assert_array_equal(as_network((W, WIN)).A, W)
-    sparse = random_array((50, 50), density=0.1, rng=1)
+    sparse = random_array((50, 50), density=0.1, random_state=1)
     assert as_network((sparse, np.ones(50))).is_sparse
     assert as_network((W * 1j, WIN)).is_complex
     assert as_network(([[0.5]], [1.0])).size == 1
@@ -122,7 +122,7 @@ def test_notes_come_first_in_every_result():
 @pytest.mark.parametrize(
     ("obj", "error", "message"),
     [
-        (3.0, TypeError, r"`network` must be a LinearNetwork.*networkx graph; got float"),
+        (3.0, TypeError, r"`network` must be a LinearNetwork.*connectome of cect; got float"),
         (W, TypeError, r"got numpy.ndarray. Give its weights as a pair \(A, C\)"),
         ([W, WIN], TypeError, "got list"),
         ((W,), ValueError, "got one of 1 parts"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -319,10 +320,10 @@ def test_hostile_networks() -> None:
 
 
 @pytest.mark.slow
-def test_hostile_networks_whole() -> None:
+def test_hostile_networks_whole(held: Callable[..., None]) -> None:
     total = hostile_report(draws=40, first=5000)
-    print(f"{total.total()} draws: {dict(total)}")
-    assert not any(outcome.startswith("VIOLATION") for outcome in total)
+    violations = sum(n for outcome, n in total.items() if outcome.startswith("VIOLATION"))
+    held("hostile stacks: beyond their errors", violations, at_most=0, draws=total.total())
 
 
 def test_public_names() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import Command, shell
+from command import POSIX, Command, shell
 from memcurve import Audit
 
 
@@ -128,6 +128,7 @@ def test_a_pickle_is_never_executed(audit: Command, tmp_path: Path) -> None:
         assert not (tmp_path / "executed").exists()
 
 
+@POSIX
 def test_a_reader_that_has_seen_enough_does_not_change_the_exit_code(network: Path) -> None:
     ended = shell(
         f'memcurve audit "{network}" --claimed 7.31 --fail-on-mismatch | head -1; '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -11,13 +12,16 @@ import pytest
 from command import Command, ended, failed
 from memcurve import cli
 
-BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+BASH = pytest.mark.skipif(
+    os.name != "posix" or shutil.which("bash") is None, reason="bash is not installed"
+)
 
 
 @pytest.fixture
 def command(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     """The command, at home in an empty folder."""
-    monkeypatch.setenv("HOME", str(tmp_path))
+    for home in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(home, str(tmp_path))
     for name in ("ZSH", "ZSH_CUSTOM", "BASH_VERSION", "ZSH_VERSION", "FISH_VERSION"):
         monkeypatch.delenv(name, raising=False)
     return command

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import Command, failed, run
+from command import POSIX, Command, failed, run
 from memcurve import UncertainResultError, cli, ensembles, save_network
 from memcurve.cli.process import EXIT_CODES
 
@@ -23,7 +23,7 @@ USAGE = [
     (["curve", "--method", "nope"], "certified"),
     (["curve", "--size", "many"], "it must be a whole number, e.g. 100; got 'many'"),
     (["curve", "--lags", "1.5"], "got '1.5'"),
-    (["curve", "--lags"], "--lags requires an argument"),
+    (["curve", "--lags"], "requires an argument"),
     (["curve", "--spectral-radius", "wide"], "wide"),
     (["curve", "one.npz", "two.npz"], "two.npz"),
     (["compare", "--methods", "nope"], "nope"),
@@ -177,6 +177,7 @@ def test_help_names_the_codes(command: Command) -> None:
         assert " ".join(line.split()) in words
 
 
+@POSIX
 def test_ctrl_c() -> None:
     code = """
 import sys, time, memcurve.paper

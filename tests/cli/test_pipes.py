@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command import Command, run, shell
+from command import POSIX, Command, run, shell
 from memcurve import MemoryCurve, ensembles
-
-POSIX = pytest.mark.skipif(os.name != "posix", reason="pipes and devices of Unix")
+from memcurve.cli.process import _plain
 
 
 @POSIX
@@ -95,7 +96,7 @@ def test_recordings_are_not_cut(
         assert len(rows[row].split()) > 6
 
 
-@POSIX
+@pytest.mark.skipif(sys.platform != "linux", reason="`script` with the options of Linux")
 def test_terminals_without_colour_or_width() -> None:
     """In a terminal of 40 columns no number is cut; a dumb one gets no escapes, NO_COLOR none."""
     for setting, forbidden in (("TERM=dumb", "\x1b["), ("TERM=xterm NO_COLOR=1", "\x1b[33m")):
@@ -111,8 +112,29 @@ def test_terminals_without_colour_or_width() -> None:
         assert "below 0.5 from here on" in done.out
 
 
-def test_without_utf_8() -> None:
-    plain = {"LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
-    done = run("curve", "--size", 5, env=os.environ | plain)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+        {"PYTHONIOENCODING": "cp1252"},
+    ],
+    ids=["ASCII", "Windows"],
+)
+def test_without_utf_8(settings: dict[str, str]) -> None:
+    """Signs that the alphabet does not have are spelled; JSON is the same text all the same."""
+    done = run("audit", "--size", 12, env=os.environ | settings, encoding="cp1252")
     assert done.code == 0, done.err
-    assert r"normal, N=5, \u03c1=0.9" in done.out
+    assert "N=12, density 0.1, rho=0.9" in done.out
+    assert "MC_tau from G^-" in done.out
+    assert "\\u" not in done.out
+    given = ("compare", "--size", 12, "--json")
+    told = [run(*given, env=os.environ | more) for more in (settings, {"PYTHONUTF8": "1"})]
+    assert told[0].out.isascii()
+    assert not told[1].out.isascii()
+    names = [json.loads(each.out)["network"] for each in told]
+    assert names[0] == names[1]
+
+
+def test_spellings() -> None:
+    assert "".join(map(_plain, "τ Σ … − 10⁻³ ≤ x²")) == "tau Sigma ... - 10^-3 <= x^2"
+    assert "".join(map(_plain, "ä ⠿")) == r"\u00e4 \u283f"  # names of files are not guessed

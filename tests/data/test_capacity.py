@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -324,26 +325,24 @@ def test_progress_by_degree() -> None:
 
 
 @pytest.mark.slow
-def test_speed_of_many_targets() -> None:
+def test_speed_of_many_targets(held: Callable[..., None]) -> None:
     """8,849 targets of degree up to 7, N = 20, T = 30,000."""
     linear = ensembles.normal(20, spectral_radius=0.8, seed=3)
     z = np.random.default_rng(3).uniform(-1, 1, 30_400)
     states = NonlinearNetwork(linear.A, linear.C, input_scale=3.0).simulate(z, 400)
     times = []
-    for _ in range(3):  # the first imports scipy, and the machine may be busy
-        start = time.perf_counter()
+    for _ in range(3):  # the first imports scipy
+        start = time.process_time()
         result = capacity_from_data(states, z, 7)
-        times.append(time.perf_counter() - start)
-    seconds = min(times)
-    print(f"\n{seconds:.1f} s\n{result}")
+        times.append(time.process_time() - start)
     assert sum(result.count.values()) == 8849
     assert result.total > 18.5
-    assert seconds < 5
+    held("capacity, 8,849 targets, 30,000 rows: CPU s", min(times), at_most=5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["legendre", "hermite"])
-def test_errors_hold_the_truth(law: str) -> None:
+def test_errors_hold_the_truth(law: str, held: Callable[..., None]) -> None:
     """Totals of short recordings against one of 300,000 steps, in units of their errors."""
     rng = np.random.default_rng(0)
     network = NonlinearNetwork(LINEAR.A, LINEAR.C, input_scale=2.0)
@@ -361,7 +360,5 @@ def test_errors_hold_the_truth(law: str) -> None:
             values = np.array([result.by_degree[degree] for result in short])
             errors = np.array([result.errors[degree] for result in short])
             off = (values - truth.by_degree[degree]) / np.hypot(errors, truth.errors[degree])
-            held = float((np.abs(off) < 2).mean())
-            print(f"{law}, T = {steps}, degree {degree}: {values.mean():.3f} ± {values.std():.3f},")
-            print(f"  truth {truth.by_degree[degree]:.3f}, error {errors.mean():.3f}, {held:.0%}")
-            assert held >= 0.8
+            covered = (np.abs(off) < 2).mean()
+            held("capacities: covered by two errors", covered, at_least=0.8, draws=len(short))

@@ -46,15 +46,13 @@ OTHERS = ("in_sample", "ezekiel", "k_fold", "split")
 
 
 def table_row(scenario: Scenario, truth: Floats, count: int, rows: int) -> dict[str, Any]:
-    """Print bias/RMSE of every estimator's total; return them."""
+    """Bias and RMSE of every estimator's total."""
     drawn = list(scenario.draws(2, count, rows))
     known, found = float(truth.sum()), {}
     for name in ("regression", *OTHERS):
         options = {"lags": scenario.lags, "checks": False, "estimator": name}
         off = np.array([memory_from_data(X, z, **options).total for X, z in drawn]) - known
         found[name] = float(off.mean()), float(np.sqrt((off**2).mean()))
-    text = "  ".join(f"{bias:+7.3f}/{rmse:6.3f}" for bias, rmse in found.values())
-    print(f"{scenario.name:28s} {known:8.3f}  {text}")
     return found
 
 
@@ -88,13 +86,13 @@ def test_totals_against_the_truth(scenario: Scenario) -> None:
 
 
 @pytest.mark.slow
-def test_table_of_totals() -> None:
+def test_table_of_totals(held: Callable[..., None]) -> None:
     """Bias/RMSE at 1000 rows and 2N lags, against theory.md and the squared test correlation."""
-    print(f"\n{'':28s} {'truth':>8s}  " + "  ".join(f"{n:>14s}" for n in ("regression", *OTHERS)))
     for scenario in scenarios():
         found = table_row(scenario, scenario.truth(), 60, 1000)
         rmse = found["regression"][1]
-        assert rmse < found["split"][1]
+        # the bound is the error of the squared test correlation
+        held(f"{scenario.name}: RMSE of the total", rmse, at_most=found["split"][1], draws=60)
         if scenario.reference is not None:
             assert rmse <= AS_IN_THEORY * scenario.reference + NOISE_FREE
 
@@ -119,11 +117,12 @@ def test_intervals_cover(kind: Any) -> None:
     ],
     ids=["orthogonal-0.1", "orthogonal-0.001", "Gaussian-0.01", "tanh-0.1", "tanh-0.5", "tanh-2"],
 )
-def test_table_of_coverage(kind: Callable[[int], Scenario]) -> None:
+def test_table_of_coverage(kind: Callable[[int], Scenario], held: Callable[..., None]) -> None:
     """At 20 rows a state, over networks that were not used for anything else."""
     lags, totals = coverage(kind, range(200, 203), 40, 20 * 50)
-    assert COVERED[0] <= lags <= COVERED[1]
-    assert totals >= TOTALS_COVERED
+    bounds = {"at_least": COVERED[0], "at_most": COVERED[1]}
+    held("lags of recordings: covered by 90 %", lags, **bounds, draws=120)
+    held("totals of recordings: covered by 90 %", totals, at_least=TOTALS_COVERED, draws=120)
 
 
 def test_notes_where_intervals_are_too_narrow() -> None:
@@ -168,15 +167,17 @@ def test_a_sample_of_the_rows_judges_a_long_recording(monkeypatch: pytest.Monkey
 LONG_RUN = """
 import resource, sys, time
 from memcurve import memory_from_data
-start = time.perf_counter()
+start = time.process_time()
 curve = memory_from_data(sys.argv[1], sys.argv[2], 200, checks=False)
-print(time.perf_counter() - start, curve.total, curve.total_error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+print(time.process_time() - start)
+unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 """
 
 
 @pytest.mark.slow
-def test_a_million_rows(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="peak memory as POSIX tells it")
+def test_a_million_rows(tmp_path: Path, held: Callable[..., None]) -> None:
     """A recording that is read from a file in chunks: peak memory, and time against bare QR."""
     rows, size, block = 1_000_000, 100, 20_000
     rng = np.random.default_rng(1)
@@ -198,15 +199,13 @@ def test_a_million_rows(tmp_path: Path) -> None:
         [sys.executable, "-c", LONG_RUN, tmp_path / "states.npy", tmp_path / "inputs.npy"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    seconds, total, error, peak = map(float, run.stdout.split())
+    seconds, peak = map(float, run.stdout.split())
     width = 1 + 200 + size
     step = max(regression.CHUNK * width, regression.LEAST_ROWS)
     chunk = rng.standard_normal((width + step, width))
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(10):
         np.linalg.qr(chunk, mode="r")
-    bare = (time.perf_counter() - start) / 10 * rows / step
-    print(f"\n{rows} rows: total {total:.4f} ± {error:.4f}, {seconds:.1f} s,", end=" ")
-    print(f"{seconds / bare:.2f} × bare QR, {rows / seconds:.0f} rows/s, {peak / 1e9:.2f} GB")
-    assert peak < PEAK
-    assert seconds < QR_TIMES * bare
+    bare = (time.process_time() - start) / 10 * rows / step
+    held("a recording of 10⁶ rows: peak, bytes", peak, at_most=PEAK)
+    held("a recording of 10⁶ rows: CPU time over bare QR", seconds / bare, at_most=QR_TIMES)

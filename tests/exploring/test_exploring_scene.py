@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -267,17 +269,25 @@ def test_stories_tell_what_was_computed(scene: Scene) -> None:
     assert "remembers 100" in told
 
 
-def test_a_worm_where_its_package_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class _Worm:
+    """As cect has them: A drives B, B and C share two gap junctions, C drives A, and a muscle."""
+
+    nodes = ("A", "B", "C", "muscle")
+
+    def __init__(self, from_cache: bool) -> None:
+        chemical, electrical = np.zeros((4, 4)), np.zeros((4, 4))
+        chemical[[0, 2, 2], [1, 0, 3]] = 3, 1, 5
+        electrical[[1, 2], [2, 1]] = 2
+        self.connections = {"Generic_CS": chemical, "Generic_GJ": electrical}
+
+    def get_neuron_to_neuron_conns(self) -> tuple[list[str], list[Any]]:
+        return ["A", "B", "C"], []
+
+
+def test_a_worm_where_its_package_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chemical synapses in their direction, gap junctions in both, all scaled alike."""
-    data = tmp_path / "cect" / "data"
-    data.mkdir(parents=True)
-    (tmp_path / "cect" / "__init__.py").touch()
-    rows = ["pre post type synapses", "A B chemical 3", "B C electrical 2", "C A chemical 1"]
-    text = "\n".join(rows).replace(" ", "\t")
-    (data / "aconnectome_white_1986_whole.csv").write_text(text, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    reader = SimpleNamespace(get_instance=_Worm)
+    monkeypatch.setitem(sys.modules, "cect.readers.White_whole", reader)
     network = WORM_STORY.settings.network()
     wired = np.array([[0, 0, 1], [3, 0, 2], [0, 2, 0]])
     assert np.allclose(network.A, wired * 0.9 / np.abs(np.linalg.eigvals(wired)).max(), rtol=1e-12)
@@ -295,8 +305,8 @@ def test_a_worm_where_its_package_is_installed(
 
 
 def test_a_worm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match="in the package cect"):
+    monkeypatch.setitem(sys.modules, "cect", None)
+    with pytest.raises(ModuleNotFoundError, match=r"the worm's brain needs cect.*install.*cect"):
         PageSettings(ensemble=WORM).network()
 
 

@@ -13,6 +13,7 @@ import memcurve
 from command import failed, inside
 from memcurve.literature import CLAIMS, JudgedClaim
 from memcurve.literature.claim import Point, Study, judged, rank_correlation
+from repository import ROOT
 
 #: What each study comes to, and numbers that would make it something else.
 OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
@@ -31,11 +32,18 @@ OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
         "an artefact", {"least_excess": 0, "largest_excess": 0, "largest_loss": 0}, "right",
     ),
     "reservoirpy-docs": ("an artefact", {"total": 18.5}, "right"),
+    "whale-2026": ("right in another sense", {"highest_rank": 2700.0}, "right"),
 }  # fmt: skip
+
+
+#: What studies found that need packages which do not go together with those of the tests.
+JUDGED = ROOT / "docs" / "judged"
 
 
 @pytest.fixture(scope="module", params=CLAIMS)
 def found(request: pytest.FixtureRequest) -> JudgedClaim:
+    if (JUDGED / f"{request.param}.json").is_file():
+        return JudgedClaim.load(JUDGED / f"{request.param}.json")
     for package in CLAIMS[request.param].needs:
         pytest.importorskip(package)
     return memcurve.judge_claim(request.param, progress=False)
@@ -68,6 +76,18 @@ def test_points_compare_two_numbers(found: JudgedClaim) -> None:
     if found.word == "an artefact":
         assert any(abs(p.then - p.true) > 2 * p.error + 0.01 for p in found.points)
     assert found.verdict in repr(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", sorted(JUDGED.glob("*.json")), ids=lambda file: file.stem)
+def test_what_is_kept_is_found_again(file: Path) -> None:
+    for package in CLAIMS[file.stem].needs:
+        pytest.importorskip(package, reason=f"{package} is not installed (pip install {package})")
+    kept, again = JudgedClaim.load(file), memcurve.judge_claim(file.stem, progress=False)
+    assert again.word == kept.word
+    assert again.numbers == pytest.approx(kept.numbers, rel=1e-2)
+    assert again.statement == kept.statement
+    assert again.measured == kept.measured
 
 
 def test_a_seed_of_ones_own_changes_no_verdict() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,19 +47,17 @@ def measured(name: str, seed: int, precision: float) -> tuple[float, float, Any]
     return exact, curve.total - exact, curve
 
 
-def test_intervals_cover_the_exact_total() -> None:
-    inside = {}
+def test_intervals_cover_the_exact_total(held: Callable[..., None]) -> None:
+    inside = []
     for name in (*NAMES, "two inputs"):
         draws = SLOW_DRAWS if name in ("lru_ring", "hippo_legs") else DRAWS
         found = [measured(name, seed, 0.1) for seed in range(draws)]
-        inside[name] = [abs(off) <= curve.total_error for _, off, curve in found]
-        print(f"{name:16s} {np.mean(inside[name]):.3f}")
-    every = np.concatenate(list(inside.values()))
-    print(f"{'all':16s} {every.mean():.4f} of {len(every)}")
-    assert COVERED[0] <= every.mean() <= COVERED[1]
+        inside += [abs(off) <= curve.total_error for _, off, curve in found]
+    bounds = {"at_least": COVERED[0], "at_most": COVERED[1]}
+    held("measured networks: covered by 90 %", np.mean(inside), **bounds, draws=len(inside))
 
 
-def test_precision_asked_is_precision_reached_at_a_fair_price() -> None:
+def test_precision_asked_is_precision_reached_at_a_fair_price(held: Callable[..., None]) -> None:
     off, price = [], []
     for seed in range(200):
         name = ("normal", "symmetric", "orthogonal", "sparse_normal")[seed % 4]
@@ -69,18 +68,17 @@ def test_precision_asked_is_precision_reached_at_a_fair_price() -> None:
         needed = known["rows"] * (curve.total_error / 0.05) ** 2
         least = max(run.LEAST_ROWS, run.ROWS_A_STATE * known["states"], run.ROWS_A_LAG * len(curve))
         price.append(known["steps"] / max(needed, least))
-    print(f"reached {np.mean(np.array(off) <= 0.05):.3f}; steps against the best in hindsight: "
-          f"median {np.median(price):.2f}, largest {max(price):.2f}")  # fmt: skip
-    assert np.mean(np.array(off) <= 0.05) >= REACHED
-    assert np.quantile(price, 0.95) <= TIMES_BEST
+    reached = np.mean(np.array(off) <= 0.05)
+    held("measured networks: precision reached", reached, at_least=REACHED, draws=len(off))
+    steps = np.quantile(price, 0.95)
+    held("measured networks: steps, 95 % below, × best", steps, at_most=TIMES_BEST, draws=len(off))
 
 
-def test_state_affine_networks() -> None:
+def test_state_affine_networks(held: Callable[..., None]) -> None:
     inside = []
     for seed in range(60):
         network = StateAffine(4 + seed % 5, seed)
         model = memcurve.models.Step(network.step, np.zeros(len(network.mu)), input_range=(-1, 1))
         curve = measure(model, 60, precision=0.03, seed=seed, progress=False)
         inside.append(abs(curve.total - network.memory(60).sum()) <= curve.total_error)
-    print(f"state-affine {np.mean(inside):.3f} of {len(inside)}")
-    assert np.mean(inside) >= 0.8
+    held("state-affine networks: covered by 90 %", np.mean(inside), at_least=0.8, draws=len(inside))

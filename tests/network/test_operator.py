@@ -16,7 +16,7 @@ from memcurve.network.operator import Operator
 
 SIZE = 400
 _rng = np.random.default_rng(1)
-A = csr_array(random_array((SIZE, SIZE), density=0.02, rng=_rng) - 0.01 * np.eye(SIZE))
+A = csr_array(random_array((SIZE, SIZE), density=0.02, random_state=_rng) - 0.01 * np.eye(SIZE))
 A = A * (0.9 / abs(np.linalg.eigvals(A.toarray())).max())
 C = _rng.standard_normal((SIZE, 2))
 

@@ -18,7 +18,8 @@ SIZE = MANY_STATES
 def network(positive: bool = False, seed: int = 1) -> LinearNetwork:
     """Ten weights a node; positive ones have one slow mode, and remember long."""
     rng = np.random.default_rng(seed)
-    A = random_array((SIZE, SIZE), density=10 / SIZE, rng=rng, data_sampler=rng.standard_normal)
+    draw = {"random_state": rng, "data_sampler": rng.standard_normal}
+    A = random_array((SIZE, SIZE), density=10 / SIZE, **draw)
     A = abs(A) * (0.97 / 8) if positive else A * (0.6 / np.sqrt(10))
     return LinearNetwork(csr_array(A), rng.standard_normal((SIZE, 1)) / np.sqrt(SIZE))
 

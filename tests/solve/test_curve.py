@@ -172,7 +172,10 @@ def test_saving_replaces_files_only(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be a file"):
         CURVE.save(tmp_path / "folder")
     (tmp_path / "real.json").write_text("old")
-    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    try:
+        (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    except OSError:
+        pytest.skip("this user may not make links, as on Windows")
     CURVE.save(tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert_equal(MemoryCurve.load(tmp_path / "real.json"), CURVE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -41,14 +42,13 @@ def judge(family: str, seed: int) -> str:
 
 
 def report(draws: int, first: int) -> tuple[int, int, int]:
-    """Print a table of outcomes; return the numbers of draws, violations and refusals."""
+    """Print the outcomes by family; return the numbers of draws, violations and refusals."""
     total: Counter[str] = Counter()
     for family in FAMILIES:
         outcomes = Counter(judge(family, seed) for seed in range(first, first + draws))
         print(f"{family:18} " + "  ".join(f"{k}: {n}" for k, n in sorted(outcomes.items())))
         total += outcomes
     violations = sum(n for k, n in total.items() if k.startswith("VIOLATION"))
-    print(f"{total.total()} draws, {violations} violations, {total['refused']} refusals")
     return total.total(), violations, total["refused"]
 
 
@@ -59,11 +59,10 @@ def test_reduced() -> None:
 
 
 @pytest.mark.slow
-def test_whole() -> None:
+def test_whole(held: Callable[..., None]) -> None:
     count, violations, refusals = report(draws=150, first=1000)
-    assert count >= 1000
-    assert violations == 0
-    assert refusals < count / 100
+    held("hostile networks: curves beyond their errors", violations, at_most=0, draws=count)
+    held("hostile networks: share refused", refusals / count, at_most=0.01, draws=count)
 
 
 def judge_relatives(family: str, seeds: range) -> Counter[str]:
@@ -85,7 +84,10 @@ def test_relatives(family: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", relatives.FAMILIES)
-def test_many_relatives(family: str) -> None:
-    outcomes = judge_relatives(family, range(10_000, 11_400))  # 21,000 of all families
-    assert [name for name in outcomes if name.startswith("VIOLATION")] == []
-    assert outcomes["refused"] < 14  # of 1,400: weights of 1e270 under noise
+def test_many_relatives(family: str, held: Callable[..., None]) -> None:
+    outcomes, draws = judge_relatives(family, range(10_000, 11_400)), 1400  # 21,000 of all families
+    violations = sum(n for name, n in outcomes.items() if name.startswith("VIOLATION"))
+    held("relatives of past mistakes: beyond their errors", violations, at_most=0, draws=draws)
+    # weights of 1e270 under noise
+    share = outcomes["refused"] / draws
+    held("relatives of past mistakes: share refused", share, at_most=0.01, draws=draws)

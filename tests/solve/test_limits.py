@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +180,7 @@ def test_the_message(room) -> None:
 def test_refusals_tell_what_would_fit_and_what_can_be_asked(room) -> None:
     """Half of the states take a quarter of the memory."""
     size, rng = 200, np.random.default_rng(1)
-    A = sparse.csr_array(sparse.random_array((size, size), density=0.02, rng=rng) * 0.1)
+    A = sparse.csr_array(sparse.random_array((size, size), density=0.02, random_state=rng) * 0.1)
     network = LinearNetwork(A, rng.standard_normal(size))
     room(arrays(limits.WORK["noise"].arrays, size // 2))
     with pytest.raises(
@@ -256,6 +260,22 @@ def test_limits_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert limits.available_memory() == 1_300
 
 
+def test_memory_that_windows_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MEMORYSTATUSEX: its size, then the load; total and available memory follow."""
+
+    def tell(status: Any) -> int:
+        size, _, total, free = struct.unpack_from("<IIQQ", status._obj)
+        assert (size, total, free) == (64, 0, 0)
+        struct.pack_into("<IIQQ", status._obj, 0, 64, 75, 16 * 2**30, 4 * 2**30)
+        return 1
+
+    kernel = SimpleNamespace(GlobalMemoryStatusEx=tell)
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
+    assert limits._windows_room() == 4 * 2**30
+    kernel.GlobalMemoryStatusEx = lambda status: 0
+    assert limits._windows_room() is None
+
+
 def test_arrays_are_refused_by_their_headers(room, tmp_path: Path) -> None:
     """Also where the file holds no more than its header: nothing is read."""
     with (tmp_path / "A.npy").open("wb") as stream:
@@ -294,7 +314,7 @@ def large_network(reached: int | None = None) -> LinearNetwork:
     size = 100_000
     rng = np.random.default_rng(1)
     if reached is None:
-        A = sparse.random_array((size, size), density=1e-4, rng=rng, format="csr")
+        A = sparse.random_array((size, size), density=1e-4, random_state=rng, format="csr")
         return LinearNetwork(0.1 * A, rng.standard_normal(size))
     small = ensembles.normal(reached, seed=1)
     rest = sparse.diags_array(np.full(size - reached, 0.5))
@@ -302,6 +322,7 @@ def large_network(reached: int | None = None) -> LinearNetwork:
     return LinearNetwork(A, np.r_[small.C, np.zeros(size - reached)])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory as Linux tells it")
 def test_a_large_network_that_cannot_fit() -> None:
     """For real: refused within seconds, in a process that stays small."""
     if (limits.available_memory() or 0) > 300e9 or limits.available_memory() is None:

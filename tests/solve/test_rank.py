@@ -23,7 +23,7 @@ from memcurve.solve.modular import (
 
 def sparse_network(size: int) -> memcurve.LinearNetwork:
     rng = np.random.default_rng(size)
-    A = csr_array(random_array((size, size), density=6 / size, rng=rng))
+    A = csr_array(random_array((size, size), density=6 / size, random_state=rng))
     return memcurve.LinearNetwork(A * 0.1, rng.standard_normal(size))
 
 
@@ -53,7 +53,7 @@ def test_terms_are_exact() -> None:
     """Against Python's integers, in a row of 3,000 entries and a sum over as many states."""
     rng = np.random.default_rng(1)
     size = 3000
-    A = random_array((size, size), density=0.002, rng=rng, format="lil")
+    A = random_array((size, size), density=0.002, random_state=rng, format="lil")
     A[0] = rng.standard_normal(size)
     A, C = csr_array(A), rng.standard_normal(size)
     prime = _sparse_primes(A, 1)[0]
@@ -118,7 +118,7 @@ def test_closed_forms_need_no_products() -> None:
 
 def test_unstable_networks_and_large_weights_have_a_rank() -> None:
     rng = np.random.default_rng(1)
-    A = csr_array(1e200 * random_array((200, 200), density=0.03, rng=rng))
+    A = csr_array(1e200 * random_array((200, 200), density=0.03, random_state=rng))
     C = rng.standard_normal(200)
     generic = memcurve.structural_rank((A, C))
     assert memcurve.rank((A, C)) == generic.rank

@@ -14,7 +14,7 @@ from memcurve import LinearNetwork, memory_curve
 
 def sparse(size: int, radius: float, seed: int, inputs: int = 1) -> LinearNetwork:
     rng = np.random.default_rng(seed)
-    A = random_array((size, size), density=10 / size, rng=rng).toarray()
+    A = random_array((size, size), density=10 / size, random_state=rng).toarray()
     A *= rng.choice([-1.0, 1.0], A.shape) if seed % 2 else 1.0
     A = csr_array(A * (radius / abs(np.linalg.eigvals(A)).max()))
     C = rng.standard_normal((size, inputs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +30,8 @@ PROCESSES: dict[str, tuple[list[float], list[float]]] = {
 KINDS = ("normal", "symmetric", "orthogonal")
 
 
-def compare_with_truth(network: LinearNetwork, name: str, bits: int) -> None:
+def compare_with_truth(network: LinearNetwork, name: str, bits: int) -> float:
+    """Within the reported errors; return how far off, over what is allowed."""
     ar, ma = PROCESSES[name]
     process, lags = ARMA(ar, ma), 2 * network.size
     known = truth(network.A, network.C, lags, arma=(ar, ma), horizons=10, bits=bits)
@@ -37,10 +39,11 @@ def compare_with_truth(network: LinearNetwork, name: str, bits: int) -> None:
     ahead = forecasting_curve(network, process, 10)
     off = np.abs(memory.values - known.memory[:, 0])
     off_ahead = np.abs(ahead.values - known.forecast[:, 0])
-    print(f"{network.name}, {name}: off by {off.max():.1e}, ahead by {off_ahead.max():.1e}")
-    assert max(off.max(), off_ahead.max()) <= min(COLOURED, coloured(*process.density_bounds()))
     assert np.all(off <= memory.error)
     assert np.all(off_ahead <= ahead.error)
+    allowed = min(COLOURED, coloured(*process.density_bounds()))
+    assert max(off.max(), off_ahead.max()) <= allowed
+    return float(max(off.max(), off_ahead.max()) / allowed)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,9 +61,12 @@ def test_agrees_with_the_truth_for_sixty_nodes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", PROCESSES)
-def test_agrees_with_the_truth_for_sixty_nodes_everywhere(name: str, kind: str) -> None:
+def test_agrees_with_the_truth_for_sixty_nodes_everywhere(
+    name: str, kind: str, held: Callable[..., None]
+) -> None:
     bits = 1400 if kind == "symmetric" else 900
-    compare_with_truth(ensembles.make(kind, 60, seed=2), name, bits)
+    off = compare_with_truth(ensembles.make(kind, 60, seed=2), name, bits)
+    held("coloured input, 60 nodes: off by, over what is allowed", off, at_most=1)
 
 
 # Closed forms

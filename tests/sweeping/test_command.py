@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from command import Command, failed, inside
+from command import POSIX, Command, failed, inside
 from memcurve import Sweep
 from memcurve.sweeping.engine import Counts
 from memcurve.sweeping.run import duration, told
@@ -211,6 +211,7 @@ def test_a_bad_study_is_named(command: Command, folder: Path) -> None:
     assert "bad.toml: grid.ensemble: 'gaussian' is none of normal, uniform" in message
 
 
+@POSIX
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_ctrl_c_says_how_to_go_on(folder: Path, sent: signal.Signals, code: int) -> None:
     arguments = [sys.executable, "-m", "memcurve", "sweep", "long.toml", "--serial"]

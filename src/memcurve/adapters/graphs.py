@@ -14,6 +14,7 @@ from memcurve.io.edges import graph_matrix, node_mask, node_names
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.notes import Note
+from memcurve.optional import optional
 
 #: Classes of synapses in cect that are gap junctions, that inhibit, whose sign a transmitter does
 #: not tell, and that are no synapses: contacts, correlations, signals at a distance.
@@ -55,6 +56,11 @@ def from_graph(
     return LinearNetwork(A, _mask(mask, places), readout=chosen, name=name, labels=labels)
 
 
+def cect_dataset(reader: str, purpose: str) -> Any:
+    """A connectome that cect brings, by the module that reads it, for :func:`from_cect`."""
+    return optional(f"cect.readers.{reader}", purpose, None).get_instance(from_cache=True)
+
+
 def from_cect(
     dataset: Any,
     *,
@@ -73,6 +79,27 @@ def from_cect(
     ``signs`` are other factors by class of synapse, e.g. ``{"Glutamate": -1}``. ``cells`` are
     ``"neurons"`` (those with connections among each other), ``"all"``, or a list.
     """
+    A, labels, notes = cect_wiring(
+        dataset, chemical=chemical, electrical=electrical, signs=signs, cells=cells
+    )
+    if spectral_radius is not None:
+        A = scale_to_spectral_radius(A, spectral_radius)
+    places = {cell: place for place, cell in enumerate(labels)}
+    if isinstance(readout, list | tuple | set | frozenset):
+        readout = [_place(places, cell, "readout") for cell in readout]
+    C = _mask(_of_class(mask, labels), places)
+    return LinearNetwork(A, C, readout=readout, labels=labels, notes=notes)
+
+
+def cect_wiring(
+    dataset: Any,
+    *,
+    chemical: bool = True,
+    electrical: bool = True,
+    signs: Mapping[str, float] | None = None,
+    cells: str | Sequence[str] = "neurons",
+) -> tuple[Any, list[str], list[Note]]:
+    """Numbers of synapses as a sparse A, the cells, and what to say about it."""
     from scipy.sparse import csr_array
 
     if not (hasattr(dataset, "nodes") and hasattr(dataset, "connections")):
@@ -94,15 +121,7 @@ def from_cect(
             f"`network` must have connections of the classes asked for; it has "
             f"{', '.join(dataset.connections)}."
         )
-    A: Any = csr_array(counts.T)
-    if spectral_radius is not None:
-        A = scale_to_spectral_radius(A, spectral_radius)
-    labels = [dataset.nodes[row] for row in rows]
-    places = {cell: place for place, cell in enumerate(labels)}
-    if isinstance(readout, list | tuple | set | frozenset):
-        readout = [_place(places, cell, "readout") for cell in readout]
-    C = _mask(_of_class(mask, labels), places)
-    return LinearNetwork(A, C, readout=readout, labels=labels, notes=notes)
+    return csr_array(counts.T), [dataset.nodes[row] for row in rows], notes
 
 
 def _factors(

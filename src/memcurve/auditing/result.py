@@ -268,7 +268,7 @@ def _truth(audit: Audit) -> str:
         text += f", as many as it has states{seen}"
     else:
         text += f" (it has {counted(account.read, 'state')})"
-    half, tenth = audit.horizons["0.5"], audit.horizons["0.1"]
+    half, tenth = audit.horizons.get("0.5"), audit.horizons.get("0.1")
     if audit.inputs > 1 or half is None or tenth is None or not audit.total:
         return f"{text}."
     if not tenth:

@@ -461,7 +461,7 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     sample = x[:: max(1, len(x) // 2000)]
     distinct = len(np.unique(z))
     steps = np.array([_lattice_step(column, distinct) for column in sample.T])
-    deviations = x.std(axis=0)
+    deviations = _deviations(x)
     stored = _narrowest(sample)
     digits = FORMATS[stored][1]
     errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
@@ -480,6 +480,12 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     remedy = "quote the memory as that at this noise floor, or record with more bits"
     found.append(Finding("info", "quantised", message, remedy))
     return floor, step
+
+
+def _deviations(x: Floats) -> Floats:
+    """Standard deviations; 1 for a column that has stopped varying, whose distances are then 0."""
+    deviations = x.std(axis=0)
+    return np.where(deviations > 0, deviations, 1.0)
 
 
 def _narrowest(values: Floats) -> str:
@@ -563,7 +569,7 @@ def _check_transient(
     count = len(head) // length
     if count < 8 or len(body) < 2 * body.shape[1]:
         return 0
-    mean, deviation = body.mean(axis=0), body.std(axis=0)
+    mean, deviation = body.mean(axis=0), _deviations(body)
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
     distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)

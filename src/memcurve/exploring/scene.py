@@ -6,6 +6,7 @@ import inspect
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +18,7 @@ from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import ENSEMBLES, make
 from memcurve.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
-from memcurve.exploring.worm import connectome, worm_brain
+from memcurve.exploring.worm import worm_brain
 from memcurve.inputs import ARMA
 from memcurve.masks import MASKS, is_random
 from memcurve.memory import memory_curve
@@ -30,7 +31,7 @@ Floats = NDArray[np.float64]
 OWN_MASK = "its own"
 #: The wiring that is no ensemble, where its package is installed, and all that can be chosen.
 WORM = "worm_brain"
-WIRINGS = (*ENSEMBLES, *([WORM] if connectome() else []))
+WIRINGS = (*ENSEMBLES, *([WORM] if find_spec("cect") else []))
 #: Nodes of the largest network that is drawn live: about half a second.
 MOST_NODES = 400
 #: Standard deviations of the noise that can be chosen.

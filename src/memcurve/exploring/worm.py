@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.util
-from pathlib import Path
-
-import numpy as np
-
 from memcurve import masks
+from memcurve.adapters.graphs import cect_dataset, cect_wiring
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
-
-
-def connectome() -> Path | None:
-    """The file of ``cect`` with the wiring that White et al. (1986) saw; None where it is not."""
-    found = importlib.util.find_spec("cect")
-    for folder in (found and found.submodule_search_locations) or ():
-        file = Path(folder) / "data" / "aconnectome_white_1986_whole.csv"
-        if file.is_file():
-            return file
-    return None
 
 
 def worm_brain(
@@ -28,7 +13,7 @@ def worm_brain(
 ) -> LinearNetwork:
     """The nervous system of the worm *C. elegans* as a linear network (White et al. 1986).
 
-    A weight is the number of synapses from one cell to another, chemical ones in their direction,
+    A weight is the number of synapses from one neuron to another, chemical ones in their direction,
     gap junctions in both; all are scaled alike.
 
     Parameters
@@ -45,22 +30,9 @@ def worm_brain(
     ModuleNotFoundError
         The package ``cect``, the connectome toolbox of OpenWorm, is not installed.
     """
-    file = connectome()
-    if file is None:
-        raise ModuleNotFoundError(
-            "the worm's wiring is in the package cect, of version 0.3 or so; install that",
-            name="cect",
-        )
-    with file.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t"))
-    cells = sorted({row[end] for row in rows for end in ("pre", "post")})
-    number = {cell: k for k, cell in enumerate(cells)}
-    A = np.zeros((len(cells), len(cells)))
-    for row in rows:
-        source, target = number[row["pre"]], number[row["post"]]
-        A[target, source] += float(row["synapses"])
-        if row["type"] == "electrical":
-            A[source, target] += float(row["synapses"])
-    A = scale_to_spectral_radius(A, spectral_radius)
+    dataset = cect_dataset("White_whole", "the worm's brain")
+    wiring, cells, notes = cect_wiring(dataset)
+    A = scale_to_spectral_radius(wiring.toarray(), spectral_radius)
+    C = masks.make(mask, len(cells), seed=seed)
     name = f"C. elegans, {len(cells)} cells, ρ={spectral_radius:g}"
-    return LinearNetwork(A, masks.make(mask, len(cells), seed=seed), name=name)
+    return LinearNetwork(A, C, name=name, labels=cells, notes=notes)

@@ -74,7 +74,7 @@ def parse(text: str) -> InputProcess:
         raise TypeError(f"`input` must be text, one of the forms {FORMS}; got {text!r}.")
     kind, colon, rest = (part.strip() for part in text.strip().partition(":"))
     if kind.lower() == "series" and rest:
-        return Autocovariance.from_series(_read(Path(rest)))
+        return _series(Path(rest))
     try:
         parts = [[float(word) for word in part.split(",")] for part in rest.split("/") if colon]
     except ValueError:
@@ -93,8 +93,8 @@ def parse(text: str) -> InputProcess:
     raise ValueError(f"`input` must be one of the forms {FORMS}; got {text!r}.")
 
 
-def _read(path: Path) -> Floats:
-    """Return the numbers in a file of one column."""
+def _series(path: Path) -> Autocovariance:
+    """The law of the numbers in a file."""
     suffix = path.suffix.lower()
     if suffix not in {".npy", ".csv", ".txt"}:
         raise ValueError(
@@ -104,9 +104,19 @@ def _read(path: Path) -> Floats:
         raise FileNotFoundError(
             f"`series` must be an existing file, got {str(path)!r}; check the path."
         )
-    if suffix == ".npy":
-        array: Floats = np.load(path, allow_pickle=False)
-        return array.ravel() if max(array.shape, default=0) == array.size else array
+    try:
+        return Autocovariance.from_series(_read(path))
+    except Exception as error:  # whatever numpy makes of a damaged header
+        raise ValueError(
+            f"`series` must be a file of one number a line, got {str(path)!r}: {error}"
+        ) from error
+
+
+def _read(path: Path) -> Floats:
+    """Return the numbers in a file of one column."""
+    if path.suffix.lower() == ".npy":  # a map runs no pickle, and takes no memory that is not there
+        array: Floats = np.lib.format.open_memmap(path, mode="r")
+        return np.array(array.ravel() if max(array.shape, default=0) == array.size else array)
     text = path.read_text(encoding="utf-8-sig")
     lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] != "#"]
     numbers: list[float] = []
@@ -115,8 +125,5 @@ def _read(path: Path) -> Floats:
             numbers.append(float(line))
         except ValueError:
             if k > 0:  # not a heading
-                raise ValueError(
-                    f"`series` must be a file of one number a line, got {line[:40]!r} in "
-                    f"{str(path)!r}; keep one column."
-                ) from None
+                raise ValueError(f"{line[:40]!r} is no number; keep one column.") from None
     return np.array(numbers)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.limits import require_room_for_array
+from memcurve.limits import TooLargeError, require_room_for_array
 from memcurve.notes import Note
 
 #: Readers take about this many bytes at a time.
@@ -211,12 +211,16 @@ def reading(file: Path | None) -> Iterator[None]:
     """Turn whatever a damaged file makes its reader raise into one error that names the file."""
     try:
         yield
-    except (NetworkFileError, ImportError, MemoryError):
+    except (NetworkFileError, ImportError):
         raise
+    except TooLargeError as error:
+        if file is None or str(file) in str(error):
+            raise
+        raise TooLargeError(f"{file}: {error}") from error
     except Exception as error:
         if file is None:
             raise
-        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
             raise MemoryError(
                 f"{file}: does not fit into memory; read it where there is more."
             ) from error

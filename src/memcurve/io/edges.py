@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ _SOURCE = ("source", "src", "from", "pre", "presynaptic")
 _TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination")
 _WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value")
 _NUMBER = re.compile(r"\(?[+-]?[\d.,][\d.,eE+-]*[ij]?\)?")
-_WHOLE = re.compile(r"\+?\d+")
+_WHOLE = re.compile(r"\+?\d{1,300}")  # Python reads no number of thousands of digits
 _COMMENTS = (b"#", b"%")
 _ORDER = "source drives target, A[target, source]"
 
@@ -66,8 +66,13 @@ class Layout:
     def of(cls, file: Path) -> Layout:
         """Look at the first lines."""
         with reading(file):
-            lines = content_lines(file, b" \r\n", _COMMENTS)  # tabs may stand at empty fields
-            top = list(islice((line for line in lines if line[1].strip()), _TOP))
+            top, size = list[tuple[int, bytes]](), 0
+            for number, line in content_lines(file, b" \r\n", _COMMENTS):  # tabs: empty fields
+                if line.strip():
+                    top.append((number, line))
+                    size += len(line)
+                if len(top) == _TOP or size > _LONGEST:
+                    break
             texts = [line.decode() for _, line in top]
         if not texts:
             raise NetworkFileError(
@@ -475,9 +480,11 @@ def listed_nodes(file: Path, has: Callable[[str], bool]) -> Weights:
     """
     found: Weights = {}
     with reading(file):
-        lines = [(number, line.decode()) for number, line in content_lines(file)]
-        separator = separator_of([text for _, text in lines])
-        for at, (number, text) in enumerate(lines):
+        lines = content_lines(file)
+        top = list(islice(lines, _TOP))
+        separator = separator_of([line.decode() for _, line in top])
+        for at, (number, line) in enumerate(chain(top, lines)):
+            text = line.decode()
             fields = [text.strip('"')]
             if separator is not None or not has(fields[0]):
                 fields = fields_of(text, separator)
@@ -494,6 +501,7 @@ def listed_nodes(file: Path, has: Callable[[str], bool]) -> Weights:
                     f"{file}: line {number} names {fields[0]} again, with another weight; leave "
                     f"one out."
                 )
+            require_room(_NODE * len(found), f"{file} is too large: it", "List fewer nodes.")
     if not found:
         raise NetworkFileError(f"{file}: names no nodes; write one a line.")
     return found

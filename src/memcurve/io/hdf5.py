@@ -7,6 +7,7 @@ vectors but rows and columns, so that a row may be meant as one.
 from __future__ import annotations
 
 import math
+import mmap
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import Archive, Array, block_rows
-from memcurve.limits import require_room_for_array
+from memcurve.limits import require_room
 from memcurve.optional import optional
 
 #: HDF5 keeps this many bytes of unpacked data at hand.
@@ -102,12 +103,18 @@ def open_mat(file: Path) -> Archive:
     def load(name: str) -> Any:
         with warnings.catch_warnings():  # sparse matrices or arrays are the same to us
             warnings.simplefilter("ignore", DeprecationWarning)
-            return loadmat(str(file), appendmat=False, variable_names=[name])[name]
+            return loadmat(_mapped(file), variable_names=[name])[name]
 
     if 0 not in head[:4]:  # a zero there marks version 4
-        _check_mat5(np.memmap(file, mode="r").data)
-    found = whosmat(str(file), appendmat=False)
+        _check_mat5(memoryview(_mapped(file)))
+    found = whosmat(_mapped(file))
     return Archive(file, {one[0]: _array(file, *one, partial(load, one[0])) for one in found})
+
+
+def _mapped(file: Path) -> Any:
+    """A file of which no more bytes are read than it has, whatever sizes it tells."""
+    with file.open("rb") as stream:
+        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _array(
@@ -180,11 +187,13 @@ def _decompressed(body: memoryview, order: Order) -> bytes | None:
     if len(start) >= 24 and not 5 <= flags & 0xFF <= 15:
         return None
     count = int.from_bytes(start[28:32], order) // 4
+    if count > 64:  # numpy has no more
+        raise ValueError(f"an array of {count:,} dimensions")
     lengths = [int.from_bytes(start[32 + 4 * k : 36 + 4 * k], order) for k in range(count)]
     if flags & 0xFF != 5:
         entries = math.prod(lengths)
-        require_room_for_array(lengths, "an array in the file", itemsize=16)
     most = 16 * (entries + sum(lengths) + 64) + 4096
+    require_room(most, "an array in the file is too large: it", "Take fewer nodes.")
     start += unpacking.decompress(unpacking.unconsumed_tail, most)
     if unpacking.unconsumed_tail:
         raise ValueError("an array is larger than its dimensions say")

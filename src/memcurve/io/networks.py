@@ -28,6 +28,7 @@ from memcurve.io.arrays import (
     ending_of,
     opened,
     readable,
+    reading,
 )
 from memcurve.io.edges import (
     LISTS,
@@ -306,7 +307,7 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     if network.is_sparse:
         arrays |= {f"A_{part}": getattr(network.A, part) for part in SPARSE_PARTS}
     else:
-        arrays["A"] = network.A
+        arrays["A"] = np.asarray(network.A)
     arrays |= {k: getattr(network, k) for k in _EXTRAS if getattr(network, k) is not None}
     texts = {"labels": network.labels, "notes": network.notes}
     arrays |= {name: np.array(listed) for name, listed in texts.items() if listed}
@@ -518,8 +519,10 @@ def _parts(
 def _texts(archive: Archive, name: str) -> list[str]:
     """The texts in an archive, if there are any of that name."""
     stored = archive.arrays.get(name)
-    is_text = stored is not None and stored.dtype is not None and stored.dtype.kind == "U"
-    return stored.whole().reshape(-1).tolist() if stored is not None and is_text else []
+    if stored is None or stored.dtype is None or stored.dtype.kind != "U":
+        return []
+    with reading(stored.file):  # what is no character is found out now
+        return stored.whole().reshape(-1).tolist()  # type: ignore[no-any-return]
 
 
 def _names_nodes(mask: Any, contents: Opened | Graph) -> bool:
@@ -616,7 +619,8 @@ def _whole(array: Any) -> Any:
     array.require_room()
     square = len(array.shape) == 2 and array.shape[0] == array.shape[1]
     if square and not array.is_sparse and array.file is not None:
-        require_room_for_states(array.shape[0], "exact")
+        with reading(array.file):
+            require_room_for_states(array.shape[0], "exact")
     return array.whole()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,9 @@ from memcurve.network.ranks import RankRows, Ranks
 #: The parts of a sparse A, stored as A_data, A_indices, …
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
+#: Bytes of an array's header, more than numpy takes: beyond it, it may be a decompression bomb.
+_LONGEST_HEADER = 2**15
+
 _PICKLE = (
     "{file}: holds Python objects (a pickle), never loaded since that can run any code; save plain "
     "numbers, e.g. numpy.asarray(A, dtype=float)."
@@ -27,8 +31,8 @@ _PICKLE = (
 def open_npy(file: Path) -> Array:
     """Open the one array of a file; of the map onto it, too, only a block at a time is kept."""
     with file.open("rb") as stream:
-        shape, _, dtype = _header(stream, file)
-        room = file.stat().st_size - stream.tell()
+        shape, _, dtype, begin = _header(stream, file)
+    room = file.stat().st_size - begin
     refusal = _refusal(file, "", dtype, room >= math.prod(shape) * dtype.itemsize)
 
     def load() -> NDArray[Any]:
@@ -67,14 +71,14 @@ def open_npz(file: Path, ranks: Ranks | None = None) -> Archive:
     return Archive(file, arrays)
 
 
-def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read shape, whether it is stored by column, and dtype."""
-    if stream.read(1) == b"\x80":
+def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Read shape, whether it is stored by column, dtype, and where the numbers begin."""
+    head = BytesIO(stream.read(_LONGEST_HEADER))
+    if head.getvalue()[:1] == b"\x80":
         raise NetworkFileError(_PICKLE.format(file=file))
-    stream.seek(0)
-    if npy.read_magic(stream)[0] == 1:
-        return npy.read_array_header_1_0(stream)
-    return npy.read_array_header_2_0(stream)
+    first = npy.read_magic(head)[0] == 1
+    read = npy.read_array_header_1_0 if first else npy.read_array_header_2_0
+    return *read(head), head.tell()
 
 
 def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> str | None:
@@ -88,8 +92,7 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
     """Open an array of an archive: unpacked as it is read, or only whole if stored by column."""
     key = entry.removesuffix(".npy")
     with archive.open(entry) as member:
-        shape, by_column, dtype = _header(member, file)
-        begin = member.tell()
+        shape, by_column, dtype, begin = _header(member, file)
     row = math.prod(shape[1:]) * dtype.itemsize
     size = begin + math.prod(shape) * dtype.itemsize
     refusal = _refusal(file, f"{key} ", dtype, archive.getinfo(entry).file_size == size)

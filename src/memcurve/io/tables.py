@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, Table
-from memcurve.limits import require_room_for_array
+from memcurve.limits import require_room, require_room_for_array
 from memcurve.optional import optional
 
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes of a line of text; beyond it a packed file may be a decompression bomb.
 LONGEST_LINE = 2**26
+#: Peak memory of a line by its bytes, as measured where fields are short; looked at for long ones.
+_FIELDS, _LONG_LINE, _SHORTER = 100, 2**20, "Write one row a line."
 _INTEGER = re.compile(r"[+-]?\d+")
 #: A number as much of Europe writes it.
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
@@ -140,9 +142,10 @@ def content_lines(
         for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), start=1):
             if len(line) == LONGEST_LINE:
                 raise NetworkFileError(
-                    f"{file}: line {number} is longer than {LONGEST_LINE:,} bytes; write one row a "
-                    f"line."
+                    f"{file}: line {number} is longer than {LONGEST_LINE:,} bytes. {_SHORTER}"
                 )
+            if len(line) > _LONG_LINE:
+                require_room(_FIELDS * len(line), f"{file} is too large: line {number}", _SHORTER)
             content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
             content = content.strip(blanks)
             if content and not content.startswith(tuple(comments)):

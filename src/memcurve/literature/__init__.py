@@ -16,6 +16,7 @@ from memcurve.literature import (
     reservoirpy_docs,
     rodan_2011,
     verzelli_2021,
+    whale_2026,
     white_2004,
 )
 from memcurve.literature.claim import Claim, JudgedClaim, judged
@@ -39,8 +40,11 @@ CLAIMS: dict[str, Claim] = {
         verzelli_2021,
         conn2res_score,
         reservoirpy_docs,
+        whale_2026,
     )
 }
+#: What brings the packages that studies need; those that are not here come by themselves.
+_EXTRAS = {"reservoirpy": "adapters"}
 
 
 def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> JudgedClaim:
@@ -64,6 +68,6 @@ def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> Judge
     claim: Any = table_entry(CLAIMS, name, "name")
     seed = require_limit(seed, "seed")
     for package in claim.needs:
-        optional(package, f"the study of {name}", "adapters")
+        optional(package, f"the study of {name}", _EXTRAS.get(package))
     with listening(progress) as tell:
         return judged(claim, claim.study(seed, tell), seed)

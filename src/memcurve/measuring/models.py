@@ -11,6 +11,7 @@ import copy
 import inspect
 import shlex
 import subprocess
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -367,10 +368,14 @@ class Command(Model):
         input_range: tuple[float, float] | None = None,
         timeout: float = 600.0,
     ) -> None:
-        self.words = shlex.split(command) if isinstance(command, str) else list(command)
-        if not self.words:
+        if isinstance(command, str):
+            # on Windows programs split their lines, in which backslashes are parts of paths
+            command = command.strip() if sys.platform == "win32" else shlex.split(command)
+        if not command:
             raise ValueError("`command` must name a program, got nothing.")
-        self.inputs, self.name = require_size(inputs, "inputs"), shlex.join(self.words)
+        self.line = command if isinstance(command, str) else list(command)
+        self.name = command if isinstance(command, str) else shlex.join(command)
+        self.inputs = require_size(inputs, "inputs")
         self.input_range, self.timeout = _validated_range(input_range), timeout
 
     def run(self, inputs: Floats) -> Floats:
@@ -380,7 +385,12 @@ class Command(Model):
         lines = "".join(" ".join(map(repr, row.tolist())) + "\n" for row in series)
         try:
             done = subprocess.run(
-                self.words, input=lines, capture_output=True, text=True, timeout=self.timeout
+                self.line,
+                input=lines,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=self.timeout,
             )
         except subprocess.TimeoutExpired as error:
             raise ModelError(

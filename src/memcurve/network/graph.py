@@ -193,13 +193,15 @@ def _covered(edges: Any) -> NDArray[np.bool_]:
     edges.eliminate_zeros()
     # both an edge and the choice of none, on the diagonal, add up to 3: the edge is free
     costs = csr_array(edges + 2 * eye_array(size, columns))
-    rows, places = np.repeat(np.arange(size), np.diff(costs.indptr)), costs.indices
+    # SciPy 1.13 makes sparse arrays with indices of 64 bits, and takes graphs with those of 32 only
+    places, starts = costs.indices.astype(np.int32), costs.indptr.astype(np.int32)
+    rows = np.repeat(np.arange(size), np.diff(starts))
     slack, price = np.where(costs.data == 2, 1.0, 0.0), np.zeros(columns)
 
     def tight() -> Any:
         """Assignments that cost no more than their prices."""
         chosen = slack == 0
-        ends = np.append(0, np.cumsum(np.bincount(rows[chosen], minlength=size)))
+        ends = np.append(0, np.cumsum(np.bincount(rows[chosen], minlength=size))).astype(np.int32)
         ones = np.ones(ends[-1], dtype=np.int8)
         return csr_array((ones, places[chosen], ends), shape=costs.shape)
 
@@ -211,9 +213,9 @@ def _covered(edges: Any) -> NDArray[np.bool_]:
             break
         # from nodes without a driver, over those whose driver is taken away, to a driver that is
         # free: the last node of the graph
-        owner = np.full(columns, size)
+        owner = np.full(columns, size, dtype=np.int32)
         owner[driver[has_one]] = np.flatnonzero(has_one)
-        ends = np.append(costs.indptr, costs.indptr[-1])
+        ends = np.append(starts, starts[-1])
         ways = csr_array((slack, owner[places], ends), shape=(size + 1, size + 1))
         distance = dijkstra(ways, indices=np.flatnonzero(~has_one), min_only=True)
         offered = np.maximum(distance[size] - distance[:size], 0.0)

@@ -55,7 +55,7 @@ def reproduce(
             # written last: a record means that the pictures are complete
             record = {"settings": _fingerprint(settings), "findings": drawn.findings}
             text = json.dumps(record, indent=1, ensure_ascii=False)
-            (output / f"figure{number}.json").write_text(text)
+            (output / f"figure{number}.json").write_text(text, encoding="utf-8")
             tell(f"figure {number}", 1, 1)
         outcomes = check_claims(tell) if claims else []
     kept, page = output / "claims.json", output / "index.html"
@@ -70,7 +70,8 @@ def reproduce(
 
 def _record(output: Path, number: int, settings: Settings) -> dict[str, Any] | None:
     try:
-        record: dict[str, Any] = json.loads((output / f"figure{number}.json").read_text())
+        file = output / f"figure{number}.json"
+        record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     pictures = [(output / f"figure{number}.{ending}").exists() for ending in ENDINGS]

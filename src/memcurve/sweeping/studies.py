@@ -203,7 +203,7 @@ class Study(Specification):
                 text = _as_toml(content)
             specification = checked(content)
             _require_conclusive(specification)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ValueError(
                 f"{called}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
                 f"[50, 100]`, a line an axis."

@@ -1,0 +1,119 @@
+"""No file ends a reader in anything but an answer or an error that names it, nor runs code."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import io
+
+import mutated
+from memcurve.io import networks, recordings
+from memcurve.io.tensors import CHECKPOINTS
+from repository import ROOT
+from written import Payload, write_hdf5, write_safetensors
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of a process are those of Linux")
+
+
+def fuzz(folder: Path, count: int, formats: str = "") -> dict[str, dict[str, int]]:
+    """What came of ``count`` mutants of each format: a table of outcomes, all of them clear."""
+    child = subprocess.run(
+        [sys.executable, mutated.__file__, str(folder), str(count), formats],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    if child.returncode:
+        last = max(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+        ended = signal.Signals(-child.returncode).name if child.returncode < 0 else child.stderr
+        pytest.fail(f"reading {last} ended the process: {ended}")
+    rows = [json.loads(line) for line in child.stdout.splitlines()]
+    lines = [f"{'format':28}" + "".join(f"{name:>11}" for name in (*mutated.OUTCOMES, "other"))]
+    found, others = {}, {}
+    for name, outcomes in ((row["format"], row["outcomes"]) for row in rows):
+        numbers = found[name] = {kind: outcomes.pop(kind, 0) for kind in mutated.OUTCOMES}
+        counts = (*numbers.values(), sum(outcomes.values()))
+        lines.append(f"{name:28}" + "".join(f"{number:11,}" for number in counts))
+        others |= {name: outcomes} if outcomes else {}
+    print("\n" + "\n".join(lines))
+    assert not others, json.dumps(others, indent=1)
+    return found
+
+
+@linux
+@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_mutated_files(tmp_path: Path, count: int) -> None:
+    for name, outcomes in fuzz(tmp_path, count).items():
+        assert 0 < outcomes["read"] < count, name
+
+
+@linux
+@pytest.mark.slow
+def test_decompression_bombs(tmp_path: Path) -> None:
+    for name, outcomes in fuzz(tmp_path, 1, "bombs").items():
+        assert not outcomes["read"], name
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_no_reader_runs_a_pickle(tmp_path: Path, protocol: int) -> None:
+    """Neither bare, nor as an array of objects, nor within an archive, nor as text in a format."""
+    victim = tmp_path / "victim"
+    attack = pickle.dumps(Payload(victim), protocol)
+    objects = np.array([[Payload(victim)]], dtype=object)
+    files: list[Path] = []
+
+    def written(name: str, write: Callable[[Path], Any]) -> None:
+        write(tmp_path / name)
+        files.append(tmp_path / name)
+
+    for suffix in {*networks.FORMATS, *recordings.FORMATS} - {*CHECKPOINTS}:
+        packed = gzip.compress(attack) if suffix.endswith(".gz") else attack
+        written(f"raw{suffix}", lambda path, content=packed: path.write_bytes(content))
+    written("objects.npy", lambda path: np.save(path, objects))
+    written("objects.npz", lambda path: np.savez(path, A=objects, C=objects, X=objects, z=objects))
+    texts = {"A": objects.astype(str), "labels": objects, "notes": objects}
+    written("texts.npz", lambda path: np.savez(path, C=[1.0], **texts))
+    written("member.npz", lambda path: _archive(path, attack))
+    raw = np.frombuffer(attack, np.uint8)
+    written("bytes.mat", lambda path: io.savemat(path, {"A": raw, "C": raw, "X": objects.shape}))
+    written("bytes.h5", lambda path: write_hdf5(path, X=np.void(attack), z=np.void(attack)))
+    written("bytes.safetensors", lambda path: write_safetensors(path, A=raw, C=raw))
+    written("type.parquet", lambda path: _with_pickled_type(path, attack))
+    for file in files:
+        for read in (mutated.network, mutated.matrix, mutated.recording, mutated.series):
+            with pytest.raises(mutated.CLEAR):
+                read(file)
+    assert not victim.exists()
+    pickle.loads(attack)
+    assert victim.exists()  # the attack works on who loads it
+
+
+def _archive(path: Path, attack: bytes) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in "ACXz":
+            archive.writestr(f"{name}.npy", attack)
+
+
+def _with_pickled_type(path: Path, attack: bytes) -> None:
+    """A column whose type is a pickle, which pyarrow ran before version 14.0.1 (CVE-2023-47248)."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    kind = {
+        b"ARROW:extension:name": b"arrow.py_extension_type",
+        b"ARROW:extension:metadata": attack,
+    }
+    field = arrow.field("a", arrow.binary(), metadata=kind)
+    table = arrow.table([arrow.array([b"1"])], schema=arrow.schema([field]))
+    parquet.write_table(table, path)

@@ -1,0 +1,459 @@
+"""Mutated valid files for every reader, read in a process of its own that has little memory.
+
+``python mutated.py FOLDER COUNT FORMAT,…`` reads COUNT mutants of each format (of all, where none
+is named), or the decompression bombs (``bombs``), and prints a line of JSON each: how many of them
+were read, refused, or refused by their size, and what else happened. The file that ended it, if one
+did, is then the last one in the folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import signal
+import struct
+import sys
+import tempfile
+import tomllib
+import traceback
+import warnings
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+from scipy import sparse
+
+import memcurve
+from memcurve import inputs, limits
+from memcurve.io import load_matrix, load_network, open_recording, save_network
+
+#: Bytes that a reader may take beyond what it needs to be there: what is refused by its size is
+#: refused from 256 MB on here, and a reader holds some blocks besides.
+ROOM = 2**30
+#: Seconds of CPU time after which reading a file of a kilobyte hangs.
+LONGEST = 20
+OUTCOMES = ("read", "refused", "too large")
+#: Errors that tell a user what is wrong.
+CLEAR = (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError)
+
+RNG = np.random.default_rng(21)
+A = np.round(RNG.standard_normal((4, 4)) / 3, 3)
+C = np.round(RNG.standard_normal((4, 2)), 3)
+WIRED = sparse.csr_array(np.where(np.abs(A) > 0.2, A, 0.0))
+X, Z = RNG.standard_normal((12, 3)), RNG.standard_normal(12)
+EDGES = [(0, 1, 0.5), (1, 2, -2.0), (2, 0, 1e-3), (3, 3, 4.0), (3, 1, 1.0), (2, 3, 7.25)]
+
+Reader = Callable[[Path], Any]
+
+
+def network(path: Path) -> None:
+    _sound(load_network(path))
+
+
+def matrix(path: Path) -> None:
+    load_matrix(path)
+    _sound(load_network(path, mask=np.ones(load_matrix(path).shape[0])))
+
+
+def mask(path: Path) -> None:
+    _sound(load_network(path.parent / "fixed.npy", mask=path))
+
+
+def recording(path: Path) -> None:
+    source = open_recording(path)
+    chunks = list(source.chunks(5))
+    assert sum(len(x) for x, _ in chunks) == source.length > 0
+    assert all(x.dtype == z.dtype == float and len(x) == len(z) for x, z in chunks)
+
+
+def states(path: Path) -> None:
+    source = open_recording(path, Z)
+    assert np.concatenate([x for x, _ in source.chunks(5)]).shape == (12, source.columns)
+
+
+def series(path: Path) -> None:
+    inputs.parse(f"series:{path}")
+
+
+def study(path: Path) -> None:
+    found = memcurve.Study.load(path)
+    assert found.count > 0
+    memcurve.Study.load(path, quick="quick" in tomllib.loads(found.text))
+
+
+def _sound(found: memcurve.LinearNetwork) -> None:
+    dense = found.A.toarray() if found.is_sparse else found.A
+    assert dense.shape == (found.size, found.size)
+    assert found.C.shape[0] == found.size
+    assert np.isfinite(dense).all()
+    assert np.isfinite(found.C).all()
+
+
+def _result(kind: Any) -> Reader:
+    return lambda path: kind.load(path).to_json() and None
+
+
+def _saved(suffix: str, write: Callable[[Path], Any]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"seed{suffix}"
+        write(path)
+        return path.read_bytes()
+
+
+def _mat(arrays: dict[str, Any], **options: Any) -> bytes:
+    return _saved(".mat", lambda path: scipy.io.savemat(path, arrays, **options))
+
+
+def _npz(**arrays: Any) -> bytes:
+    return _saved(".npz", lambda path: np.savez_compressed(path, **arrays))
+
+
+def _market(array: Any, **options: Any) -> bytes:
+    return _saved(".mtx", lambda path: scipy.io.mmwrite(path, array, **options))
+
+
+def _text(rows: Any, separator: str = ",", header: str = "") -> bytes:
+    lines = [header] * bool(header) + [separator.join(map(str, row)) for row in rows]
+    return "\n".join([*lines, ""]).encode()
+
+
+def seeds() -> dict[str, tuple[str, bytes, Reader]]:
+    """Endings of files, their contents and readers, by a name of the format."""
+    own = memcurve.LinearNetwork(WIRED, C[:, 0], labels=["a", "b", "c", "d"], readout=[0, 2])
+    columns = np.column_stack([X, Z]).tolist()
+    edges = _text(EDGES, " ")
+    named = _text([(f"n{a}", f"n{b}", w) for a, b, w in EDGES], ",", "source,target,weight")
+    curve = memcurve.memory_curve(memcurve.LinearNetwork(0.5 * A, C[:, 0]))
+    audit = memcurve.audit(memcurve.LinearNetwork(0.5 * A, C[:, 0]), claimed=2)
+    shipped = sorted((Path(memcurve.__file__).parent / "sweeping" / "library").glob("*.toml"))
+    found: dict[str, tuple[str, bytes, Reader]] = {
+        "npy": (".npy", _saved(".npy", lambda p: np.save(p, np.hstack([A, C]))), network),
+        "npz": (".npz", _npz(A=A, C=C, shift=C[:, 0]), network),
+        "npz of ours": (".npz", _saved(".npz", lambda p: save_network(own, p)), network),
+        "npz of scipy": (".npz", _saved(".npz", lambda p: sparse.save_npz(p, WIRED)), matrix),
+        "mat 4": (".mat", _mat({"A": A, "C": C}, format="4"), network),
+        "mat 5": (".mat", _mat({"W": A, "Win": C, "lr": 0.5, "s": {"a": 1}}), network),
+        "mat 5 packed": (".mat", _mat({"A": A, "C": C}, do_compression=True), network),
+        "mat 5 sparse": (".mat", _mat({"A": WIRED.tocsc(), "C": C}), network),
+        "csv": (".csv", _text(np.hstack([A, C]).tolist()), network),
+        "mtx listed": (".mtx", _market(WIRED.tocoo()), matrix),
+        "mtx in full": (".mtx", _market(A + A.T, symmetry="symmetric"), matrix),
+        "edges": (".edges", edges, matrix),
+        "edges in txt": (".txt", edges, matrix),
+        "edges in csv": (".csv", named, matrix),
+        "edges in csv.gz": (".csv.gz", gzip.compress(named), matrix),
+        "mask in npy": (".npy", _saved(".npy", lambda p: np.save(p, C)), mask),
+        "mask in csv": (".csv", _text(C.tolist()), mask),
+        "nodes in txt.gz": (".txt.gz", gzip.compress(b"0 1.5\n2 -1\n3 0.25\n"), mask),
+        "recording npy": (".npy", _saved(".npy", lambda p: np.save(p, X)), states),
+        "recording npz": (".npz", _npz(X=X, z=Z), recording),
+        "recording mat": (".mat", _mat({"X": X, "z": Z}), recording),
+        "recording csv": (".csv", _text(columns, ",", "a,b,c,z"), recording),
+        "recording txt": (".txt", _text(columns, "\t", "# a\tb\tc\tz"), recording),
+        "recording csv.gz": (".csv.gz", gzip.compress(_text(columns, ",", "a,b,c,z")), recording),
+        "series npy": (".npy", _saved(".npy", lambda p: np.save(p, Z)), series),
+        "series csv": (".csv", _text([[z] for z in Z.tolist()]), series),
+        "study": (".toml", shipped[0].read_bytes(), study),
+        "curve": (".json", curve.to_json().encode(), _result(memcurve.MemoryCurve)),
+        "audit": (".json", audit.to_json().encode(), _result(memcurve.Audit)),
+    }
+    if find_spec("h5py"):
+        from written import write_hdf5, write_mat73
+
+        wired = _saved(".mat", lambda p: write_mat73(p, A=WIRED, C=C))
+        found["mat 7.3"] = (".mat", wired, network)
+        packed = _saved(".h5", lambda p: write_hdf5(p, chunks=(5, 2), X=X, z=Z))
+        found["recording h5"] = (".h5", packed, recording)
+    if find_spec("safetensors"):
+        from written import write_safetensors
+
+        layer = _saved(".safetensors", lambda p: write_safetensors(p, A=A, C=C))
+        found["safetensors"] = (".safetensors", layer, network)
+    if find_spec("pyarrow"):
+        from written import write_parquet
+
+        table = {name: [row[k] for row in columns] for k, name in enumerate("abcz")}
+        found["recording parquet"] = (
+            ".parquet",
+            _saved(".parquet", lambda p: write_parquet(p, table)),
+            recording,
+        )
+    if find_spec("networkx"):
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_weighted_edges_from(EDGES)
+        graphml = _saved(".graphml", lambda p: nx.write_graphml_xml(graph, p))
+        found["graphml"] = (".graphml", graphml, matrix)
+        found["gml"] = (".gml", _saved(".gml", lambda p: nx.write_gml(graph, p)), matrix)
+        packed = gzip.compress(graphml)
+        found["graphml.gz"] = (".graphml.gz", packed, matrix)
+    if find_spec("torch"):
+        from written import write_checkpoint
+
+        state = _saved(".pt", lambda p: write_checkpoint(p, A=A, C=C))
+        found["checkpoint"] = (".pt", state, network)
+    return found
+
+
+# ---- mutations
+
+_NUMBERS = [b"0", b"-1", b"7", b"1e400", b"nan", b"inf", b"4294967295", b"9" * 30, b"9" * 5000, b""]
+_HOSTILE = [
+    *(b"[" * 3000, b"{" * 3000, b'"', b"'", b"\0", b"\xff", b"\r", b"\n", b"#", b"%", b",", b"\t"),
+    *(b"=", b"[[a]]\n", b"nan", b"1_0", b"1j", b"\x80\x04", b"PK\x03\x04", "ä".encode(), b"<a>"),
+    *(
+        b"\xef\xbb\xbf",
+        "\u0661\u00b2\u2028".encode(),
+        b"]",
+        b"</graph>",
+        b"true",
+        b"null",
+        b"1 " * 900,
+    ),
+]
+_ENDS = [0, 1, 2**7, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**64 - 1]
+_TOKEN = re.compile(rb"[\w.+-]+")
+
+
+def _flipped(data: bytes, rng: np.random.Generator) -> bytes:
+    changed = bytearray(data)
+    for _ in range(int(rng.integers(1, 5))):
+        changed[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def _cut(data: bytes, rng: np.random.Generator) -> bytes:
+    return data[: int(rng.integers(1, len(data) + 1))]
+
+
+def _moved(data: bytes, rng: np.random.Generator) -> bytes:
+    """A block deleted, doubled or moved."""
+    a, b, c = sorted(map(int, rng.integers(0, len(data) + 1, 3)))
+    parts = (data[:a], data[a:b], data[b:c], data[c:])
+    return b"".join(parts[k] for k in ((0, 2, 3), (0, 1, 1, 2, 3), (0, 2, 1, 3))[rng.integers(3)])
+
+
+def _counted(data: bytes, rng: np.random.Generator) -> bytes:
+    """Another size, where binary files may have one."""
+    size = int(rng.choice([1, 2, 4, 8]))
+    number = _ENDS[rng.integers(len(_ENDS))] % 256**size
+    at = int(rng.integers(len(data)))
+    return data[:at] + number.to_bytes(size, rng.choice(["little", "big"])) + data[at + size :]
+
+
+def _token(data: bytes, rng: np.random.Generator) -> bytes:
+    """Another number or word in place of one, or two of them exchanged."""
+    words = [found.span() for found in _TOKEN.finditer(data)]
+    if len(words) < 2:
+        return _flipped(data, rng)
+    (a, b), (c, d) = (words[k] for k in sorted(rng.choice(len(words), 2, replace=False)))
+    if rng.integers(2):
+        return data[:a] + data[c:d] + data[b:c] + data[a:b] + data[d:]
+    return data[:a] + _NUMBERS[rng.integers(len(_NUMBERS))] + data[b:]
+
+
+def _inserted(data: bytes, rng: np.random.Generator) -> bytes:
+    at = int(rng.integers(len(data) + 1))
+    return data[:at] + _HOSTILE[rng.integers(len(_HOSTILE))] + data[at:]
+
+
+def _encoded(data: bytes, rng: np.random.Generator) -> bytes:
+    return data.decode("latin-1").encode(str(rng.choice(["utf-8", "utf-16", "utf-32", "utf-7"])))
+
+
+MUTATIONS = (_flipped, _cut, _moved, _counted, _token, _inserted)
+
+
+def mutant(suffix: str, data: bytes, rng: np.random.Generator) -> bytes:
+    """A valid file with one to three changes; of packed ones also what is inside."""
+    if suffix.endswith(".gz") and rng.integers(3):
+        return gzip.compress(_changed(gzip.decompress(data), rng), 1)
+    if suffix in (".npz", ".pt") and rng.integers(3):
+        return _repacked(data, rng)
+    return _changed(data, rng)
+
+
+def _changed(data: bytes, rng: np.random.Generator) -> bytes:
+    if not rng.integers(40):
+        return _encoded(data, rng)
+    for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
+        data = MUTATIONS[rng.integers(len(MUTATIONS))](data, rng) or b"\n"
+    return data
+
+
+def _repacked(data: bytes, rng: np.random.Generator) -> bytes:
+    """An archive with right checksums, one of whose members is changed, left out or doubled."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(out, "w") as changed:
+        names = archive.namelist()
+        chosen = int(rng.integers(len(names)))
+        for k, name in enumerate(names):
+            content = archive.read(name)
+            if k == chosen:
+                kind = int(rng.integers(12))
+                content = content if kind < 2 else _changed(content, rng)
+                name = names[rng.integers(len(names))] if kind == 0 else name
+                if kind == 1:
+                    continue
+            if name not in changed.namelist():
+                changed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+# ---- decompression bombs
+
+_MEGABYTE = 2**20
+
+
+def _deflated(head: bytes, megabyte: bytes, count: int) -> bytes:
+    """A raw deflate stream of a head and ``count`` times these bytes, quickly."""
+    packing = zlib.compressobj(9, zlib.DEFLATED, -15)
+    start = packing.compress(head) + packing.flush(zlib.Z_FULL_FLUSH)
+    again = packing.compress(megabyte) + packing.flush(zlib.Z_FULL_FLUSH)
+    return start + count * again + packing.flush()
+
+
+def _gzipped(megabyte: bytes, count: int) -> bytes:
+    header, size = b"\x1f\x8b\x08\0\0\0\0\0\0\xff", count * len(megabyte)
+    checksum = 0
+    for _ in range(count if count < 1000 else 0):  # of larger ones the end is never to be seen
+        checksum = zlib.crc32(megabyte, checksum)
+    return header + _deflated(b"", megabyte, count) + struct.pack("<LL", checksum, size % 2**32)
+
+
+def _zipped(name: str, head: bytes, count: int) -> bytes:
+    """An archive of one member: a head and ``count`` megabytes of blanks."""
+    out, data = io.BytesIO(), _deflated(head, b" " * _MEGABYTE, count)
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), data)
+        directory = archive.start_dir
+    packed = bytearray(out.getvalue())
+    for at, sizes in ((8, 22), (directory + 10, directory + 24)):  # it is stored, it says
+        packed[at : at + 2] = struct.pack("<H", zipfile.ZIP_DEFLATED)
+        packed[sizes : sizes + 4] = struct.pack("<L", len(head) + count * _MEGABYTE)
+    return bytes(packed)
+
+
+def _matlab(flags: int, entries: int, sizes: list[int], count: int) -> bytes:
+    """A MATLAB file of one compressed array that is as large as it says, or larger."""
+    head = struct.pack("<4L2L", 14, 2**31, 6, 8, flags, entries) + struct.pack("<4L", 5, 8, *sizes)
+    head += struct.pack("<2L", 1 + (1 << 16), ord("A")) + struct.pack("<2L", 9, 2**31 - 1)
+    raw = _deflated(head, bytes(_MEGABYTE), count)
+    start = _mat({"A": A})[:128]
+    return start + struct.pack("<2L", 15, len(raw) + 2) + b"\x78\x9c" + raw
+
+
+def bombs() -> dict[str, tuple[str, bytes, Reader]]:
+    """Files of some kilobytes that are two gigabytes or more once they are unpacked."""
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (16384, 16384), }\n"
+    magic = b"\x93NUMPY"
+    wide = b"\x02\0" + struct.pack("<L", 2**31 - 1)
+    narrow = b"\x01\0" + struct.pack("<H", len(header)) + header
+    line, rows = b"10," * (_MEGABYTE // 3), (b"1," * 63 + b"1\n") * (_MEGABYTE // 128)
+    entities = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12))
+    laughs = f'<!DOCTYPE a [<!ENTITY l0 "lol">{entities}]><graphml>&l11;</graphml>'
+    return {
+        "npz": (".npz", _zipped("A.npy", magic + narrow, 2048), matrix),
+        "npz header": (".npz", _zipped("A.npy", magic + wide, 2047), matrix),
+        "npz recording": (".npz", _zipped("X.npy", magic + wide, 2047), states),
+        "mat": (".mat", _matlab(6, 0, [16384, 16384], 2047), matrix),
+        "mat larger than it says": (".mat", _matlab(6, 0, [4, 4], 2047), matrix),
+        "mat sparse": (".mat", _matlab(5, 2**32 - 1, [4, 4], 2047), matrix),
+        "csv.gz of one line": (".csv.gz", _gzipped(line, 2048), matrix),
+        "txt.gz of one line": (".txt.gz", _gzipped(line, 2048), recording),
+        "csv.gz of long lines": (".csv.gz", _gzipped(12 * line + b"\n", 30), matrix),
+        "edges.gz of one line": (".edges.gz", _gzipped(line, 2048), matrix),
+        "edges.gz": (".edges.gz", _gzipped(b"1 2\n" * (_MEGABYTE // 4), 2048), matrix),
+        "csv.gz of rows": (".csv.gz", _gzipped(rows, 40), matrix),
+        "nodes": (".txt.gz", _gzipped(line, 2048), mask),
+        "graphml.gz": (".graphml.gz", _gzipped(rows, 32), matrix),
+        "gml.gz": (".gml.gz", _gzipped(b"[" * _MEGABYTE, 32), matrix),
+        "graphml of entities": (".graphml", laughs.encode(), matrix),
+        "mtx": (".mtx", b"%%MatrixMarket matrix array real general\n99999 99999\n1\n", matrix),
+    }
+
+
+# ---- the process that reads them
+
+
+def outcome(read: Reader, path: Path) -> str:
+    """What comes of a file: "read", "refused", "too large", or else what should not happen."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read(path)
+    except CLEAR as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        own = Path(where.filename).is_relative_to(Path(memcurve.__file__).parent)
+        named = path.name in str(error)
+        if own and named and not isinstance(error, MemoryError):
+            return "refused"
+        if own and named and isinstance(error, limits.TooLargeError):
+            return "too large"
+        return _shown(error)
+    except Exception as error:
+        return _shown(error)
+    return "read"
+
+
+def _shown(error: BaseException) -> str:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {where.filename}:{where.lineno}: {str(error)[:200]}"
+
+
+def _refuse_pickles(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "pickle.find_class":
+        raise AssertionError(f"a pickle is run: {arguments}")
+
+
+def main(place: str, count: str, formats: str = "") -> Iterator[dict[str, Any]]:
+    """Go through the formats."""
+    import resource  # where there are files of /proc
+
+    limits.available_memory = lambda: 0  # more than 256 MB are never there
+    folder, known = Path(place), seeds()
+    np.save(folder / "fixed.npy", A)
+    names = list(known) if formats in ("", "bombs") else formats.split(",")
+    for name in names:  # imports what they need, and all is well
+        suffix, data, read = known[name]
+        path = folder / f"seed{suffix}"
+        path.write_bytes(data)
+        assert outcome(read, path) == "read", name
+    sys.addaudithook(_refuse_pickles)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
+
+    def timed(read: Reader, path: Path, data: bytes) -> str:
+        path.write_bytes(data)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)  # ends the process, in C too
+        try:
+            return outcome(read, path)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    if formats == "bombs":
+        for name, (suffix, data, read) in bombs().items():
+            yield {"format": name, "outcomes": {timed(read, folder / f"bomb{suffix}", data): 1}}
+        return
+    for name in names:
+        suffix, data, read = known[name]
+        path, found = folder / f"mutant{suffix}", Counter[str]()
+        for number in range(int(count)):
+            rng = np.random.default_rng([sum(name.encode()), number])
+            came = timed(read, path, mutant(suffix, data, rng))
+            found[came if came in OUTCOMES else f"{number}: {came}"] += 1
+        yield {"format": name, "outcomes": found}
+
+
+if __name__ == "__main__":
+    for line in main(*sys.argv[1:]):
+        print(json.dumps(line), flush=True)
