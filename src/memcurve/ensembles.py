@@ -17,8 +17,15 @@ scaling : str
     ``"spectral_radius"`` makes the largest modulus of an eigenvalue equal to ``spectral_radius``;
     ``"spectral_norm"`` does so with the largest singular value; ``"circular_law"`` divides by
     the radius expected as N → ∞ instead of the one drawn, see :mod:`memcurve.network.scaling`.
-sparse : bool
-    Store A as a scipy sparse array: the same numbers as without.
+    Sparse networks of independent entries have None by default: the spectral radius, or, where
+    it cannot be found among thousands of nodes, as no eigenvalue stands out, the circular law; the
+    name then has ``ρ≈`` instead of ``ρ=``.
+sparse : bool or None
+    Store A as a scipy sparse array: the same numbers as without. None does so from
+    :data:`SPARSE_FROM` nodes on.
+density, degree : float
+    Share of non-zero weights, or instead how many a node has on average: with a ``degree``,
+    networks of all sizes are alike.
 
 "The paper" is Ballarin, Grigoryeva and Ortega, *Memory of recurrent networks: Do we compute it
 right?* (arXiv 2305.01457).
@@ -45,8 +52,9 @@ from memcurve.arguments import (
     require_size,
     table_entry,
 )
-from memcurve.limits import require_room_for_array
+from memcurve.limits import require_room, require_room_for_array
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import CrowdedSpectrumError, stands_out
 from memcurve.network.scaling import (
     scale_by_circular_law,
     scale_to_spectral_norm,
@@ -58,6 +66,13 @@ Mask = ArrayLike | None
 
 #: How each scaling shows in a network's name.
 SCALINGS = {"spectral_radius": "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}
+
+#: From so many nodes on sparse networks are stored sparse; beyond so many only a short attempt is
+#: made to measure their radius: a long one takes minutes, to find moduli too close for ARPACK.
+SPARSE_FROM, MEASURED_UP_TO = 5000, 20_000
+
+#: Share of non-zero weights where none is given; and the memory each takes while it is drawn.
+DENSITY, BYTES_A_WEIGHT = 0.1, 80
 
 #: A rotation that makes an ``sp_c`` matrix denser than wanted by more than this share is redrawn.
 DENSITY_TOLERANCE = 0.01
@@ -100,41 +115,44 @@ def sparse_normal(
     size: int,
     *,
     seed: Seed,
-    density: float = 0.1,
+    density: float | None = None,
+    degree: float | None = None,
     spectral_radius: float = 0.9,
-    scaling: str = "spectral_radius",
-    sparse: bool = False,
+    scaling: str | None = None,
+    sparse: bool | None = None,
     mask: Mask = None,
 ) -> LinearNetwork:
     """Entries standard normal with probability ``density``, else zero; then scaled. Mask: normal.
 
-    All entries are independent, so the number of non-zeros is binomial. A very sparse draw may
-    have no cycle, and then no spectral radius to scale: an error says so.
+    The density is 0.1 by default, or degree/N. All entries are independent, so the number of
+    non-zeros is binomial. A very sparse draw may have no cycle, and then no spectral radius to
+    scale: an error says so.
     """
-    size, density = _require_nodes(size, sparse=sparse), require_density(density)
-    draw = _Draw(seed, spectral_radius, scaling, mask)
-    A = _scattered(size, density, draw.rng, draw.rng.standard_normal, sparse)
-    return draw.network("sparse normal", A, f"density {density:g}, ", variance=density)
+    size, draw = require_size(size), _Draw(seed, spectral_radius, scaling, mask)
+    share, details = _share_of_weights(size, density, degree)
+    A = _scattered(size, share, draw.rng, draw.rng.standard_normal, sparse)
+    return draw.network("sparse normal", A, details, variance=share)
 
 
 def sparse_uniform(
     size: int,
     *,
     seed: Seed,
-    density: float = 0.1,
+    density: float | None = None,
+    degree: float | None = None,
     spectral_radius: float = 0.9,
-    scaling: str = "spectral_radius",
-    sparse: bool = False,
+    scaling: str | None = None,
+    sparse: bool | None = None,
     mask: Mask = None,
 ) -> LinearNetwork:
     """Entries uniform on [−1, 1] with probability ``density``, else zero; then scaled.
 
     Independent entries as in :func:`sparse_normal`. Mask: normal.
     """
-    size, density = _require_nodes(size, sparse=sparse), require_density(density)
-    draw = _Draw(seed, spectral_radius, scaling, mask)
-    A = _scattered(size, density, draw.rng, lambda n: draw.rng.uniform(-1, 1, n), sparse)
-    return draw.network("sparse uniform", A, f"density {density:g}, ", variance=density / 3)
+    size, draw = require_size(size), _Draw(seed, spectral_radius, scaling, mask)
+    share, details = _share_of_weights(size, density, degree)
+    A = _scattered(size, share, draw.rng, lambda n: draw.rng.uniform(-1, 1, n), sparse)
+    return draw.network("sparse uniform", A, details, variance=share / 3)
 
 
 def sp_c(
@@ -514,12 +532,26 @@ def _assembled(
     return LinearNetwork(A, C, name=", ".join(label))
 
 
-def _require_nodes(size: Any, *, sparse: bool = False) -> int:
+def _require_nodes(size: Any) -> int:
     """Return ``size`` as an int if it is a number of nodes, and the weights between them fit."""
     nodes = require_size(size)
-    if not sparse:
-        require_room_for_array((nodes, nodes), f"an ensemble of `size`={nodes}")
+    require_room_for_array((nodes, nodes), f"an ensemble of `size`={nodes}")
     return nodes
+
+
+def _share_of_weights(size: int, density: Any, degree: Any) -> tuple[float, str]:
+    """The density that is given in one way or the other, and as the name has it."""
+    if degree is None:
+        share = require_density(DENSITY if density is None else density)
+        return share, f"density {share:g}, "
+    if density is not None:
+        raise ValueError(
+            f"`degree` is another way to give the `density`, degree/N; got {degree!r} and "
+            f"{density!r}. Leave out either one."
+        )
+    rule = f"above 0 and at most N = {size}, the number of weights of a node"
+    degree = require_number(degree, "degree", rule, lambda k: 0 < k <= size)
+    return degree / size, f"degree {degree:g}, "
 
 
 def _require_radius(spectral_radius: Any) -> float:
@@ -531,10 +563,10 @@ class _Draw:
     """The streams of a seed, and how the connectivity drawn from them is scaled."""
 
     def __init__(
-        self, seed: Seed, radius: float, scaling: str, mask: Mask, circular_law: bool = True
+        self, seed: Seed, radius: float, scaling: str | None, mask: Mask, circular_law: bool = True
     ) -> None:
         known = [name for name in SCALINGS if circular_law or name != "circular_law"]
-        if scaling not in known:
+        if scaling is not None and scaling not in known:
             raise ValueError(f"`scaling` must be one of {', '.join(known)}; got {scaling!r}.")
         self.seed, self.scaling, self.mask = seed, scaling, mask
         self.radius = _require_radius(radius)
@@ -544,21 +576,40 @@ class _Draw:
         self, kind: str, A: Any, details: str = "", *, variance: float = math.nan
     ) -> LinearNetwork:
         """A, whose entries have this variance, scaled and joined with the mask."""
-        if self.scaling == "circular_law":
+        scaling = self.scaling or "spectral_radius"
+        if self.scaling is None and A.shape[0] > MEASURED_UP_TO and not stands_out(A):
+            scaling = "circular_law"
+        if scaling == "spectral_radius":
+            try:
+                A = scale_to_spectral_radius(A, self.radius)
+            except CrowdedSpectrumError:
+                if self.scaling is not None:
+                    raise
+                scaling = "circular_law"
+        if scaling == "circular_law":
             A = scale_by_circular_law(A, self.radius, variance)
-        elif self.scaling == "spectral_norm":
+        elif scaling == "spectral_norm":
             A = scale_to_spectral_norm(A, self.radius)
-        else:
-            A = scale_to_spectral_radius(A, self.radius)
-        details += f"{SCALINGS[self.scaling]}{self.radius:g}"
+        details += f"{SCALINGS[scaling]}{self.radius:g}"
         return _assembled(A, self.mask, "normal", kind, details, self.seed, mask_rng=self.mask_rng)
 
 
 def _scattered(
-    size: int, density: float, rng: np.random.Generator, draw: Callable[[int], Floats], sparse: bool
+    size: int,
+    density: float,
+    rng: np.random.Generator,
+    draw: Callable[[int], Floats],
+    sparse: bool | None,
 ) -> Any:
     from scipy.sparse import csr_array
 
+    sparse = size >= SPARSE_FROM if sparse is None else sparse
+    if sparse:
+        what = f"an ensemble of `size`={size}, with {density * size:.4g} weights a node,"
+        fewer = "Take fewer nodes, or fewer weights for each: degree=10, or density=1e-4."
+        require_room(int(size**2 * density * BYTES_A_WEIGHT), what, fewer)
+    else:
+        _require_nodes(size)
     # a binomial count of places without replacement is the law of independent places
     count = int(rng.binomial(size**2, density))
     places = rng.choice(size**2, count, replace=False, shuffle=False)

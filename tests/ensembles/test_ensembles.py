@@ -247,3 +247,33 @@ def test_unknown_names_and_options_list_the_known():
 def test_names_tell_the_mask_and_its_seed():
     assert ensembles.cyclic(4, mask="ones", seed=3).name == "cyclic, N=4, ρ=0.9, mask ones"
     assert ensembles.cyclic(4, mask="normal", seed=3).name.endswith("mask normal, seed 3")
+
+
+def test_a_degree_is_a_density_and_large_networks_are_stored_sparse() -> None:
+    by_degree = ensembles.sparse_normal(60, seed=1, degree=6)
+    by_density = ensembles.sparse_normal(60, seed=1, density=0.1)
+    np.testing.assert_array_equal(by_degree.A, by_density.A)
+    assert "degree 6, ρ=0.9" in by_degree.name
+    size = ensembles.SPARSE_FROM
+    large = ensembles.sparse_uniform(size, seed=1, degree=3, scaling="circular_law")
+    assert large.is_sparse
+    with pytest.raises(ValueError, match="`degree` is another way to give the `density`"):
+        ensembles.sparse_normal(60, seed=1, degree=6, density=0.1)
+    with pytest.raises(ValueError, match=r"`degree` must be .* at most N = 60"):
+        ensembles.sparse_normal(60, seed=1, degree=61)
+
+
+def test_radius_of_large_networks(monkeypatch) -> None:
+    """Measured where an eigenvalue stands out of the spectrum, else that of the circular law."""
+    monkeypatch.setattr(ensembles, "MEASURED_UP_TO", 1000)
+    crowded = ensembles.sparse_normal(1500, seed=1, degree=10, sparse=True)
+    assert "ρ≈0.9" in crowded.name
+    assert np.abs(np.linalg.eigvals(crowded.A.toarray())).max() == pytest.approx(0.9, rel=0.05)
+    lone = ensembles.sparse_normal(1500, seed=1, degree=1.2, sparse=True)  # few cycles
+    assert "ρ=0.9" in lone.name
+    assert lone.spectral_radius == pytest.approx(0.9, rel=1e-10)
+
+
+def test_too_many_weights_are_told_before_they_are_drawn() -> None:
+    with pytest.raises(MemoryError, match=r"1e\+06 weights a node.*degree=10"):
+        ensembles.sparse_normal(10_000_000, seed=1)

@@ -122,7 +122,6 @@ QUESTIONS: dict[str, Callable[[LinearNetwork], Any]] = {
     "structural rank": memcurve.structural_rank,
     "spectrum": lambda n: memcurve.controllable_spectrum(n.replace(C=C[:, 0])),
     "input normal": memcurve.input_normal,
-    "audit": memcurve.audit,
     "spectral radius": lambda n: n.spectral_radius,
     "file": lambda n: memcurve.save_network(n, "network.npz"),
 }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import memcurve
+from memcurve import ensembles, memory_curve
 from memcurve.cli.options import NetworkOptions
 from memcurve.sweeping import Case, evaluate
 from memcurve.sweeping.cases import QUANTITIES, network_of
@@ -156,3 +157,14 @@ def test_the_same_case_gives_the_same_bits_whatever_the_threads() -> None:
         several = evaluate(case)
     with threadpool_limits(1):
         assert evaluate(case) == several
+
+
+def test_sizes_that_are_stored_sparse() -> None:
+    """Usable memory by the solver of large networks; the rank is left out where it takes long."""
+    options = {"degree": 4, "scaling": "circular_law"}
+    asked = {"ensemble": "sparse_normal", "ensemble_options": options, "noise": 0.5, "seed": 1}
+    found = evaluate({**asked, "size": 21_000, "keep": ["total", "rank", "rank_robust"]})
+    network = ensembles.sparse_normal(21_000, seed=1, degree=4, scaling="circular_law")
+    assert network.is_sparse
+    assert found["values"]["total"] == memory_curve(network, noise=0.5).total
+    assert found["values"]["rank"] is found["values"]["rank_robust"] is None

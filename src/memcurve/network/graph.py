@@ -282,17 +282,41 @@ def largest_modulus(A: Any) -> float:
     return largest
 
 
-def _largest_eigenvalue(A: Any) -> NDArray[Any]:
-    """An eigenvalue of largest modulus, or all of them where the iteration does not converge."""
-    from scipy.sparse.linalg import ArpackError, eigs
+class CrowdedSpectrumError(ValueError):
+    """Too many eigenvalues are of about the largest size to tell which is the largest."""
+
+
+def stands_out(A: Any) -> bool:
+    """Whether the largest eigenvalue of a large sparse A is found in few steps, one or a pair.
+
+    Else many of them are of about the same size, the edge of the spectrum.
+    """
+    from scipy.sparse.linalg import ArpackError
+
+    try:
+        _arpack(A, 40, 10)
+    except ArpackError:
+        return False
+    return True
+
+
+def _arpack(A: Any, space: int, restarts: int) -> NDArray[Any]:
+    from scipy.sparse.linalg import eigs
 
     start = np.random.default_rng(0).standard_normal(A.shape[0])  # the same answer every time
+    return np.asarray(eigs(A, 1, ncv=space, v0=start, maxiter=restarts, return_eigenvectors=False))
+
+
+def _largest_eigenvalue(A: Any) -> NDArray[Any]:
+    """An eigenvalue of largest modulus, or all of them where the iteration does not converge."""
+    from scipy.sparse.linalg import ArpackError
+
     try:
         # moduli at the edge of a random spectrum are close: a large space tells them apart
-        return np.asarray(eigs(A, 1, ncv=100, v0=start, maxiter=100, return_eigenvectors=False))
+        return _arpack(A, 100, 100)
     except ArpackError:
         if A.shape[0] > MOST_DENSE_AT_ALL:
-            raise ValueError(
+            raise CrowdedSpectrumError(
                 f"`A` has a spectral radius that cannot be found among its {A.shape[0]:,} nodes: "
                 f"too many eigenvalues are of about the same size. Scale it yourself, e.g. by "
                 f"memcurve.network.scaling.scale_to_spectral_norm."

@@ -77,13 +77,13 @@ class Operator:
 
         return _Derived(self.shape, times, self.place)
 
-    def rounding(self, X: Tall) -> Floats:
+    def rounding(self, X: Tall, AX: Tall) -> Floats:
         """Lengths of the rounding errors in AX, column by column, by another way to each product.
 
         A(x + w) − Aw, with w random, but large where x is.
         """
         W = X * self.place.put(np.random.default_rng(_SEED).standard_normal(tuple(X.shape)))
-        return self.place.lengths(self @ (X + W) - self @ W - self @ X)
+        return self.place.lengths(self @ (X + W) - self @ W - AX)
 
     def needs_matrix(self, what: str) -> TypeError:
         """The error where entries of A are needed."""

@@ -310,7 +310,7 @@ class RankRows(Operator):
             found._rows = self._rows.multiply(there).multiply(1 / here).tocsr()
         return found
 
-    def rounding(self, X: Floats) -> Floats:
+    def rounding(self, X: Floats, AX: Floats) -> Floats:
         """A few units in the last place of what is added up, as of any matrix that is stored."""
         if isinstance(self._rows, np.ndarray):
             squares = np.einsum("ij,ij->j", self._rows, self._rows)

@@ -32,13 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.limits import require_room_for_columns
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
-from memcurve.network.places import HOST, Host, Tall, place_of
+from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
+from memcurve.solve.basis import BLOCK, Basis, require_room_at
 from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, project
@@ -61,9 +61,8 @@ TRIALS, FEW_DIRECTIONS = 3, 30
 #: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
 #: number.
 PROMISING, LOOK_AGAIN = 10.0, 1.05
-#: A vector that keeps this share of its length is orthogonal enough ("twice is enough"); rounding
-#: of a large network is measured in so many columns; a block of a basis has about so many entries.
-ORTHOGONAL, SOME, ENTRIES = 0.7, 32, 1_000_000
+#: Rounding of a large network is measured in so many columns; that of products only, in so many.
+SOME, SOME_PRODUCTS = 32, 12
 #: Steps taken at once, and how much of a vector must lie outside of the space with those before.
 MOST_AHEAD, FAR_APART = 16, 0.5
 #: Up to so many states the basis may span all of them; beyond, half of them, and never more than
@@ -71,8 +70,6 @@ MOST_AHEAD, FAR_APART = 16, 0.5
 FEW_STATES, MOST_DIRECTIONS = 300, 4000
 #: After so many steps it is foreseen how many it will take.
 ENOUGH_TO_SEE = 96
-#: A step is the last one where it is shorter than this many times its own rounding.
-EXHAUSTED = 100 * EPS
 #: Filters that are worse than this, relative to the density of the input, are left alone.
 LARGEST_DOUBT = 1e-9
 #: Where lags are listed one by one: what may lie beyond them for coloured input, and their
@@ -83,9 +80,9 @@ COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
-#: Powers are squared until a block has so many columns, and further where there are far more
-#: columns than rows: a product with a block is then quick, and there are not too many of them.
-BLOCK, MANY_BLOCKS = 32, 8
+#: Powers are squared until a block has so many columns as those of a basis, and further where there
+#: are far more columns than rows: a product with a block is then quick, and they are not too many.
+MANY_BLOCKS = 8
 _SEED = 20230501
 
 
@@ -384,14 +381,9 @@ def _reduced_by_cost(
                 read = len(C) if rows is None else len(rows)
                 return Listed(found.R, width, level, found.rounding, found.beyond, read)
     else:
-        _require_room(place, len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
+        require_room_at(place, len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag
     return reduced(A, C, level, rows=rows, powers=powers, tell=tell)
-
-
-def _require_room(place: Host, size: int, columns: float, what: str) -> None:
-    """Raise a TooLargeError where so many columns do not fit."""
-    require_room_for_columns(place.here(size), columns, what, place.room, sharing=place.sharing)
 
 
 def reduced(
@@ -412,7 +404,7 @@ def reduced(
     half = size if size <= FEW_STATES or rows is not None else max(FEW_STATES, size // 2)
     most = min(half, MOST_DIRECTIONS)
     place = place_of(A)
-    basis = _Basis(size, most + C.shape[1], place)
+    basis = Basis(size, most + C.shape[1], place)
     c = np.zeros((basis.capacity, C.shape[1]))
     for j, column in enumerate(C.T):
         c[:, j] = basis.add(place.put(np.array(column)))
@@ -456,7 +448,7 @@ def reduced(
     raise UncertainResultError("the memory above the noise is spread over too many directions.")
 
 
-def _steps_at_once(A: Any, basis: _Basis, H: Floats, k: int, count: int) -> int:
+def _steps_at_once(A: Any, basis: Basis, H: Floats, k: int, count: int) -> int:
     """Steps from the newest direction on, made together; how many of them were good.
 
     w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of many
@@ -510,7 +502,7 @@ def _steps_needed(history: list[float], log_enough: float) -> float:
 def _with_rounding(
     A: Any,
     C: Floats,
-    basis: _Basis,
+    basis: Basis,
     H: Floats,
     R: Floats,
     c: Floats,
@@ -525,12 +517,14 @@ def _with_rounding(
     sizes = np.sqrt((known**2).sum(axis=0))
     # rounding of all columns is of one kind: of large networks some of them tell
     some = np.arange(k)
-    if len(C) >= MANY_STATES and k > SOME:
-        some = np.sort(np.random.default_rng(_SEED).choice(k, SOME, replace=False))
+    count_some = SOME_PRODUCTS if isinstance(A, Operator) and not A.has_entries else SOME
+    if len(C) >= MANY_STATES and k > count_some:
+        some = np.sort(np.random.default_rng(_SEED).choice(k, count_some, replace=False))
     place, Q = basis.place, basis.columns(some)
-    residual = place.joined([times(A, Q), place.put(C)])
+    AQ = times(A, Q)
+    residual = place.joined([AQ, place.put(C)])
     # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
-    products = np.append(_product_sizes(A, Q), np.zeros(C.shape[1]))
+    products = np.append(_product_sizes(A, Q, AQ), np.zeros(C.shape[1]))
     some = np.append(some, np.arange(k, known.shape[1]))
     residual = basis.without(residual, known[:, some])
     found = 2 * place.lengths(residual) + EPS * products
@@ -560,10 +554,10 @@ def _with_rounding(
     )
 
 
-def _product_sizes(A: Any, Q: Tall) -> Floats:
+def _product_sizes(A: Any, Q: Tall, AQ: Tall) -> Floats:
     """Sizes of what is added up in each column of AQ, of which rounding is a share of eps."""
     if isinstance(A, Operator):
-        return A.rounding(Q) / EPS
+        return A.rounding(Q, AQ) / EPS
     if isinstance(A, DeviceMatrix):
         return A.product_sizes(Q)
     if isinstance(A, np.ndarray):
@@ -573,7 +567,7 @@ def _product_sizes(A: Any, Q: Tall) -> Floats:
     return np.asarray(np.sqrt(squares @ Q**2))
 
 
-def _outside(residual: Tall, basis: _Basis, k: int) -> Tall:
+def _outside(residual: Tall, basis: Basis, k: int) -> Tall:
     """A direction outside of the first k: half where rounding leads to, half anywhere."""
     rng, place = np.random.default_rng(_SEED), basis.place
 
@@ -591,106 +585,6 @@ def _outside(residual: Tall, basis: _Basis, k: int) -> Tall:
     # where one is left, they do not cancel
     direction = without(other + (one if place.dot(one, other) >= 0 else -one))
     return direction / length(direction)
-
-
-class _Basis:
-    """Orthonormal columns, of which further ones are added by Gram–Schmidt.
-
-    Kept in blocks that are made as they are needed. ``dropped`` is the longest rest of a vector
-    that was taken to lie in the space.
-    """
-
-    def __init__(self, size: int, capacity: int, place: Host = HOST) -> None:
-        self.size, self.capacity, self.place = size, min(capacity, size), place
-        self.count, self.dropped = 0, 0.0
-        self._width = min(self.capacity, max(2 * BLOCK, ENTRIES // size))
-        self._blocks: list[Tall] = []
-
-    def add(self, v: Tall) -> Floats:
-        """Coordinates of v; where it leads out of the space, the space is extended."""
-        coordinates, dot = np.zeros(self.capacity), self.place.dot
-        length = rest = float(np.sqrt(dot(v, v)))
-        for _ in range(2):
-            before, part = rest, self.dot(v)
-            v = self.without(v, part)
-            coordinates[: self.count] += part
-            rest = float(np.sqrt(dot(v, v)))
-            if rest > ORTHOGONAL * before:  # little went away, and with it little rounding came
-                break
-        if self.count < self.capacity and rest > EXHAUSTED * length:
-            self.keep((v / rest)[:, None])
-            coordinates[self.count - 1] = rest
-        else:
-            self.dropped = max(self.dropped, rest)
-        return coordinates
-
-    def extended(self, W: Tall) -> tuple[Tall, Floats, Floats]:
-        """P, S and T of W = QS + PT, T triangular with a positive diagonal."""
-        S = np.zeros((self.count, W.shape[1]))
-        for _ in range(2):
-            part = self.dot(W)
-            W = self.without(W, part)
-            S += part
-            if self.place.lengths(W).min() > ORTHOGONAL:
-                break
-        P, T = self.place.qr(W)
-        signs = np.where(np.diag(T) < 0, -1.0, 1.0)
-        return P * self.place.small(signs), S, signs[:, None] * T
-
-    def keep(self, P: Tall) -> None:
-        """Add columns that are orthonormal already."""
-        while P.shape[1]:
-            if self.count == len(self._blocks) * self._width:
-                self.require_room(self.count + self._width)
-                self._blocks.append(self.place.empty(self.size, self._width))
-            first = self.count % self._width
-            now = min(P.shape[1], self._width - first)
-            self._blocks[-1] = self.place.write(self._blocks[-1], first, P[:, :now])
-            self.count += now
-            P = P[:, now:]
-
-    def require_room(self, count: float) -> None:
-        """Raise a TooLargeError where so many columns do not fit into memory."""
-        more = count - len(self._blocks) * self._width
-        _require_room(self.place, self.size, more, "more directions of its states")
-
-    def dot(self, v: Tall) -> Floats:
-        """Qᵀv."""
-        parts = [self.place.dot(block, v) for _, block in self._filled()]
-        return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])[: self.count]
-
-    def without(self, v: Tall, S: Floats) -> Tall:
-        """V − QS; v may be overwritten where it has columns."""
-        for first, block in self._filled():
-            part = S[first : first + block.shape[1]]
-            if len(part) < block.shape[1]:
-                part = np.concatenate([part, np.zeros((block.shape[1] - len(part), *S.shape[1:]))])
-            v = self.place.minus(v, block, part)
-        return v
-
-    def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tall:
-        """Some columns of Q, all rows of them or some."""
-        place = self.place
-        if rows is not None:
-            return place.joined([place.rows(self.column(k), rows)[:, None] for k in which.tolist()])
-        chosen = place.empty(self.size, len(which))
-        for j, k in enumerate(which.tolist()):
-            chosen = place.write(chosen, j, self.column(k)[:, None])
-        return chosen
-
-    def column(self, k: int) -> Tall:
-        """One column of Q."""
-        return self._blocks[k // self._width][:, k % self._width]
-
-    def _filled(self) -> Iterator[tuple[int, Tall]]:
-        """Blocks as far as they are filled, each with the number of its first column.
-
-        Where shapes that change are dear, whole blocks: the rest of them is zero.
-        """
-        for j, block in enumerate(self._blocks):
-            first = j * self._width
-            filled = self._width if self.place.compiles else self.count - first
-            yield first, block[:, : min(self._width, filled)]
 
 
 def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Floats | None, float]:

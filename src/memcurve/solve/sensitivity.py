@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.limits import TooLargeError
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.network.places import HOST, Tall, place_of
+from memcurve.solve.basis import Basis, require_room_at
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +48,15 @@ POWER_MARGIN, FEW_PROBES = 1.5, 8
 LARGE_MARGIN, FEWER_PROBES, MANY_STATES = 16.0, 2, 5000
 #: Powers of this size are of no use to large networks: what they pass on is above all rounding.
 HOPELESS = EPS**-2
+#: After so many powers, bases are tried where so many more are foreseen, of A that is known by its
+#: products only (False) or has entries (True): a step takes time of its own. Looked at after so
+#: many steps, they are followed to so many powers.
+PLAIN, WORTH_A_BASIS = 32, {False: 64, True: 700}
+LOOKS, MOST_BY_BASIS = (32, 48, 64, 96, 128, 192, 256), 40_000
+#: What leaves them adds at most this to the sizes of powers; beyond this, rounding might do.
+LEAVING, NOT_ROUNDING = 0.1, 1e8
+#: From one look to the next less must leave, or a basis is given up: on a circle little is lost.
+FALLING = 0.7
 _SEED = 20230501
 
 
@@ -163,8 +174,13 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
     count, margin = (FEWER_PROBES, LARGE_MARGIN) if large else (FEW_PROBES, POWER_MARGIN)
     # single precision is enough, where A has it
     probes = place.normal(np.random.default_rng(_SEED), A.shape[0], count, A.dtype)
-    norms, ended = [1.0], False
+    norms, ended, tried = [1.0], False, not large
     while len(norms) < most and not ended:
+        if not tried and len(norms) > PLAIN and _left(norms) > _worth_a_basis(A):
+            tried = True
+            later = place.same(_sizes_by_basis(A, probes, norms, margin))
+            if later is not None:
+                return np.array(norms + later)
         found = []
         for _ in range(min(place.ahead, most - len(norms))):
             probes = times(A, probes)
@@ -188,6 +204,98 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
     raise UncertainResultError(
         f"the powers of A decay too slowly, by a factor of {rate:.6g} a step after {steps:,} steps."
     )
+
+
+def _left(norms: list[float]) -> float:
+    """Steps until ½, as they went in the second half of these; none where they grow."""
+    half = len(norms) // 2
+    slope = np.log(norms[-1] / norms[half]) / (len(norms) - 1 - half)
+    return float(np.log(0.5 / norms[-1]) / slope) if slope < 0 else 0.0
+
+
+def _worth_a_basis(A: Any) -> int:
+    """From so many steps on a basis is less work; where A has entries, its products are cheap."""
+    return WORTH_A_BASIS[getattr(A, "has_entries", True)]
+
+
+def _sizes_by_basis(A: Any, probes: Tall, norms: list[float], margin: float) -> list[float] | None:
+    """Sizes of further powers, until ½, from bases of the probes' Krylov spaces; None if too large.
+
+    With AQ = QH + β q eᵀ, a probe becomes A^m v = Q H^m c + Σ_{j<m} A^j q·s_{m−1−j}, where s_m is
+    what leaves the space. By the same margin as ever, ‖A^m‖ ≤ margin·(‖H^m c‖ + a·Σs), where a is
+    the largest ‖A^j‖: few steps make the second part small, where eigenvalues are real or few are
+    large.
+    """
+    place, found = place_of(A), list[Floats]()
+    if not isinstance(probes, np.ndarray) and A.dtype != np.float64:
+        return None
+    try:
+        require_room_at(place, A.shape[0], LOOKS[-1], "a basis")
+        fits = True
+    except TooLargeError:
+        fits = False
+    if not place.same(fits):
+        return None
+    for j in range(probes.shape[1]):
+        sizes = _followed(A, _double(probes[:, j]), max(norms), margin)
+        if sizes is None:
+            return None
+        found.append(sizes)
+    longest = max(map(len, found))
+    # one that has ended is not above its last size again
+    padded = [np.pad(each, (0, longest - len(each)), mode="edge") for each in found]
+    return [float(size) for size in np.max(padded, axis=0)]
+
+
+def _double(x: Tall) -> Tall:
+    return x.astype(float) if isinstance(x, np.ndarray) else x
+
+
+def _followed(A: Any, v: Tall, largest: float, margin: float) -> Floats | None:
+    """Sizes of A^m v, m = 1, 2, …, with the margin and all that leaves the space of a basis."""
+    place, leaving = place_of(A), np.inf
+    basis = Basis(A.shape[0], LOOKS[-1] + 1, place)
+    start = float(basis.add(v)[0])
+    H = np.zeros((basis.capacity, LOOKS[-1]))
+    for k in range(LOOKS[-1]):
+        if k >= basis.count:
+            return None
+        q = basis.column(k)
+        step = A @ (q.astype(np.float32) if A.dtype == np.float32 else q)
+        H[:, k] = basis.add(_double(step))
+        if k + 1 in LOOKS:
+            sizes, before = _recursion(H[: k + 2, : k + 1], start, margin), leaving
+            leaving = np.inf if sizes is None else float(sizes.leaving)
+            if sizes is not None and margin * leaving < 0.5:
+                most = max(largest, float(sizes.sizes.max()) / (1 - margin * leaving))
+                if margin * leaving * most <= LEAVING:
+                    return sizes.sizes + LEAVING
+            if k + 1 > LOOKS[0] and not leaving <= FALLING * before:
+                return None
+    return None
+
+
+class _Recursion(NamedTuple):
+    """Sizes margin·‖H^m c‖ until they end, and the sum of what leaves the space."""
+
+    sizes: Floats
+    leaving: float
+
+
+def _recursion(H: Floats, start: float, margin: float) -> _Recursion | None:
+    """Follow a vector within its space; None where it grows or does not decay."""
+    k = H.shape[1]
+    r = np.zeros(k)
+    r[0], leaving, sizes = start, 0.0, list[float]()
+    while len(sizes) < MOST_BY_BASIS:
+        leaving += H[k, k - 1] * abs(r[-1])
+        r = H[:k] @ r
+        sizes.append(margin * float(np.sqrt(r @ r)))
+        if not sizes[-1] <= NOT_ROUNDING:
+            return None
+        if sizes[-1] <= 0.5 - LEAVING:
+            return _Recursion(np.array(sizes), leaving)
+    return None
 
 
 def times(A: Any, X: Tall) -> Tall:

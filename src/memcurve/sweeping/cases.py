@@ -28,12 +28,11 @@ from memcurve.arguments import (
     table_entry,
 )
 from memcurve.curve import MemoryCurve
-from memcurve.ensembles import ENSEMBLES
+from memcurve.ensembles import ENSEMBLES, SPARSE_FROM
 from memcurve.errors import RankWarning, UncertainResultError
 from memcurve.inputs import White, parse, processes_for
-from memcurve.limits import require_room_for_array
 from memcurve.masks import MASKS, is_random
-from memcurve.memory import memory_curve, noise_profile
+from memcurve.memory import memory_curve, noise_profile, rank
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
 from memcurve.noise import StateNoise, noise_of, number_formats, parse_noise
@@ -105,6 +104,8 @@ QUANTITIES = {
 LARGEST = 2**63 - 1
 #: What a case keeps unless told otherwise.
 USUAL = ("total", "rank")
+#: Ranks of sparse networks of so many nodes take seconds; of ten times as many, half an hour.
+RANK_UP_TO = 20_000
 FORMAT = "memcurve.Case/1"
 #: Options of ensembles that are fields of their own.
 LIFTED = ("spectral_radius", "density", "mask")
@@ -386,7 +387,6 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def network_of(case: Case) -> LinearNetwork:
     """The network of a case, the same as that of the command with the same options."""
-    require_room_for_array((case.size, case.size), f"a network of size {case.size}")
     network = ensembles.make(case.ensemble, case.size, seed=case.seed, **case.ensemble_arguments)
     if case.inputs == 1:
         return network
@@ -415,10 +415,17 @@ class _Quantities:
         if name == "largest_error":
             return float(curve.error.max(initial=0.0))
         if name in ("rank", "rank_robust"):
+            if curve.rank is None and self.network.size >= SPARSE_FROM and self.network.is_sparse:
+                return self._large_rank if name == "rank" else None
             # a rank is the network's, whatever the method makes of it
             known = curve if curve.rank is not None else self._plain
             return known.rank if name == "rank" else known.diagnostics.get(name, known.rank)
         return float(getattr(curve, name))
+
+    @property
+    def _large_rank(self) -> int | None:
+        """By products, without eigenvalues; not known where there are too many of them."""
+        return rank(self.network) if self.network.size <= RANK_UP_TO else None
 
     @functools.cached_property
     def _plain(self) -> MemoryCurve:
