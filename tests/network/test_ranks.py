@@ -194,7 +194,6 @@ def test_what_is_refused() -> None:
         for ask in (
             lambda: memory_curve(network),
             lambda: memory_curve(network, noise=memcurve.StateNoise(0.1)),
-            lambda: memcurve.audit(network),
             lambda: memcurve.rank(network),
             lambda: network.simulate(np.ones((5, 2))),
         ):
@@ -214,6 +213,23 @@ def test_what_is_refused() -> None:
             Ranks(comm).split(LinearNetwork([[0.5]], [1.0]))
 
     answers(2, work)
+
+
+def test_audits_tell_what_products_tell() -> None:
+    """Usable memory as one machine has it, and what was left out."""
+    whole = memcurve.audit((A, C), noise=0.1, estimates=False).usable.rows
+
+    def work(comm: Any) -> Any:
+        found = memcurve.audit((RankRows(uneven(comm), comm), C), noise=0.1, estimates=False)
+        assert found.left_out
+        return {row.name: (row.total, row.error) for row in found.usable.rows}
+
+    for found in answers(2, work):
+        assert found
+        for row in whole:
+            if row.name in found:
+                total, error = found[row.name]
+                assert abs(total - row.total) <= error + row.error
 
 
 def test_powers_that_grow_are_told_by_all() -> None:
