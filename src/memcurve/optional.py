@@ -11,9 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-#: What users call the interpreter.
-PYTHON = "python" if sys.platform == "win32" else "python3"
-
 
 def optional(package: str, purpose: str, extra: str | None) -> Any:
     """Import a package, or say what needs it and which line installs it; not all have an extra."""
@@ -36,17 +33,22 @@ def install_line(extra: str) -> str:
     return _pip_line(requirement)
 
 
+def _python() -> str:
+    """What users call the interpreter."""
+    return "python" if sys.platform == "win32" else "python3"
+
+
 def _uv() -> str:
-    return "uv" if shutil.which("uv") else f"{PYTHON} -m uv"
+    return "uv" if shutil.which("uv") else f"{_python()} -m uv"
 
 
 def _pip_line(requirement: str) -> str:
     """The line that installs something into the environment in use."""
     if find_spec("pip") is None:  # the system's pip would install elsewhere
         return f'{_uv()} pip install --python "{Path(sys.prefix)}" "{requirement}"'
-    found = shutil.which(PYTHON)
+    found = shutil.which(_python())
     is_active = found is not None and Path(found).parent == Path(sys.executable).parent
-    python = PYTHON if is_active else f'"{sys.executable}"'
+    python = _python() if is_active else f'"{sys.executable}"'
     return f'{python} -m pip install "{requirement}"'
 
 

@@ -115,7 +115,10 @@ def test_terminals_without_colour_or_width() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+        pytest.param(
+            {"LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+            marks=pytest.mark.slow,
+        ),
         {"PYTHONIOENCODING": "cp1252"},
     ],
     ids=["ASCII", "Windows"],

@@ -30,6 +30,8 @@ from memcurve.exploring.scene import MOST_NODES
 from memcurve.exploring.stories import STORIES
 from memcurve.report import vega
 
+pytestmark = pytest.mark.browser
+
 for package in ("marimo", "anywidget"):
     pytest.importorskip(package, reason=f"the page needs {package}: memcurve[explore]")
 

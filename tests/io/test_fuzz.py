@@ -54,7 +54,7 @@ def fuzz(folder: Path, count: int, formats: str = "") -> dict[str, dict[str, int
 
 
 @linux
-@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [25, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_mutated_files(tmp_path: Path, count: int) -> None:
     for name, outcomes in fuzz(tmp_path, count).items():
         assert 0 < outcomes["read"] < count, name

@@ -90,6 +90,7 @@ def test_what_is_kept_is_found_again(file: Path) -> None:
     assert again.measured == kept.measured
 
 
+@pytest.mark.slow
 def test_a_seed_of_ones_own_changes_no_verdict() -> None:
     for name in ("jaeger-2001", "white-2004", "farkas-2016", "aceituno-2017"):
         assert memcurve.judge_claim(name, seed=5, progress=False).word == OTHERWISE[name][0]

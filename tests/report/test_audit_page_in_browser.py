@@ -13,6 +13,8 @@ from browser import browser, open_page
 from memcurve import Audit, LinearNetwork, audit, ensembles
 from repository import real_data
 
+pytestmark = pytest.mark.browser
+
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
 #: Windows of a desk and of a phone.

@@ -12,6 +12,8 @@ from browser import Opened, browser, open_page
 from memcurve.report import html
 from report_example import document, memory_chart
 
+pytestmark = pytest.mark.browser
+
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
 FIRST = "figure[data-chart='0']"
