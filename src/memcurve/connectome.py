@@ -241,7 +241,7 @@ class NullComparison(report.Reported):
         return f"{more} than by chance in ", numbers
 
     def table(self) -> list[tuple[str, ...]]:
-        """Rows of text under :attr:`HEADER`."""
+        """Rows of text under the ``HEADER``."""
         return [
             (
                 s.null, s.quantity, _number(s.observed), _number(s.mean), f"{s.spread:.2g}",

@@ -22,7 +22,7 @@ scaling : str
     name then has ``ρ≈`` instead of ``ρ=``.
 sparse : bool or None
     Store A as a scipy sparse array: the same numbers as without. None does so from
-    :data:`SPARSE_FROM` nodes on.
+    5,000 nodes on.
 density, degree : float
     Share of non-zero weights, or instead how many a node has on average: with a ``degree``,
     networks of all sizes are alike.
