@@ -26,11 +26,13 @@ from memcurve import models
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
-SECONDS, REPEATS = (1.0, 10.0, 60.0), (8, 4, 2)
+SECONDS, REPEATS = (1.0, 10.0, 60.0), (4, 2, 1)
 LAGS = 100
 WASHOUT = 500
 #: The first length that is tried, and how much it grows at most from one to the next.
 FIRST_STEPS, GROWTH = 1000, 8.0
+#: Seconds of the longest trial.
+LONGEST_TRIAL = 10.0
 #: Inputs that count as longer: a run may take this much more than its time.
 OVERTIME = 1.15
 
@@ -211,8 +213,10 @@ def _row(
 
 
 def _affordable(subject: Subject, name: str, seconds: float) -> int:
-    """Steps that fill the time, found by trying; time grows with them in proportion."""
+    """Steps that fill the time, found by trying up to ten seconds; it grows with them."""
     steps, spent = FIRST_STEPS, 0.0
+    if seconds > LONGEST_TRIAL:
+        return int(_affordable(subject, name, LONGEST_TRIAL) * seconds / LONGEST_TRIAL)
     while True:
         began = time.perf_counter()
         NEIGHBOURS[name][1](subject, steps, 12345)
