@@ -1,5 +1,7 @@
 """Every tolerance the tests use, with its reason. Memory lies in [0, 1]: all are absolute."""
 
+from typing import Any
+
 import numpy as np
 
 EPS = float(np.finfo(float).eps)
@@ -60,3 +62,12 @@ NAMED_SHIFTS = 0.95
 FALSE_ALARMS = 0.03
 #: Share of starts from rest that must be found: weak, as they fill within N rows.
 FOUND_RESTS = 0.5
+
+
+def agree(one: Any, other: Any) -> bool:
+    """Totals and values within both errors."""
+    count = min(len(one), len(other))
+    near = np.abs(one[:count].values - other[:count].values)
+    within = one.error[:count] + other.error[:count]
+    totals = abs(one.total - other.total) <= one.total_error + other.total_error
+    return bool(np.all(near <= within) and totals)

@@ -52,6 +52,8 @@ def test_several_inputs() -> None:
     curve = measure(network, precision=0.1, noise=0.1, seed=1)
     assert curve.channels.shape[1] == 2
     assert abs(curve.total - exact.total) <= TWICE * curve.total_error
+    with pytest.raises(ValueError, match="`capacity` is for a single input, got 2"):
+        measure(network, seed=1, capacity=2)
 
 
 def test_complex_networks_and_readouts_are_read_as_they_simulate() -> None:

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, random_array
 import memcurve
 from memcurve import LinearNetwork, memory_curve
 from memcurve.network.device import DeviceMatrix
+from tolerances import agree
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 
@@ -75,15 +76,6 @@ def library(request: pytest.FixtureRequest) -> Iterator[Library]:
         jax.config.update("jax_enable_x64", True)
         yield made
         jax.config.update("jax_enable_x64", before)
-
-
-def agree(one: Any, other: Any) -> bool:
-    """Totals and values within both errors."""
-    count = min(len(one), len(other))
-    near = np.abs(one[:count].values - other[:count].values)
-    within = one.error[:count] + other.error[:count]
-    totals = abs(one.total - other.total) <= one.total_error + other.total_error
-    return bool(np.all(near <= within) and totals)
 
 
 @pytest.mark.parametrize("readout", [None, [0, 3, 5]])

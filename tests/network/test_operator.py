@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 import memcurve
 from memcurve import LinearNetwork, memory_curve
 from memcurve.network.operator import Operator
+from tolerances import agree
 
 SIZE = 400
 _rng = np.random.default_rng(1)
@@ -23,15 +24,6 @@ C = _rng.standard_normal((SIZE, 2))
 
 def products(function: Callable[[Any], Any], dtype: Any = float, C: Any = C) -> LinearNetwork:
     return LinearNetwork(LinearOperator((SIZE, SIZE), matvec=function, dtype=dtype), C)
-
-
-def agree(one: Any, other: Any) -> bool:
-    """Totals and values within both errors."""
-    count = min(len(one), len(other))
-    near = np.abs(one[:count].values - other[:count].values)
-    within = one.error[:count] + other.error[:count]
-    totals = abs(one.total - other.total) <= one.total_error + other.total_error
-    return bool(np.all(near <= within) and totals)
 
 
 @pytest.mark.parametrize("readout", [None, [0, 3, 5]])

@@ -14,6 +14,7 @@ from memcurve import LinearNetwork, RankRows, inputs, load_network, memory_curve
 from memcurve.network import ranks as ranks_module
 from memcurve.network.ranks import Ranks
 from threaded_ranks import Aborted, answers, on_ranks
+from tolerances import agree
 
 SIZE = 120
 _rng = np.random.default_rng(1)
@@ -28,15 +29,6 @@ def uneven(comm: Any, matrix: Any = A) -> Any:
     ends = np.append(0, np.cumsum(np.arange(1, count + 1)))
     first, last = (size * ends // ends[-1])[comm.Get_rank() :][:2]
     return matrix[first:last]
-
-
-def agree(one: Any, other: Any) -> bool:
-    """Totals and values within both errors."""
-    count = min(len(one), len(other))
-    near = np.abs(one[:count].values - other[:count].values)
-    within = one.error[:count] + other.error[:count]
-    totals = abs(one.total - other.total) <= one.total_error + other.total_error
-    return bool(np.all(near <= within) and totals)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -146,13 +146,15 @@ def measure(
     until = time.monotonic() + budget
     model = as_model(model, start=start, inputs=inputs)
     rng = generator(seed)
+    if capacity is not None and model.inputs > 1:
+        raise ValueError(f"`capacity` is for a single input, got {model.inputs}; leave it out.")
     draw, coloured = drawn_inputs(model, input, rng)
     with listening(progress) as tell:
         tell("washout", 0, None)
         settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
         away = settled.washout if washout is None else require_limit(washout, "washout")
         bench = _Bench(model, draw, rng, noise, away, coloured, lags)
-        findings = bench.first_look(settled)
+        findings = bench.first_look()
         curve, stopped = _until_precise(
             bench, precision, of, until, most, {"level": level, "noise_floor": noise_floor}, tell
         )
@@ -171,7 +173,7 @@ def measure(
         found = capacity_from_data(X, z[:, 0], degrees=capacity, name=model.name)
         further["capacity"] = found.to_json()
     notes = [note for note in curve.notes if note.kind != "missing"]  # rows of the washouts
-    notes += [*_notes(bench, settled, precision, curve, of, stopped)]
+    notes += _notes(bench, settled, precision, curve, of, stopped)
     notes += [Note("finding", str(one)) for one in findings if one.level == "warning"]
     return dataclasses.replace(
         curve,
@@ -235,8 +237,9 @@ class _Bench:
     @property
     def lags(self) -> int:
         usual = max(2 * self.states, USUAL_LAGS)
-        # what came before the washout is forgotten
-        return self.asked or min(self.more * usual, max(usual, self.washout))
+        # what came before the washout is forgotten, and inputs before it belong to no other replica
+        reach = max(usual, self.washout - ORDER * self.coloured)
+        return self.asked or min(self.more * usual, reach)
 
     def reaches_further(self, curve: MemoryCurve) -> bool:
         """Whether there is memory at most of the lags listed; then more are from here on."""
@@ -260,12 +263,10 @@ class _Bench:
         X = self._noisy(checked_run(self.model, z))
         return X[0, self.washout :][:, self.kept], z[0, self.washout :]
 
-    def first_look(self, settled: Forgetting) -> Findings:
+    def first_look(self) -> Findings:
         """Check a first run as a recording is; its columns that hold nothing are left out."""
-        z = self.draw(1, self.washout + LEAST_ROWS)
-        X = self._noisy(checked_run(self.model, z))[0, self.washout :]
+        X, z = self.one_run(LEAST_ROWS)
         self._width = X.shape[1]
-        z = z[0, self.washout :]
         findings = merged([check_recording(X, one) for one in z.T])
         findings = dataclasses.replace(
             findings, found=tuple(one for one in findings if one.name not in KNOWN)
@@ -386,9 +387,8 @@ def _notes(
         notes.append(Note("recording", text))
     if not settled.forgets:
         text = "the model does not forget its start: two pasts still differ by "
-        text += (
-            f"{settled.left:.2g} of what unrelated ones do after {settled.distances.shape[1]:,} "
-        )
-        text += "steps of the same input, so that its states are no function of its inputs"
+        count = settled.distances.shape[1]
+        text += f"{settled.left:.2g} of what unrelated ones do after {count:,} steps of the same "
+        text += "input, so that its states are no function of its inputs"
         notes.append(Note("recording", text))
     return notes
