@@ -146,6 +146,22 @@ def test_complex_network_is_read_through_real_and_imaginary_parts() -> None:
     assert np.array_equal(sparse_A.toarray(), A)
 
 
+@pytest.mark.parametrize("size", [5, 220])
+def test_replicas_are_single_simulations(size: int) -> None:
+    """Series side by side: dense, nearly empty, complex, with two inputs, shift and readout."""
+    rng = np.random.default_rng(4)
+    A = rng.standard_normal((size, size)) * (rng.random((size, size)) < 3 / size) * 0.3
+    z = rng.standard_normal((3, 12, 2))
+    mask = rng.standard_normal((size, 2)) + 1j * rng.standard_normal((size, 2))
+    for C in (mask, mask.real):
+        network = LinearNetwork(A, C, readout=[3, 1], shift=np.ones(size))
+        states = network.simulate_replicas(z, 2)
+        for single, series in zip(states, z, strict=True):
+            assert np.allclose(single, network.simulate(series, 2), rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match="one series a replica"):
+        network.simulate_replicas(z[0])
+
+
 @pytest.mark.parametrize(
     ("inputs", "washout", "message"),
     [

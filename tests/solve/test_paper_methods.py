@@ -11,7 +11,7 @@ import pytest
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
-from memcurve.methods.montecarlo import DISTRIBUTIONS, draw_input, montecarlo_bias
+from memcurve.methods.montecarlo import DISTRIBUTIONS, draw_input, lagged_products, montecarlo_bias
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
 from repository import GOLDEN
@@ -320,3 +320,14 @@ def test_sample_covariances_need_no_poles() -> None:
         gamma = sum(z[t - lag] * x[t] for t in range(lag, samples)) / (samples - lag)
         assert curve[lag] == pytest.approx(gamma @ inverse @ gamma, rel=1e-9)
         assert again[lag] == curve[lag]
+
+
+@pytest.mark.parametrize(("rows", "shifts"), [(1, 1), (7, 40), (3000, 1), (5000, 300)])
+def test_lagged_products_are_those_of_windows(rows: int, shifts: int) -> None:
+    """In one block or several, of samples as of states; columns of any size, each to rounding."""
+    rng = np.random.default_rng(1)
+    size = 10.0 ** rng.integers(-30, 30, 40)
+    x, series = rng.standard_normal((rows, 40)) * size, rng.standard_normal(rows + shifts - 1)
+    expected = np.lib.stride_tricks.sliding_window_view(series, shifts).T @ x
+    error = np.abs(lagged_products(series, x) - expected) / size
+    assert error.max() <= 1e-15 * np.sqrt(rows) * np.sqrt(rows + shifts)

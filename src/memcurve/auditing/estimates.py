@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +13,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.memory import ask
 from memcurve.methods import METHODS, Method, Variant
+from memcurve.methods.montecarlo import lagged_products
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
@@ -158,9 +159,10 @@ def _simulated(
 ) -> Estimate:
     start = time.perf_counter()
     scores: list[Floats] = []
+    streams = np.random.SeedSequence(seed).spawn(1 if claimed is None else REPEATS)
     with one_thread():
-        for stream in np.random.SeedSequence(seed).spawn(REPEATS):
-            scores.append(protocol.measure(network, np.random.default_rng(stream)))
+        for z, x in protocol.simulated(network, [np.random.default_rng(each) for each in streams]):
+            scores.append(protocol.scores(z, x))
             total = float(scores[0].sum())
             # how far it scatters matters next to the claim only
             if claimed is None or abs(claimed - total) > max(1.0, NEAR * total):
@@ -219,30 +221,44 @@ class Protocol:
 
     def measure(self, network: LinearNetwork, rng: np.random.Generator) -> Floats:
         """Score of lags 1 … last_lag, summed over the inputs."""
-        z = rng.uniform(-self.amplitude, self.amplitude, (self.samples, network.inputs))
-        x = network.simulate(z[self.last_lag - self.lead :], washout=self.lead)
+        [(z, x)] = self.simulated(network, [rng])
+        return self.scores(z, x)
+
+    def simulated(
+        self, network: LinearNetwork, rngs: Sequence[np.random.Generator]
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Inputs and states of a simulation for each generator, all of them run side by side."""
+        shape = (self.samples, network.inputs)
+        z = np.stack([rng.uniform(-self.amplitude, self.amplitude, shape) for rng in rngs])
+        x = network.simulate_replicas(z[:, self.last_lag - self.lead :], washout=self.lead)
+        return zip(z, x, strict=True)
+
+    def scores(self, z: Floats, x: Floats) -> Floats:
+        """The same from inputs (samples, d) and states (rows, states)."""
         if self.intercept:
             x = np.column_stack([np.ones(len(x)), x])
         scores, split = np.zeros(self.last_lag), len(x) - self.tested
         train, test = x[self.warmup : split], x[split:]
         normal_matrix = train.T @ train + self.ridge * np.eye(x.shape[1])
         for channel in z.T:
+            right = lagged_products(channel[self.warmup : split + self.last_lag - 1], train)
+            right = right[::-1].T  # the largest lag is the first shift
             windows = np.lib.stride_tricks.sliding_window_view(channel, self.last_lag + 1)
-            past = np.ascontiguousarray(windows[:, -2::-1])
-            right = train.T @ past[self.warmup : split]
+            past = np.ascontiguousarray(windows[split:, -2::-1])
             try:
                 readout = np.linalg.solve(normal_matrix, right)
             except np.linalg.LinAlgError:  # exactly singular, e.g. a node that never moves
                 readout = np.linalg.lstsq(normal_matrix, right, rcond=None)[0]
-            r = _correlations(test @ readout, past[split:])
+            r = _correlations(test @ readout, past)
             scores += r**2 if self.squared else np.abs(r)
         return scores
 
 
 def _correlations(a: Floats, b: Floats) -> Floats:
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
-    scale = np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0))
-    return np.asarray(np.where(scale > 0, (a * b).sum(axis=0) / np.where(scale > 0, scale, 1), 0))
+    aa, bb, ab = (np.einsum("ij,ij->j", p, q) for p, q in ((a, a), (b, b), (a, b)))
+    scale = np.sqrt(aa * bb)
+    return np.asarray(np.where(scale > 0, ab / np.where(scale > 0, scale, 1), 0))
 
 
 def reservoirpy(states: int) -> Protocol:

@@ -34,6 +34,8 @@ from memcurve.solve.curves import estimate
 
 #: Samples drawn unless told otherwise.
 SAMPLES = 10_000
+#: Samples that a Fourier transform has at least, and states that are transformed together.
+LEAST_POINTS, TRANSFORMED = 1024, 32
 #: Unit-variance inputs and their excess kurtosis E z⁴ − 3.
 DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
 
@@ -125,10 +127,29 @@ def montecarlo(
 
 
 def _lagged(x: Floats, z: Floats, count: int) -> Floats:
-    """γ̂(τ) for the first lags: one matrix product, in which the input is zero before its start."""
+    """γ̂(τ) for the first lags; the input is zero before its start."""
     padded = np.concatenate([np.zeros(count - 1), z])
-    past = np.lib.stride_tricks.sliding_window_view(padded, count)
-    return np.asarray((past.T @ x)[::-1] / (len(z) - np.arange(count))[:, None])
+    return np.asarray(lagged_products(padded, x)[::-1] / (len(z) - np.arange(count))[:, None])
+
+
+def lagged_products(series: Floats, x: Floats) -> Floats:
+    """Σ_i x_i·series_{i+k} for all shifts k that fit, (shifts, states), by FFT.
+
+    In blocks of samples and states that stay in the cache.
+    """
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    count = len(series) - len(x) + 1
+    points = next_fast_len(min(max(4 * count, LEAST_POINTS), len(series)), real=True)
+    products, starts = np.empty((count, x.shape[1])), range(0, len(x), points - count + 1)
+    past = [rfft(series[first : first + points], points)[:, None] for first in starts]
+    for left in range(0, x.shape[1], TRANSFORMED):
+        total = np.zeros((points // 2 + 1, 1), complex)
+        for first, transform in zip(starts, past, strict=True):
+            block = x[first : first + starts.step, left : left + TRANSFORMED]
+            total = total + rfft(block, points, axis=0).conj() * transform
+        products[:, left : left + TRANSFORMED] = irfft(total, points, axis=0)[:count]
+    return products
 
 
 def _note(samples: int, states: int, rank: int) -> str:

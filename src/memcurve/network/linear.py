@@ -255,24 +255,38 @@ class LinearNetwork(Connected):
             Row t holds the states already driven by ``inputs[washout + t]``; complex networks give
             all real parts, then all imaginary parts.
         """
-        z = self._series(inputs, washout)
+        return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
+
+    def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
+        """Drive R copies of the network from rest, each by its own series, side by side.
+
+        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, states).
+        """
+        return self._states(self._series(inputs, washout, replicas=True), washout)
+
+    def _states(self, z: NDArray[np.float64], washout: int) -> NDArray[np.float64]:
+        """States (R, T − washout, states) for inputs (R, T, d)."""
         drive = z @ self.C.reshape(self.size, -1).T
         if self.shift is not None:
             drive = drive + self.shift
-        states = np.empty((len(z) - washout, self.size), dtype=np.result_type(self.A.dtype, drive))
-        x, A = np.zeros(self.size, dtype=states.dtype), self.A
+        drive = drive.astype(np.result_type(self.A.dtype, drive), copy=False)
+        A = self.A
         if self.size >= MANY_NODES and isinstance(A, np.ndarray):
             from scipy.sparse import csr_array
 
             few = np.count_nonzero(A) <= FEW_WEIGHTS * A.size
             A = csr_array(A) if few else A
-        for t, push in enumerate(drive):
-            x = A @ x + push
-            if t >= washout:
-                states[t - washout] = x
+        for t in range(1, drive.shape[1]):
+            if len(drive) == 1:
+                drive[0, t] += A @ drive[0, t - 1]
+            else:  # a step is one product for all replicas
+                drive[:, t] += (A @ drive[:, t - 1].T).T
+        states = drive[:, washout:]
         if self.readout is not None:
-            states = states[:, self.readout]
-        return np.hstack([states.real, states.imag]) if self.is_complex else states
+            states = states[..., self.readout]
+        if not self.is_complex:
+            return np.asarray(states)
+        return np.concatenate([states.real, states.imag], axis=-1)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but what was found out about the network and can be found again."""

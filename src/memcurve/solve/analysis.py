@@ -236,7 +236,8 @@ class Analysis:
     def _coordinates(self) -> dict[tuple[str, int], Any]:
         return {}
 
-    def _once(self, name: str, states: States, make: Callable[[], Any]) -> Any:
+    def once(self, name: str, states: States, make: Callable[[], Any]) -> Any:
+        """What is made of these states, made at most once."""
         key = (name, id(states))
         if key not in self._coordinates:
             self._coordinates[key] = make()
@@ -244,14 +245,14 @@ class Analysis:
 
     def realization(self, states: States) -> tuple[Floats, Floats]:
         """An input-normal realization (A', C') of the network."""
-        found: tuple[Floats, Floats] = self._once(
+        found: tuple[Floats, Floats] = self.once(
             "realization", states, lambda: realized(states.A, states.C, self.rank, self._poles())
         )
         return found
 
     def stein_map(self, states: States) -> StateMap:
         """The map to the network's own states from a Stein equation."""
-        found: StateMap = self._once(
+        found: StateMap = self.once(
             "Stein", states, lambda: stein_state_map(states.A, states.C, self.realization(states))
         )
         return found
@@ -262,7 +263,7 @@ class Analysis:
         def make() -> StateMap | None:
             return eigen_state_map(states.A, states.C[:, 0], self._basis(states))
 
-        found: StateMap | None = self._once("eigenvectors", states, make)
+        found: StateMap | None = self.once("eigenvectors", states, make)
         return found
 
     def _poles(self) -> Complexes | None:
@@ -285,7 +286,7 @@ class Analysis:
         Good for the size of the states; no more to be inverted than any other such matrix.
         """
         if all(process.is_white for process in processes):
-            made = self._once("Gramian", states, lambda: gramian(states.A, states.C))
+            made = self.once("Gramian", states, lambda: gramian(states.A, states.C))
             return states.C, made
         present = np.empty_like(states.C)
         for j, process in enumerate(processes):

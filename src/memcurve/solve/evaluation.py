@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,15 +158,20 @@ class _Reader:
 
         That is found as the sum over past and future, less the future.
         """
+        L: Any = self._cov.factor
+        inverse = self._inverse
+        readers = float(np.einsum("ij,ij->", inverse, outer))
+        size = 2 * float(np.sqrt(((L @ outer @ L.T) ** 2).sum()))
+        return max(0.0, readers), size * float(np.trace(inverse))
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        """L⁻¹L⁻ᵀ, whose trace is ‖L⁻¹‖²."""
         from scipy.linalg import solve_triangular
 
         L: Any = self._cov.factor
-        half = solve_triangular(L, outer, lower=True, trans="T")
         inverse = solve_triangular(L, np.eye(len(L)), lower=True)
-        size = 2 * float(np.sqrt(((L @ outer @ L.T) ** 2).sum()))
-        return max(0.0, float(np.einsum("ij,ji->", half, inverse))), size * float(
-            (inverse**2).sum()
-        )
+        return np.asarray(inverse @ inverse.T)
 
     def _readout_norm(self, flat: Floats) -> Floats:
         """‖Γ⁻¹p‖² = ‖L⁻ᵀq‖²: what an error of Γ is multiplied by."""
