@@ -23,10 +23,10 @@ in the changed problems one more state, read like the others, stands for all tha
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,9 @@ LARGEST_DOUBT = 1e-9
 #: Where lags are listed one by one: what may lie beyond them for coloured input, and their
 #: rounding, both relative to the noise; and how much noise it takes, relative to the mask.
 COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
+#: With less noise than this, relative to the mask, rounding leads out of a basis of some
+#: directions, and dense networks of more than so many states are reduced with all of them.
+LEAST_REDUCED, WHOLE_FROM = 1e-9, 300
 #: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
 #: and how much dearer the steps of a basis are.
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
@@ -114,8 +117,8 @@ class Reduction:
         """The small network itself."""
         return self.wider[: len(self.c), : len(self.c)]
 
-    #: What the lags beyond hold is part of ``left_out``.
-    beyond = 0.0
+    #: What the lags beyond hold is part of ``left_out``, and rounding is measured.
+    beyond, relative, condition = 0.0, 0.0, 1.0
 
     @property
     def inputs(self) -> int:
@@ -174,8 +177,10 @@ class Reduction:
 class Listed:
     """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
 
-    ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags; otherwise as a
-    :class:`Reduction`.
+    ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags. ``relative``
+    bounds ‖X‖ where rounding is X·R, which changes the noise by a share of 2‖X‖; and rounding of
+    singular vectors is multiplied by ``condition``, that of the columns' directions. Otherwise as
+    a :class:`Reduction`.
     """
 
     R: Floats
@@ -184,7 +189,9 @@ class Listed:
     left_out: float
     beyond: float
     states: int
-    variances = None
+    variances: Floats | None = None
+    relative: float = 0.0
+    condition: float = 1.0
     outside = 0.0
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
@@ -231,8 +238,57 @@ class Seen(NamedTuple):
         return Projection(self.sigma, self.squares).spread(levels, len(self.sigma), blur)
 
 
+class Reduced(Protocol):
+    """What stands for a network under noise: its Krylov matrix, and bounds on what is missing."""
+
+    level: float
+    left_out: float
+    states: int
+    variances: Floats | None
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs."""
+        ...
+
+    @property
+    def beyond(self) -> float:
+        """What lies beyond the lags."""
+        ...
+
+    @property
+    def outside(self) -> float:
+        """The square of what rounding leads to outside of the directions."""
+        ...
+
+    @property
+    def relative(self) -> float:
+        """Rounding relative to each direction."""
+        ...
+
+    @property
+    def condition(self) -> float:
+        """What rounding of singular vectors is multiplied by."""
+        ...
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
+        ...
+
+
+#: A way to reduce (A, C), for noise of this level in states that are read, and what may lie beyond.
+Reducer = Callable[
+    [Any, Floats, float, "NDArray[np.intp] | None", "float | None", Listener], Reduced
+]
+
+
 def solve_direct(task: Task) -> Outcome:
     """Usable memory under errors of reading."""
+    return solve_reduced(task, _reduced_by_cost)
+
+
+def solve_reduced(task: Task, reduce: Reducer) -> Outcome:
+    """The same with a way to reduce networks."""
     filters = tuple(map(filter_of, task.question.processes))
     if max(each.doubt for each in filters) > LARGEST_DOUBT:
         raise UncertainResultError("the input is not known well enough as a filter.")
@@ -246,7 +302,7 @@ def solve_direct(task: Task) -> Outcome:
     gain = 1.0 if task.question.is_white else max(each.gain for each in filters)
     tail = TAIL if task.question.is_white else COLOURED_TAIL / gain
     reduction, measure = _kept(
-        task.analysis, task.states, deviations / unit, float(levels.min()), rows, tail
+        task.analysis, task.states, deviations / unit, float(levels.min()), rows, tail, reduce
     )
     return _evaluated(reduction, levels / measure, filters, task.question.lags)
 
@@ -260,6 +316,11 @@ def is_direct(task: Task) -> bool:
         and bool(np.all(question.levels > 0))
         and not question.noise.state(np.ones(1)).any()
     )
+
+
+def is_wholly_dense(A: Any, C: Floats) -> bool:
+    """Whether a network is dense, has one input, and is large enough for all directions at once."""
+    return isinstance(A, np.ndarray) and C.shape[1] == 1 and len(A) > WHOLE_FROM
 
 
 def _deviations(task: Task) -> Floats:
@@ -304,7 +365,8 @@ def _kept(
     level: float,
     rows: NDArray[np.intp] | None,
     tail: float | None,
-) -> tuple[Reduction | Listed, float]:
+    reduce: Reducer | None = None,
+) -> tuple[Reduced, float]:
     """The reduction for noise of this shape, kept for further levels, and the unit of its mask.
 
     ``tail`` is what may lie beyond the lags, relative to the noise, where they are listed one by
@@ -317,8 +379,9 @@ def _kept(
     C = states.mask if np.all(scale == 1) else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
     measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
-    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail)
-    found: Reduction | Listed | None = analysis.reductions.get(key)
+    reduce = reduce or _reduced_by_cost
+    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail, reduce)
+    found: Reduced | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
         A = states.multiplied
         if isinstance(A, np.ndarray):
@@ -331,7 +394,7 @@ def _kept(
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail, analysis.tell)
+        found = reduce(A, C / measure, level / measure, rows, tail, analysis.tell)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
@@ -350,8 +413,11 @@ def _reduced_by_cost(
 
     Neither where rounding, which counts relative to the noise there, would be too much.
     """
-    small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
-    little = level < LEAST_LISTED * np.sqrt((C**2).sum())
+    small, length = len(C) < MANY_STATES or isinstance(A, np.ndarray), np.sqrt((C**2).sum())
+    little = level < LEAST_LISTED * length
+    whole = rows is None and tail is not None and is_wholly_dense(A, C)
+    if whole and level < LEAST_REDUCED * length:
+        raise UncertainResultError("rounding leads out of a basis of some directions.")
     if small or tail is None or little or (isinstance(A, Operator) and not A.has_entries):
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
@@ -438,7 +504,7 @@ def reduced(
         if k == basis.count or (k >= look and log_new <= log_enough):
             powers = sums_of_powers(A) if powers is None else powers
             look_at = H[: basis.count, :k], c[:k], powers.norms, SMALL * level
-            R, left_out = place.same(_looked_at(*look_at))
+            R, left_out = place.same(looked_at(*look_at))
             if R is not None and left_out <= 3 * SMALL * level:
                 lasting = powers.lasting
                 return _with_rounding(A, C, basis, H, R, c, level, left_out, rows, lasting)
@@ -587,7 +653,7 @@ def _outside(residual: Tall, basis: Basis, k: int) -> Tall:
     return direction / length(direction)
 
 
-def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Floats | None, float]:
+def looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Floats | None, float]:
     """All responses that matter, and a bound on what is missing of the Krylov matrix.
 
     That is what leaves the space at each of these lags, passed on by the powers of A, and the lags
@@ -648,7 +714,7 @@ def _longer_responses(H: Floats, c: Floats) -> Iterator[Floats]:
 
 
 def _evaluated(
-    reduction: Reduction | Listed, levels: Floats, filters: tuple[Filter, ...], lags: int | None
+    reduction: Reduced, levels: Floats, filters: tuple[Filter, ...], lags: int | None
 ) -> Outcome:
     width = reduction.inputs
     found, *others = reduction.seen(filters)
@@ -666,10 +732,10 @@ def _evaluated(
     # as much each, and what the one has of the other
     outside = gain**2 * reduction.outside / levels**2
     left = 2 * missing + missing**2 + beyond**2 + 4 * doubt + outside
-    rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1)
+    rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1) * reduction.condition
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
-    spread = found.spread(levels, SAFETY * shifts)
+    spread = found.spread(levels, SAFETY * shifts + reduction.relative * found.sigma)
     error = SAFETY * changes + left[:, None, None]
     error = error + _by_lag(spread @ found.squares.T, width)
     error = error + rounding * np.sqrt(memory) + EPS

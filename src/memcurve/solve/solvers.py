@@ -37,6 +37,7 @@ from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
 from memcurve.solve.sensitivity import UNKNOWN, GrowingPowersError, curve_error
 from memcurve.solve.white import solve_white
+from memcurve.solve.whole import is_whole, solve_whole
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -54,7 +55,7 @@ MOST_STEPS = 64
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
 ONE_THREAD = 700
 #: Up to this many states the rank is told along with usable memory, which does not need it.
-RANK_UNDER_NOISE = 500
+RANK_UNDER_NOISE = 300
 
 
 class Solver(NamedTuple):
@@ -148,6 +149,7 @@ SOLVERS = (
     Solver("lattice", lambda task: task.question.is_plain, solve_lattice),
     Solver("Fisher", lambda task: task.question.kind == "Fisher", solve_fisher),
     Solver("direct", is_direct, solve_direct, is_dense=False),
+    Solver("whole", is_whole, solve_whole),
     Solver("white", is_general, solve_white),
     Solver("bounds", lambda task: task.question.is_plain, solve_between),
 )

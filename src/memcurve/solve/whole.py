@@ -1,0 +1,230 @@
+"""Usable memory of dense networks under very little noise: all directions at once.
+
+Where noise is far below rounding, what leaves a basis of some directions, as of
+:mod:`memcurve.solve.direct`, cannot be told from what rounding leads out of it. All directions
+together have no outside:
+
+* Where A is a multiple ρ of an isometry, the columns of K = [C, AC, A²C, …] have lengths ρⁿ‖C‖ and
+  are far from parallel. With K = UD, D their lengths, and column n off by a share η_n of its
+  length, K̂ = (I + X)K where ‖X‖² ≤ Σ η_n²·‖U⁻¹‖²: as if the noise were changed by a share 2‖X‖,
+  whatever its level. η_n is the sum of ‖K_m − AK_{m−1}‖/‖K_m‖ over m ≤ n.
+* Otherwise a Hessenberg form A = QHQᵀ, C = ‖C‖Qe₁, by Householder reflections: Arnoldi's method,
+  backward stable as a whole, at a fifth of the time of eigenvalues. K = Q[c, Hc, H²c, …], of which
+  the rows below those above the noise are left out. Its error is measured: all is repeated for a
+  network changed at random by as much as rounding may change it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.progress import Listener, silent
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Outcome
+from memcurve.solve.coloured import Filter
+from memcurve.solve.direct import (
+    LOOK_AGAIN,
+    SAFETY,
+    SMALL,
+    TRIALS,
+    Listed,
+    Reduced,
+    Seen,
+    is_direct,
+    is_wholly_dense,
+    looked_at,
+    responses,
+    solve_reduced,
+)
+from memcurve.solve.sensitivity import EPS, TINY, backward_error, sums_of_powers
+
+Floats = NDArray[np.float64]
+
+#: A is taken for a multiple of an isometry where AᵀA/ρ² is the identity up to this; its columns are
+#: used up to so many a state, where they are no closer to parallel than this. The bound on what
+#: rounding changes the noise by is taken where it is no more than this.
+ISOMETRY, MOST_COLUMNS, LARGEST_CONDITION, LARGEST_CHANGE = 1e-10, 20, 1e6, 2e-7
+#: Up to so many states, columns of the Krylov matrix are made one by one.
+ONE_BY_ONE = 600
+#: Up to so many states the network is changed in several ways.
+FEW_STATES = 150
+_SEED = 20230501
+
+
+def solve_whole(task: Task) -> Outcome:
+    """Usable memory under errors of reading all states of a dense network with one input."""
+    return solve_reduced(task, _whole)
+
+
+def is_whole(task: Task) -> bool:
+    """Whether the question is about a dense network, one input and all states."""
+    if not is_direct(task) or not task.reads_all:
+        return False
+    return is_wholly_dense(task.states.multiplied, task.states.mask)
+
+
+def _whole(
+    A: Floats, C: Floats, level: float, rows: Any, tail: float | None, tell: Listener = silent
+) -> Reduced:
+    assert tail is not None
+    found = _isometry(A, C, level, tail * level)
+    return found or _hessenberg(A, C, level, tail * level)
+
+
+def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None:
+    """The columns of K to where what follows is small, where A is a multiple of an isometry."""
+    from scipy.linalg.lapack import dtrtri
+
+    size = len(A)
+    squares = np.einsum("ij,ij->j", A, A)
+    square = float(squares.mean())
+    if not 0 < square < 1 or not np.abs(squares / square - 1).max() <= ISOMETRY:
+        return None
+    gram = A.T @ A / square
+    gram.flat[:: size + 1] -= 1
+    gap = float(np.sqrt((gram**2).sum()))
+    norm, length = float(np.sqrt(square * (1 + gap))), float(np.sqrt((C**2).sum()))
+    if not gap <= ISOMETRY or not norm < 1:
+        return None
+    # Σ_{n ≥ lags} ‖A^n C‖² ≤ norm^(2·lags)‖C‖²/(1 − norm²)
+    lags = int(np.log(small * np.sqrt(1 - norm**2) / length) / np.log(norm)) + 2
+    if not 1 < lags <= MOST_COLUMNS * size:
+        return None
+    K = _columns(A, C, lags)
+    lengths = np.sqrt(np.einsum("ij,ij->j", K, K))
+    residual = K[:, 1:] - A @ K[:, :-1]
+    residuals = np.sqrt(np.einsum("ij,ij->j", residual, residual)) / np.maximum(lengths[1:], TINY)
+    # a residual has rounding of its own, which is as large
+    shares = np.append(0.0, np.cumsum(2 * residuals + 4 * EPS)) * (1 + gap) ** np.arange(lags)
+    count = min(size, lags)
+    Q, upper = np.linalg.qr(K[:, :count] / lengths[:count])
+    inverse, info = dtrtri(upper)
+    condition = float(np.sqrt((inverse**2).sum()))
+    change = float(np.sqrt((shares[:count] ** 2).sum())) * condition
+    later = float(np.sqrt((shares + change)[count:] ** 2 @ lengths[count:] ** 2))
+    if info != 0 or not condition <= LARGEST_CONDITION:
+        return None
+    if not (change <= LARGEST_CHANGE and later <= LARGEST_CHANGE * level):
+        # what is bounded far too wide is measured instead
+        other = _columns(*_changed(A, C, np.random.default_rng(_SEED)), lags) - K
+        X = other[:, :count] / lengths[:count] @ inverse @ Q.T
+        rest = other[:, count:] - X @ K[:, count:]
+        change, later = (SAFETY * float(np.sqrt((each**2).sum())) for each in (X, rest))
+    beyond = norm**lags * length / float(np.sqrt(1 - norm**2))
+    # rows that fall in size make fewer rotations
+    R = np.concatenate([upper * lengths[:count], Q.T @ K[:, count:]], axis=1)
+    return Listed(R, 1, level, later, beyond, size, (K**2).sum(axis=1), change, condition)
+
+
+def _columns(A: Floats, C: Floats, lags: int) -> Floats:
+    """[C, AC, A²C, …], one by one as long as A stays in the cache: powers of it round more."""
+    if len(A) > ONE_BY_ONE:
+        return responses(A, C, lags)
+    K = np.empty((len(A), lags), order="F")
+    K[:, :1] = C
+    for n in range(1, lags):
+        K[:, n] = A @ K[:, n - 1]
+    return K
+
+
+def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """A network changed at random by as much as rounding may change it."""
+    change = rng.standard_normal(A.shape)
+    change *= backward_error(A) / np.sqrt((change**2).sum())
+    return A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))
+
+
+class Hessenberg:
+    """A = QHQᵀ and C = ‖C‖Qe₁ up to a sign, H zero below its first subdiagonal."""
+
+    def __init__(self, A: Floats, C: Floats) -> None:
+        from scipy.linalg.lapack import dgehrd, dgehrd_lwork
+
+        self._normal, first = C.copy(), -np.copysign(np.sqrt(C @ C), C[0])
+        self._normal[0] -= first
+        self._normal *= np.sqrt(2 / (self._normal @ self._normal))
+        turned = A - np.outer(self._normal, self._normal @ A)
+        turned = np.asfortranarray(turned - np.outer(turned @ self._normal, self._normal))
+        work = int(dgehrd_lwork(len(A))[0])
+        self._reflections, self._scales, _ = dgehrd(turned, lwork=work, overwrite_a=1)
+        self.H = np.triu(self._reflections, -1)
+        self.c = np.zeros((len(A), 1))
+        self.c[0] = first
+
+    def sizes(self, X: Floats) -> Floats:
+        """Squared lengths of the rows of QX, for the first rows of X, the others being zero."""
+        from scipy.linalg.lapack import dormqr
+
+        Y = np.zeros((len(self.H), X.shape[1]), order="F")
+        Y[: len(X)] = X
+        if len(Y) > 1:
+            # the first reflection leaves the first state alone
+            reflections = self._reflections[1:, :-1]
+            Y[1:] = dormqr("L", "N", reflections, self._scales, Y[1:], 64 * len(Y))[0]
+        Y -= np.outer(self._normal, self._normal @ Y)
+        return np.asarray(np.einsum("ij,ij->i", Y, Y))
+
+
+@dataclass(eq=False)
+class AllDirections:
+    """What is read of the Krylov matrix, R (k, lags), up to a rotation; of the network (A, C).
+
+    ``left_out`` bounds what is missing of it, ``beyond`` what lies beyond its lags.
+    """
+
+    A: Floats
+    C: Floats
+    R: Floats
+    level: float
+    left_out: float
+    beyond: float
+    states: int
+    variances: Floats | None
+    inputs, outside, relative, condition = 1, 0.0, 0.0, 1.0
+
+    @cached_property
+    def _seen(self) -> dict[bytes, list[Seen]]:
+        return {}
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
+        key = filters[0].psi.tobytes()
+        if key not in self._seen:
+            rng, (k, lags) = np.random.default_rng(_SEED), self.R.shape
+            found = [Seen.of(self.R, filters)]
+            for _ in range(TRIALS if self.states <= FEW_STATES else 1):
+                A, C = _changed(self.A, self.C, rng)
+                form = Hessenberg(A, C[:, 0])
+                R = responses(form.H[:k, :k], form.c[:k], lags)
+                found.append(Seen.of(R, [each.changed(rng) for each in filters]))
+            self._seen[key] = found
+        return self._seen[key]
+
+
+def _hessenberg(A: Floats, C: Floats, level: float, small: float) -> AllDirections:
+    """The directions above the noise in Hessenberg form, and lags until what follows is small."""
+    form, powers, size = Hessenberg(A, C[:, 0]), sums_of_powers(A), len(A)
+    # the lengths of the steps multiply to what the next power has outside of the first directions
+    with np.errstate(divide="ignore"):
+        outside = np.log(abs(form.c[0, 0])) + np.cumsum(np.log(np.abs(np.diag(form.H, -1))))
+    few = np.flatnonzero(outside <= np.log(SMALL * level / powers.norms))
+    k = int(few[0]) + 1 if len(few) else size
+    while True:
+        look_at = form.H[: min(k + 1, size), :k], form.c[:k], powers.norms, SMALL * level
+        R, left_out = looked_at(*look_at)
+        if R is not None and left_out <= 3 * SMALL * level:
+            break
+        if k == size:
+            raise UncertainResultError("the states do not decay soon.")
+        k = min(size, int(LOOK_AGAIN * k) + 1)
+    after = np.sqrt(np.cumsum(np.einsum("ij,ij->j", R, R)[::-1])[::-1])
+    count = max(1, int(np.count_nonzero(after > small)))
+    beyond = float(after[count]) if count < len(after) else 0.0
+    variances = form.sizes(R[:, : int(np.count_nonzero(after > np.sqrt(EPS) * after[0]))])
+    return AllDirections(A, C, R[:, :count], level, left_out, beyond, size, variances)
