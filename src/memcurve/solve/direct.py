@@ -118,7 +118,7 @@ class Reduction:
         return self.wider[: len(self.c), : len(self.c)]
 
     #: What the lags beyond hold is part of ``left_out``, and rounding is measured.
-    beyond, relative, condition = 0.0, 0.0, 1.0
+    beyond, relative, turned = 0.0, 0.0, 0.0
 
     @property
     def inputs(self) -> int:
@@ -178,9 +178,8 @@ class Listed:
     """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
 
     ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags. ``relative``
-    bounds ‖X‖ where rounding is X·R, which changes the noise by a share of 2‖X‖; and rounding of
-    singular vectors is multiplied by ``condition``, that of the columns' directions. Otherwise as
-    a :class:`Reduction`.
+    bounds ‖X‖ where rounding is X·R, which changes the noise by a share of 2‖X‖; ``turned`` is
+    how far rounding may turn singular vectors, twice. Otherwise as a :class:`Reduction`.
     """
 
     R: Floats
@@ -191,7 +190,7 @@ class Listed:
     states: int
     variances: Floats | None = None
     relative: float = 0.0
-    condition: float = 1.0
+    turned: float = 0.0
     outside = 0.0
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
@@ -267,8 +266,8 @@ class Reduced(Protocol):
         ...
 
     @property
-    def condition(self) -> float:
-        """What rounding of singular vectors is multiplied by."""
+    def turned(self) -> float:
+        """How far rounding may turn singular vectors, twice."""
         ...
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
@@ -732,12 +731,14 @@ def _evaluated(
     # as much each, and what the one has of the other
     outside = gain**2 * reduction.outside / levels**2
     left = 2 * missing + missing**2 + beyond**2 + 4 * doubt + outside
-    rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1) * reduction.condition
+    rounding = 8 * EPS * np.sqrt(len(found.sigma) + 1) + reduction.turned
     # directions that rounding alone lifts above the noise are there in every changed problem too,
     # with a share of one: that their sizes differ gives them away
     spread = found.spread(levels, SAFETY * shifts + reduction.relative * found.sigma)
     error = SAFETY * changes + left[:, None, None]
-    error = error + _by_lag(spread @ found.squares.T, width)
+    # where a direction is in doubt altogether, so are those that it is mixed with
+    mixed = np.where(spread.max(axis=1) > NOT_SMALL, spread.max(axis=1), 0.0)
+    error = error + _by_lag(spread @ found.squares.T, width) + mixed[:, None, None]
     error = error + rounding * np.sqrt(memory) + EPS
     total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
     total_error += spread @ found.squares.sum(axis=0)

@@ -110,16 +110,22 @@ def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None
     later = float(np.sqrt((shares + change)[count:] ** 2 @ lengths[count:] ** 2))
     if info != 0 or not condition <= LARGEST_CONDITION:
         return None
+    turned = 8 * EPS * np.sqrt(size) * condition
     if not (change <= LARGEST_CHANGE and later <= LARGEST_CHANGE * level):
         # what is bounded far too wide is measured instead
         other = _columns(*_changed(A, C, np.random.default_rng(_SEED)), lags) - K
         X = other[:, :count] / lengths[:count] @ inverse @ Q.T
         rest = other[:, count:] - X @ K[:, count:]
-        change, later = (SAFETY * float(np.sqrt((each**2).sum())) for each in (X, rest))
+        # the rest is KZ too, as if the inputs were mixed
+        Z = inverse @ (Q.T @ rest) / lengths[:count, None]
+        change, later, mixed = (SAFETY * float(np.sqrt((M**2).sum())) for M in (X, rest, Z))
+        if mixed < later / level:
+            change, later, turned = change + mixed, 0.0, turned + 2 * mixed
     beyond = norm**lags * length / float(np.sqrt(1 - norm**2))
     # rows that fall in size make fewer rotations
     R = np.concatenate([upper * lengths[:count], Q.T @ K[:, count:]], axis=1)
-    return Listed(R, 1, level, later, beyond, size, (K**2).sum(axis=1), change, condition)
+    variances = np.einsum("ij,ij->i", K, K)
+    return Listed(R, 1, level, later, beyond, size, variances, change, float(turned))
 
 
 def _columns(A: Floats, C: Floats, lags: int) -> Floats:
@@ -166,7 +172,7 @@ class Hessenberg:
         if len(Y) > 1:
             # the first reflection leaves the first state alone
             reflections = self._reflections[1:, :-1]
-            Y[1:] = dormqr("L", "N", reflections, self._scales, Y[1:], 64 * len(Y))[0]
+            Y[1:] = dormqr("L", "N", reflections, self._scales, Y[1:], 64 * Y.shape[1])[0]
         Y -= np.outer(self._normal, self._normal @ Y)
         return np.asarray(np.einsum("ij,ij->i", Y, Y))
 
@@ -186,7 +192,7 @@ class AllDirections:
     beyond: float
     states: int
     variances: Floats | None
-    inputs, outside, relative, condition = 1, 0.0, 0.0, 1.0
+    inputs, outside, relative, turned = 1, 0.0, 0.0, 0.0
 
     @cached_property
     def _seen(self) -> dict[bytes, list[Seen]]:
