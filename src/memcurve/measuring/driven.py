@@ -190,12 +190,14 @@ def dossier(
     draw, _ = drawn_inputs(subject, input, rng)
     notes: list[Note] = []
     with listening(progress) as tell:
-        tell("memory", 0, 5)
-        asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
-        curve = measure(subject, precision=precision, noise=noise, budget=budget / 2, **asked)
-        tell("forgetting", 1, 5)
+        tell("forgetting", 0, 5)
         settled = forgetting(subject, draw, 1e-12)
         exponent, error = lyapunov_exponent(subject, draw, settled, 0.9)
+        tell("memory", 1, 5)
+        asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
+        curve = measure(
+            subject, precision=precision, noise=noise, budget=budget / 2, washout=settled, **asked
+        )
         tell("consistency", 2, 5)
         states = int(curve.diagnostics["states"])
         consistency = _consistency(subject, draw, rng, noise, settled.washout, states)

@@ -61,7 +61,7 @@ def measure(
     seed: Seed,
     budget: float = 60.0,
     steps: int | None = None,
-    washout: int | None = None,
+    washout: int | Forgetting | None = None,
     level: float = 0.9,
     noise_floor: float = 1e-12,
     capacity: Any = None,
@@ -101,9 +101,9 @@ def measure(
         Seconds after which to stop; the last look may take a little longer.
     steps : int, optional
         Steps after which to stop, of all replicas together.
-    washout : int, optional
+    washout : int or Forgetting, optional
         Steps to leave out at the start of each replica; measured by default, as what two different
-        pasts need to become one.
+        pasts need to become one; or what :func:`memcurve.measuring.forgetting.forgetting` found.
     level, noise_floor
         As for :func:`memcurve.memory_from_data`, whose result this has.
     capacity : optional
@@ -150,8 +150,11 @@ def measure(
         raise ValueError(f"`capacity` is for a single input, got {model.inputs}; leave it out.")
     draw, coloured = drawn_inputs(model, input, rng)
     with listening(progress) as tell:
-        tell("washout", 0, None)
-        settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
+        if isinstance(washout, Forgetting):
+            settled, washout = washout, washout.washout
+        else:
+            tell("washout", 0, None)
+            settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
         away = settled.washout if washout is None else require_limit(washout, "washout")
         bench = _Bench(model, draw, rng, noise, away, coloured, lags)
         findings = bench.first_look()
