@@ -52,6 +52,8 @@ Floats = NDArray[np.float64]
 ISOMETRY, MOST_COLUMNS, LARGEST_CONDITION, LARGEST_CHANGE = 1e-10, 20, 1e6, 2e-7
 #: Up to so many states, columns of the Krylov matrix are made one by one.
 ONE_BY_ONE = 600
+#: What may be left out, in units of what is looked for.
+ENOUGH = 10.0
 #: Up to so many states the network is changed in several ways.
 FEW_STATES = 150
 _SEED = 20230501
@@ -181,7 +183,8 @@ class Hessenberg:
 class AllDirections:
     """What is read of the Krylov matrix, R (k, lags), up to a rotation; of the network (A, C).
 
-    ``left_out`` bounds what is missing of it, ``beyond`` what lies beyond its lags.
+    ``left_out`` bounds what is missing of it, ``beyond`` what lies beyond its lags, ``small`` what
+    may; ``passed_on`` is Σ‖A^m‖.
     """
 
     A: Floats
@@ -190,6 +193,8 @@ class AllDirections:
     level: float
     left_out: float
     beyond: float
+    small: float
+    passed_on: float
     states: int
     variances: Floats | None
     inputs, outside, relative, turned = 1, 0.0, 0.0, 0.0
@@ -202,12 +207,11 @@ class AllDirections:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
         key = filters[0].psi.tobytes()
         if key not in self._seen:
-            rng, (k, lags) = np.random.default_rng(_SEED), self.R.shape
-            found = [Seen.of(self.R, filters)]
+            rng, found = np.random.default_rng(_SEED), [Seen.of(self.R, filters)]
             for _ in range(TRIALS if self.states <= FEW_STATES else 1):
                 A, C = _changed(self.A, self.C, rng)
                 form = Hessenberg(A, C[:, 0])
-                R = responses(form.H[:k, :k], form.c[:k], lags)
+                R, *_ = _above(form, self.level, self.small, self.passed_on, len(self.R))
                 found.append(Seen.of(R, [each.changed(rng) for each in filters]))
             self._seen[key] = found
         return self._seen[key]
@@ -215,22 +219,40 @@ class AllDirections:
 
 def _hessenberg(A: Floats, C: Floats, level: float, small: float) -> AllDirections:
     """The directions above the noise in Hessenberg form, and lags until what follows is small."""
-    form, powers, size = Hessenberg(A, C[:, 0]), sums_of_powers(A), len(A)
+    form, passed_on, size = Hessenberg(A, C[:, 0]), sums_of_powers(A).norms, len(A)
+    R, left_out, beyond = _above(form, level, small, passed_on)
+    after = np.sqrt(np.cumsum(np.einsum("ij,ij->j", R, R)[::-1])[::-1])
+    variances = form.sizes(R[:, : int(np.count_nonzero(after > np.sqrt(EPS) * after[0]))])
+    return AllDirections(A, C, R, level, left_out, beyond, small, passed_on, size, variances)
+
+
+def _above(
+    form: Hessenberg, level: float, small: float, passed_on: float, least: int = 1
+) -> tuple[Floats, float, float]:
+    """Rows and lags of [c, Hc, H²c, …] that stand above the noise, and bounds on both rests.
+
+    There will be at least so many rows.
+    """
+    size = len(form.H)
     # the lengths of the steps multiply to what the next power has outside of the first directions
     with np.errstate(divide="ignore"):
-        outside = np.log(abs(form.c[0, 0])) + np.cumsum(np.log(np.abs(np.diag(form.H, -1))))
-    few = np.flatnonzero(outside <= np.log(SMALL * level / powers.norms))
-    k = int(few[0]) + 1 if len(few) else size
+        steps = np.log(np.abs(np.diag(form.H, -1)))
+    outside = np.log(abs(form.c[0, 0])) + np.cumsum(steps)
+    few = np.flatnonzero(outside <= np.log(SMALL * level / passed_on))
+    k = min(size, max(least, int(few[0]) + 1 if len(few) else size))
     while True:
-        look_at = form.H[: min(k + 1, size), :k], form.c[:k], powers.norms, SMALL * level
+        look_at = form.H[: min(k + 1, size), :k], form.c[:k], passed_on, SMALL * level
         R, left_out = looked_at(*look_at)
-        if R is not None and left_out <= 3 * SMALL * level:
+        if R is not None and left_out <= ENOUGH * SMALL * level:
             break
         if k == size:
             raise UncertainResultError("the states do not decay soon.")
-        k = min(size, int(LOOK_AGAIN * k) + 1)
+        # as many more as the last step tells
+        missing = np.log(max(left_out / (SMALL * level), 1.0)) if np.isfinite(left_out) else 0.0
+        further = int(missing / -steps[k - 1]) if steps[k - 1] < 0 else 0
+        k = min(size, max(k + further, int(LOOK_AGAIN * k)) + 1)
     after = np.sqrt(np.cumsum(np.einsum("ij,ij->j", R, R)[::-1])[::-1])
     count = max(1, int(np.count_nonzero(after > small)))
     beyond = float(after[count]) if count < len(after) else 0.0
-    variances = form.sizes(R[:, : int(np.count_nonzero(after > np.sqrt(EPS) * after[0]))])
-    return AllDirections(A, C, R[:, :count], level, left_out, beyond, size, variances)
+    # what is nothing in floating point is below what is looked for
+    return R[:, :count], left_out + SMALL * level, beyond
