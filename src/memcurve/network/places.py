@@ -20,10 +20,18 @@ from memcurve.backend import Backend, to_host
 Floats = NDArray[np.float64]
 Tall = Any  # an array (N,) or (N, k) of any library
 
-#: Rows of a chunk, in units of the number of columns, and at least; on a device entries at most.
-CHUNK, LEAST_ROWS, MOST_ENTRIES = 4, 2048, 2**28
+#: Rows of a chunk, in units of the number of columns, and at least; on a device so many rows where
+#: they are multiplied, and so many entries where they are reflected.
+CHUNK, LEAST_ROWS, PRODUCT_ROWS, MOST_ENTRIES = 4, 2048, 2**16, 2**28
+#: Rows of a sketch, in units of the number of columns, and at least.
+SKETCH, LEAST_SKETCH = 4, 256
+#: Directions of columns that are below this share of the largest are given up; a sketch shows the
+#: others well, if no length is off by more than this factor.
+GIVEN_UP, WELL_SHOWN = 4 * float(np.finfo(float).eps), 8.0
 #: Pivots of a Cholesky factor down to this share of the largest are good enough to divide by twice.
 WELL_CONDITIONED = 1e-4
+EPS = float(np.finfo(float).eps)
+_SEED = 20230501
 
 
 class Host:
@@ -116,10 +124,6 @@ class Host:
         """The largest number, not looked at yet."""
         return x.max()
 
-    def largest_square(self, x: Tall) -> Any:
-        """The squared length of the longest column, not looked at yet."""
-        return np.einsum("ij,ij->j", x, x).max()
-
     def lengths(self, x: Tall) -> Floats:
         """Lengths of the columns."""
         return np.asarray(np.sqrt(self.squares(x)))
@@ -131,16 +135,42 @@ class Host:
         P, T = qr(x, mode="economic", overwrite_a=True, check_finite=False)
         return P, np.asarray(T)
 
-    def chunk_rows(self, width: int) -> int:
+    def signs(self, rows: int) -> Any:
+        """Random signs of rows, the same each time."""
+        return self.xp.sign(self.normal(np.random.default_rng(_SEED), rows, 1, np.float32)[:, 0])
+
+    def sketch(self, parts: list[Tall]) -> Floats:
+        """Columns side by side, of which many rows are added up with random signs (CountSketch).
+
+        Their combinations keep their lengths, about, unless few rows hold all there is.
+        """
+        xp, rows = self.xp, parts[0].shape[0]
+        width = sum(part.shape[1] for part in parts)
+        count = max(SKETCH * width, LEAST_SKETCH)
+        times = rows // count
+        whole, signs, found = times * count, self.signs(rows), []
+        for part in parts:
+            lines = xp.matrix_transpose(part) * signs
+            sums = xp.sum(xp.reshape(lines[:, :whole], (part.shape[1], times, count)), axis=1)
+            rest = lines[:, whole:]
+            ends = [sums[:, : rows - whole] + rest, sums[:, rows - whole :]]
+            found.append(self.host(xp.concat(ends, axis=1)).T)
+        return np.concatenate(found, axis=1)
+
+    def factor_rounding(self, rows: int, width: int) -> float:
+        """How far :meth:`factor` is off, in units in the last place of all columns together."""
+        return float(8 * np.sqrt(width + rows / self._chunk_rows(width)))
+
+    def _chunk_rows(self, width: int) -> int:
         """Rows that are factored at a time."""
         return max(CHUNK * width, LEAST_ROWS)
 
-    def triangle(self, parts: list[Tall]) -> Floats:
-        """The triangular factor of columns side by side, by reflections, from chunks of rows."""
+    def factor(self, parts: list[Tall]) -> Floats:
+        """R of columns side by side, RᵀR = KᵀK, by reflections, from chunks of rows."""
         from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
 
         width = sum(part.shape[1] for part in parts)
-        R, step = np.zeros((0, width)), self.chunk_rows(width)
+        R, step = np.zeros((0, width)), self._chunk_rows(width)
         for first in range(0, len(parts[0]), step):
             rows = [part[first : first + step] for part in parts]
             chunk = np.empty((len(R) + len(rows[0]), width), order="F")
@@ -163,7 +193,7 @@ HOST = Host()
 class Device(Host):
     """Arrays of another library, on its device."""
 
-    ahead = 32
+    ahead = 16
 
     def __init__(self, backend: Backend) -> None:
         self.backend, self.xp = backend, backend.xp
@@ -221,6 +251,10 @@ class Device(Host):
         across = self.xp.matrix_transpose
         return across(self.xp.concat([across(part) for part in parts], axis=0))
 
+    def stacked(self, vectors: list[Tall]) -> Tall:
+        """Vectors side by side."""
+        return self.xp.matrix_transpose(self.xp.stack(vectors))
+
     def dot(self, x: Tall, y: Tall) -> Floats:
         return to_host(x.T @ y)
 
@@ -248,10 +282,8 @@ class Device(Host):
         return self.put(super().normal(rng, rows, columns, dtype))
 
     def squares(self, x: Tall) -> Floats:
-        return np.asarray(to_host(self.xp.sum(x * x, axis=0)), dtype=float)
-
-    def largest_square(self, x: Tall) -> Any:
-        return self.xp.max(self.xp.sum(x * x, axis=0))
+        # sums along an axis take some libraries far longer than this
+        return np.asarray(np.diagonal(to_host(self.xp.matrix_transpose(x) @ x)), dtype=float)
 
     def qr(self, x: Tall) -> tuple[Tall, Floats]:
         """Cholesky's way, twice, which is but products; by reflections where that is not enough."""
@@ -268,12 +300,47 @@ class Device(Host):
             P, T = self.combined(P, np.linalg.inv(L).T), L.T @ T
         return P, T
 
-    def chunk_rows(self, width: int) -> int:
+    def factor_rounding(self, rows: int, width: int) -> float:
+        # reflections, what is given up instead, and sums over a chunk if one after another
+        lost = self._lost(width) / EPS
+        return float(8 * np.sqrt(width) + lost + np.sqrt(min(rows, PRODUCT_ROWS)))
+
+    def _lost(self, width: int) -> float:
+        """What may be given up in all, as a share."""
+        return float(2 * np.sqrt(width) * GIVEN_UP)
+
+    def _chunk_rows(self, width: int) -> int:
         return max(CHUNK * width, MOST_ENTRIES // width)
 
-    def triangle(self, parts: list[Tall]) -> Floats:
+    def factor(self, parts: list[Tall]) -> Floats:
+        """The same by wide products alone, where a sketch shows the columns well.
+
+        With SK = UΣVᵀ of a sketch, the columns of Y = KVΣ⁻¹ are close to orthonormal, so that the
+        Cholesky factor L of YᵀY is good to the last digits: R = LᵀΣVᵀ, though not triangular.
+        """
+        shown = self.sketch(parts)
+        if not np.isfinite(shown).all():
+            return self._reflections(parts)
+        _, sigma, Vt = np.linalg.svd(np.linalg.qr(shown, mode="r"))
+        size = float(np.sqrt((sigma**2).sum()))
+        kept = int(np.count_nonzero(sigma > GIVEN_UP * size))
+        # columns: Y, and what is given up as it is
+        W = Vt.T / np.append(sigma[:kept], np.ones(len(sigma) - kept))
+        weights, G = self.put(W), self.put(np.zeros((len(sigma), len(sigma))))
+        for first in range(0, parts[0].shape[0], PRODUCT_ROWS):
+            Y = self.joined([part[first : first + PRODUCT_ROWS, :] for part in parts]) @ weights
+            G = G + self.xp.matrix_transpose(Y) @ Y
+        G = to_host(G)
+        lengths = np.linalg.eigvalsh(G[:kept, :kept]) if np.isfinite(G).all() else np.zeros(1)
+        well = np.all((lengths >= WELL_SHOWN**-2) & (lengths <= WELL_SHOWN**2))
+        if not (well and np.sqrt(np.trace(G[kept:, kept:])) <= self._lost(len(sigma)) * size):
+            return self._reflections(parts)
+        L = np.linalg.cholesky(G[:kept, :kept])
+        return np.asarray((L.T * sigma[:kept]) @ Vt[:kept])
+
+    def _reflections(self, parts: list[Tall]) -> Floats:
         width = sum(part.shape[1] for part in parts)
-        R, step = self.put(np.zeros((0, width))), self.chunk_rows(width)
+        R, step = self.put(np.zeros((0, width))), self._chunk_rows(width)
         for first in range(0, parts[0].shape[0], step):
             rows = self.joined([part[first : first + step, :] for part in parts])
             R = self._reflected(self.xp.concat([R, rows], axis=0) if first else rows)

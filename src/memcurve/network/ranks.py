@@ -159,9 +159,6 @@ class Parts(Host):
     def largest(self, x: Tall) -> Any:
         return max(self._communicator.allgather(float(x.max())))
 
-    def largest_square(self, x: Tall) -> Any:
-        return float(self.squares(x).max())
-
     def qr(self, x: Tall) -> tuple[Tall, Floats]:
         """Rank 0 factors the factors of all."""
         P, T = super().qr(x)
@@ -173,9 +170,15 @@ class Parts(Host):
         inner, T = self._communicator.scatter(shares, root=0)
         return P @ inner, T
 
-    def triangle(self, parts: list[Tall]) -> Floats:
-        triangles = self._communicator.gather(super().triangle(parts), root=0)
-        whole = None if triangles is None else super().triangle([np.concatenate(triangles)])
+    def signs(self, rows: int) -> Any:
+        return np.random.default_rng([self.ranks.number]).choice([-1.0, 1.0], rows)
+
+    def sketch(self, parts: list[Tall]) -> Floats:
+        return self.total(super().sketch(parts))
+
+    def factor(self, parts: list[Tall]) -> Floats:
+        triangles = self._communicator.gather(super().factor(parts), root=0)
+        whole = None if triangles is None else super().factor([np.concatenate(triangles)])
         return np.asarray(self.same(whole))
 
 

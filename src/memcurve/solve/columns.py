@@ -23,7 +23,7 @@ from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.solve.sensitivity import EPS, TINY, sums_of_powers, times
+from memcurve.solve.sensitivity import EPS, TINY, powers_times, sums_of_powers
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +42,8 @@ SINGLE = 2.0**-29
 #: Rounding is not followed further once a lag has less than this share of what all lags have, and
 #: the lags themselves have as little left.
 SETTLED = 1e-3
+#: A vector of single precision is divided by its length, or by this.
+VANISHED = 1e-30
 
 
 class Columns(NamedTuple):
@@ -81,13 +83,13 @@ class LagByLag:
 
     def advance(self, lags: int) -> None:
         """Make further lags."""
+        width = self._x.shape[1]
         for first in range(0, lags, self._place.ahead):
-            made = []
-            for _ in range(min(self._place.ahead, lags - first)):
-                self._x = times(self._A, self._x)
-                made.append(self._x)
-            self._take(self._place.joined(made))
-            if len(self.sizes) // TOLD_EVERY > (len(self.sizes) - len(made)) // TOLD_EVERY:
+            count = min(self._place.ahead, lags - first)
+            made = powers_times(self._A, self._x, count)
+            self._x = made[:, -width:]
+            self._take(made)
+            if len(self.sizes) // TOLD_EVERY > (len(self.sizes) - count) // TOLD_EVERY:
                 self._tell(f"lag {len(self.sizes):,}{self._foreseen}", len(self.sizes), None)
 
     def _take(self, columns: Tall) -> None:
@@ -104,13 +106,12 @@ class LagByLag:
         place, width, rough = self._place, self._x.shape[1], self._rough
         total, share, done = 0.0, 0.0, 0
         for part in parts:
-            made = []
-            for _ in range(part.shape[1] // width):
-                made.append(rough)
-                rough = times(self._single, rough)
-            changed = float(place.squares(part - self._read(place.joined(made))).sum())
-            here = float(np.linalg.norm(self.sizes[done : done + len(made)]))
-            total, done = total + changed, done + len(made)
+            count = part.shape[1] // width
+            made = powers_times(self._single, rough, count) if done else rough
+            rough = made[:, -width:]
+            changed = float(place.squares(part - self._read(made)).sum())
+            here = float(np.linalg.norm(self.sizes[done : done + count]))
+            total, done = total + changed, done + count
             share = max(share, np.sqrt(changed) / max(here, TINY))
             held = float(np.linalg.norm(self.sizes[:done]))
             if place.same(changed <= SETTLED**2 * total and here <= SETTLED * held):
@@ -142,34 +143,39 @@ class LagByLag:
         beyond = (after[count] if count < len(after) else 0.0) + sizes[-1] * self.passed_on
         self._tell(f"directions among {count:,} lags", count, None)
         parts = self._first(count)
-        R = self._place.triangle(parts)
+        R = self._place.factor(parts)
         size = float(np.sqrt((R**2).sum()))
         rounding = SAFETY * SINGLE * self._changed(parts)
-        stages = R.shape[1] + len(self._kept[0]) / self._place.chunk_rows(R.shape[1])
-        return Columns(R, float(rounding + 8 * EPS * np.sqrt(stages) * size), float(beyond))
+        stages = self._place.factor_rounding(len(self._kept[0]), R.shape[1])
+        # of the factor, and of its singular values
+        rounding += EPS * (stages + 8 * np.sqrt(R.shape[1])) * size
+        return Columns(R, float(rounding), float(beyond))
 
     def _later(self, small: float, most: int) -> list[float] | None:
         """Sizes of lags beyond, to where all that follows is small; None where one of them is not.
 
         Looked at where the last lag is small itself; it may vanish and come back.
         """
-        size, later = self.sizes[-1], list[float]()
+        size, later, place = self.sizes[-1], list[float](), self._place
         if not size <= NO_MORE * small:
             return None
-        x = self._place.single(self._x / max(size, TINY))
+        x = place.single(self._x / max(size, TINY))
         while not size * self.passed_on <= small:
-            x = times(self._single, x)
-            length = float(np.sqrt(self._place.squares(x).sum()))
-            x = x / max(length, TINY)
-            size *= length
-            if not size <= small or len(later) >= most:
-                return None
-            later.append(size)
+            made = powers_times(self._single, x, place.ahead)
+            lengths = np.sqrt(place.squares(made).reshape(-1, x.shape[1]).sum(axis=1))
+            for last in (size * lengths).tolist():
+                size = last
+                if not size <= small or len(later) >= most:
+                    return None
+                later.append(size)
+                if size * self.passed_on <= small:
+                    break
+            x = made[:, -x.shape[1] :] / max(float(lengths[-1]), VANISHED)
         return later
 
-    def factor(self) -> Floats:
-        """The triangular factor of the columns kept so far."""
-        return self._place.triangle(self._kept)
+    def rough_triangle(self) -> Floats:
+        """About the triangular factor of the columns kept so far."""
+        return np.asarray(np.linalg.qr(self._place.sketch(self._kept), mode="r"))
 
     def _first(self, lags: int) -> list[Tall]:
         """The columns of the first lags; those of later ones are given up."""

@@ -23,7 +23,7 @@ in the changed problems one more state, read like the others, stands for all tha
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ from memcurve.solve.answer import Outcome
 from memcurve.solve.basis import BLOCK, Basis, require_room_at
 from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, TOLD_EVERY, LagByLag
-from memcurve.solve.evaluation import Projection, project
+from memcurve.solve.evaluation import Projection, normwise, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
@@ -189,7 +189,7 @@ class Listed:
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read; nothing is changed, as rounding is part of what is left out."""
-        return [Seen.of(self.R, filters)]
+        return [Seen.of(self.R, filters, normwise)]
 
 
 class Seen(NamedTuple):
@@ -202,7 +202,12 @@ class Seen(NamedTuple):
     squares: Floats
 
     @classmethod
-    def of(cls, R: Floats, filters: Sequence[Filter]) -> Seen:
+    def of(
+        cls,
+        R: Floats,
+        filters: Sequence[Filter],
+        decompose: Callable[[Floats], Projection] = project,
+    ) -> Seen:
         """Of responses R (rows, lags·inputs) to inputs that filters make from white noise.
 
         With x = Kz, z = Ψe and KΨ = UΣWᵀ, the covariance of the states with the inputs is
@@ -217,7 +222,7 @@ class Seen(NamedTuple):
         wide = np.zeros((len(R), lags, len(filters)))
         for j, part in enumerate(inputs):
             wide[:, : part.shape[1], j] = part
-        sigma, W = project(wide.reshape(len(R), -1))
+        sigma, W = decompose(wide.reshape(len(R), -1))
         shares = [each.adjoint(W[j :: len(filters)]) ** 2 for j, each in enumerate(filters)]
         return cls(sigma, np.stack(shares, axis=1).reshape(W.shape))
 
@@ -317,7 +322,8 @@ def _kept(
     C = states.mask if np.all(scale == 1) else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
     measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
-    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail)
+    kind = shape[:1].tobytes() if np.ptp(shape) == 0 else shape.tobytes()
+    key = (id(states), kind, None if rows is None else rows.tobytes(), tail)
     found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
         A = states.multiplied
@@ -363,7 +369,7 @@ def _reduced_by_cost(
     lags = place.same(lag_by_lag.lags_needed(tail * level))
     steps = np.inf
     if rows is None and len(C) > 2 * width:  # the diagonal of R tells how a basis would grow
-        lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY)
+        lengths = np.log(np.abs(np.diag(lag_by_lag.rough_triangle())) + TINY)
         lengths = lengths[: len(lengths) // width * width].reshape(-1, width)
         log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
         foreseen = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
@@ -544,7 +550,7 @@ def _with_rounding(
         Q = basis.columns(np.arange(k), rows)
         if k < len(C):
             Q = place.joined([Q, place.rows(outside, rows)[:, None]])
-        reader, states = place.triangle([Q]), len(rows)
+        reader, states = place.factor([Q]), len(rows)
     variances = None
     if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
         Q = place.host(basis.columns(np.arange(k)))
