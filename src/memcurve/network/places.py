@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,24 @@ Floats = NDArray[np.float64]
 Tall = Any  # an array (N,) or (N, k) of any library
 
 #: Rows of a chunk, in units of the number of columns, and at least; on a device so many rows where
-#: they are multiplied, and so many entries where they are reflected.
-CHUNK, LEAST_ROWS, PRODUCT_ROWS, MOST_ENTRIES = 4, 2048, 2**16, 2**28
+#: they are multiplied, added up so many at a time, and so many entries where they are reflected.
+CHUNK, LEAST_ROWS, PRODUCT_ROWS, SHORT_SUM, MOST_ENTRIES = 4, 2048, 2**17, 2**12, 2**28
 #: Rows of a sketch, in units of the number of columns, and at least.
-SKETCH, LEAST_SKETCH = 4, 256
-#: Directions of columns that are below this share of the largest are given up; a sketch shows the
-#: others well, if no length is off by more than this factor.
+SKETCH, LEAST_SKETCH = 3, 256
+#: Directions of columns that are below this share of all are given up; a sketch shows the others
+#: well, if no length is off by more than this factor.
 GIVEN_UP, WELL_SHOWN = 4 * float(np.finfo(float).eps), 8.0
 #: Pivots of a Cholesky factor down to this share of the largest are good enough to divide by twice.
 WELL_CONDITIONED = 1e-4
 EPS = float(np.finfo(float).eps)
 _SEED = 20230501
+
+
+class Factor(NamedTuple):
+    """R (k, n) of N×n columns K, RᵀR = (K + δK)ᵀ(K + δK), and a bound on the size of δK."""
+
+    R: Floats
+    off: float
 
 
 class Host:
@@ -144,6 +151,9 @@ class Host:
 
         Their combinations keep their lengths, about, unless few rows hold all there is.
         """
+        return self.host(self._sketched(parts))
+
+    def _sketched(self, parts: list[Tall]) -> Tall:
         xp, rows = self.xp, parts[0].shape[0]
         width = sum(part.shape[1] for part in parts)
         count = max(SKETCH * width, LEAST_SKETCH)
@@ -154,32 +164,33 @@ class Host:
             sums = xp.sum(xp.reshape(lines[:, :whole], (part.shape[1], times, count)), axis=1)
             rest = lines[:, whole:]
             ends = [sums[:, : rows - whole] + rest, sums[:, rows - whole :]]
-            found.append(self.host(xp.concat(ends, axis=1)).T)
-        return np.concatenate(found, axis=1)
-
-    def factor_rounding(self, rows: int, width: int) -> float:
-        """How far :meth:`factor` is off, in units in the last place of all columns together."""
-        return float(8 * np.sqrt(width + rows / self._chunk_rows(width)))
+            found.append(xp.matrix_transpose(xp.concat(ends, axis=1)))
+        return self.joined(found)
 
     def _chunk_rows(self, width: int) -> int:
         """Rows that are factored at a time."""
         return max(CHUNK * width, LEAST_ROWS)
 
-    def factor(self, parts: list[Tall]) -> Floats:
+    def factor(self, parts: list[Tall]) -> Factor:
         """R of columns side by side, RᵀR = KᵀK, by reflections, from chunks of rows."""
-        from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
-
         width = sum(part.shape[1] for part in parts)
         R, step = np.zeros((0, width)), self._chunk_rows(width)
         for first in range(0, len(parts[0]), step):
-            rows = [part[first : first + step] for part in parts]
-            chunk = np.empty((len(R) + len(rows[0]), width), order="F")
-            chunk[: len(R)] = R
-            np.concatenate(rows, axis=1, out=chunk[len(R) :])
-            work = int(dgeqrf_lwork(*chunk.shape)[0])
-            factors = dgeqrf(chunk, lwork=work, overwrite_a=True)[0]
-            R = np.triu(factors[:width])
-        return R
+            R = self._reflected(R, [part[first : first + step] for part in parts])
+        stages = width + len(parts[0]) / step
+        return Factor(R, 8 * EPS * float(np.sqrt(stages * (R**2).sum())))
+
+    @staticmethod
+    def _reflected(R: Floats, rows: list[Tall]) -> Floats:
+        """The triangular factor of a triangle and further rows."""
+        from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
+
+        width = R.shape[1]
+        chunk = np.empty((len(R) + len(rows[0]), width), order="F")
+        chunk[: len(R)] = R
+        np.concatenate(rows, axis=1, out=chunk[len(R) :])
+        work = int(dgeqrf_lwork(*chunk.shape)[0])
+        return np.asarray(np.triu(dgeqrf(chunk, lwork=work, overwrite_a=True)[0][:width]))
 
     @property
     def room(self) -> int | None:
@@ -282,7 +293,9 @@ class Device(Host):
         return self.put(super().normal(rng, rows, columns, dtype))
 
     def squares(self, x: Tall) -> Floats:
-        # sums along an axis take some libraries far longer than this
+        if self.backend.name == "torch":
+            return np.asarray(to_host(self.xp.linalg.vector_norm(x, axis=0)), dtype=float) ** 2
+        # sums along an axis take other libraries far longer than this
         return np.asarray(np.diagonal(to_host(self.xp.matrix_transpose(x) @ x)), dtype=float)
 
     def qr(self, x: Tall) -> tuple[Tall, Floats]:
@@ -300,53 +313,72 @@ class Device(Host):
             P, T = self.combined(P, np.linalg.inv(L).T), L.T @ T
         return P, T
 
-    def factor_rounding(self, rows: int, width: int) -> float:
-        # reflections, what is given up instead, and sums over a chunk if one after another
-        lost = self._lost(width) / EPS
-        return float(8 * np.sqrt(width) + lost + np.sqrt(min(rows, PRODUCT_ROWS)))
-
-    def _lost(self, width: int) -> float:
-        """What may be given up in all, as a share."""
-        return float(2 * np.sqrt(width) * GIVEN_UP)
-
     def _chunk_rows(self, width: int) -> int:
         return max(CHUNK * width, MOST_ENTRIES // width)
 
-    def factor(self, parts: list[Tall]) -> Floats:
+    def factor(self, parts: list[Tall]) -> Factor:
         """The same by wide products alone, where a sketch shows the columns well.
 
-        With SK = UΣVᵀ of a sketch, the columns of Y = KVΣ⁻¹ are close to orthonormal, so that the
-        Cholesky factor L of YᵀY is good to the last digits: R = LᵀΣVᵀ, though not triangular.
+        With T the triangular factor of a sketch, made regular by rows of a size that is given up,
+        the columns of Y = KT⁻¹ are close to orthonormal, and YᵀY = UΛUᵀ is good to the last digits:
+        R = √Λ·UᵀT, though not triangular.
         """
-        shown = self.sketch(parts)
-        if not np.isfinite(shown).all():
+        width, rows = sum(part.shape[1] for part in parts), parts[0].shape[0]
+        shown = self._sketched(parts)
+        size = float(np.sqrt(self.squares(shown).sum()))
+        if not np.isfinite(size):
             return self._reflections(parts)
-        _, sigma, Vt = np.linalg.svd(np.linalg.qr(shown, mode="r"))
-        size = float(np.sqrt((sigma**2).sum()))
-        kept = int(np.count_nonzero(sigma > GIVEN_UP * size))
-        # columns: Y, and what is given up as it is
-        W = Vt.T / np.append(sigma[:kept], np.ones(len(sigma) - kept))
-        weights, G = self.put(W), self.put(np.zeros((len(sigma), len(sigma))))
-        for first in range(0, parts[0].shape[0], PRODUCT_ROWS):
-            Y = self.joined([part[first : first + PRODUCT_ROWS, :] for part in parts]) @ weights
-            G = G + self.xp.matrix_transpose(Y) @ Y
-        G = to_host(G)
-        lengths = np.linalg.eigvalsh(G[:kept, :kept]) if np.isfinite(G).all() else np.zeros(1)
-        well = np.all((lengths >= WELL_SHOWN**-2) & (lengths <= WELL_SHOWN**2))
-        if not (well and np.sqrt(np.trace(G[kept:, kept:])) <= self._lost(len(sigma)) * size):
+        T = self._triangle(self.xp.concat([shown, self.put(GIVEN_UP * size * np.eye(width))]))
+        G = self.put(np.zeros((width, width)))
+        for first in range(0, rows, PRODUCT_ROWS):
+            chunk = self.joined([part[first : first + PRODUCT_ROWS, :] for part in parts])
+            G = G + self._gram(self._divided(chunk, T))
+        G, T = to_host(G), to_host(T)
+        if not np.isfinite(G).all():
             return self._reflections(parts)
-        L = np.linalg.cholesky(G[:kept, :kept])
-        return np.asarray((L.T * sigma[:kept]) @ Vt[:kept])
+        lengths, U = np.linalg.eigh(G)
+        R = U.T @ T
+        # sums one after another go astray by a share of a digit each, where all are alike; short
+        # columns of YU are known that much worse
+        sums = EPS * (8 * np.sqrt(width) + SHORT_SUM / 16)
+        off = np.sqrt((R**2).sum(axis=1)) * sums / np.sqrt(np.maximum(lengths, sums))
+        off = float(np.sqrt((off**2).sum())) + 8 * EPS * np.sqrt(width) * size
+        if lengths[-1] > WELL_SHOWN**2 or off > WELL_SHOWN * sums * size:
+            return self._reflections(parts)
+        return Factor(np.sqrt(np.maximum(lengths, 0.0))[:, None] * R, off)
 
-    def _reflections(self, parts: list[Tall]) -> Floats:
+    def _reflections(self, parts: list[Tall]) -> Factor:
         width = sum(part.shape[1] for part in parts)
         R, step = self.put(np.zeros((0, width))), self._chunk_rows(width)
         for first in range(0, parts[0].shape[0], step):
             rows = self.joined([part[first : first + step, :] for part in parts])
-            R = self._reflected(self.xp.concat([R, rows], axis=0) if first else rows)
-        return to_host(R)
+            R = self._triangle(self.xp.concat([R, rows], axis=0) if first else rows)
+        found, stages = to_host(R), width + parts[0].shape[0] / step
+        return Factor(found, 8 * EPS * float(np.sqrt(stages * (found**2).sum())))
 
-    def _reflected(self, x: Tall) -> Tall:
+    def _gram(self, x: Tall) -> Any:
+        """XᵀX, from short sums."""
+        xp, (rows, width), lines = self.xp, x.shape, self.xp.matrix_transpose(x)
+        count = rows // SHORT_SUM
+        whole = count * SHORT_SUM
+        parts = xp.permute_dims(xp.reshape(lines[:, :whole], (width, count, SHORT_SUM)), (1, 0, 2))
+        sums = xp.sum(parts @ xp.matrix_transpose(parts), axis=0)
+        return sums + lines[:, whole:] @ x[whole:, :]
+
+    def _divided(self, x: Tall, T: Tall) -> Tall:
+        """XT⁻¹ for a triangular T, which the array API does not offer either."""
+        across = self.xp.matrix_transpose
+        if self.backend.name == "torch":
+            import torch
+
+            return torch.linalg.solve_triangular(T, x, upper=True, left=False)
+        if self.backend.name == "cupy":
+            from cupyx.scipy.linalg import solve_triangular
+        else:
+            from jax.scipy.linalg import solve_triangular
+        return across(solve_triangular(T, across(x), trans=1))
+
+    def _triangle(self, x: Tall) -> Tall:
         """R of X = QR alone, which the array API does not offer."""
         if self.backend.name == "torch":
             import torch

@@ -143,13 +143,11 @@ class LagByLag:
         beyond = (after[count] if count < len(after) else 0.0) + sizes[-1] * self.passed_on
         self._tell(f"directions among {count:,} lags", count, None)
         parts = self._first(count)
-        R = self._place.factor(parts)
-        size = float(np.sqrt((R**2).sum()))
-        rounding = SAFETY * SINGLE * self._changed(parts)
-        stages = self._place.factor_rounding(len(self._kept[0]), R.shape[1])
-        # of the factor, and of its singular values
-        rounding += EPS * (stages + 8 * np.sqrt(R.shape[1])) * size
-        return Columns(R, float(rounding), float(beyond))
+        R, off = self._place.factor(parts)
+        # of the products, of the factor, and of its singular values
+        rounding = SAFETY * SINGLE * self._changed(parts) + off
+        rounding += 8 * EPS * float(np.sqrt(R.shape[1] * (R**2).sum()))
+        return Columns(R, rounding, float(beyond))
 
     def _later(self, small: float, most: int) -> list[float] | None:
         """Sizes of lags beyond, to where all that follows is small; None where one of them is not.

@@ -242,7 +242,7 @@ def solve_direct(task: Task) -> Outcome:
     if max(each.doubt for each in filters) > LARGEST_DOUBT:
         raise UncertainResultError("the input is not known well enough as a filter.")
     deviations = _deviations(task)
-    deviations = deviations if task.reads_all else deviations[task.rows]
+    deviations = deviations if task.reads_all or len(deviations) == 1 else deviations[task.rows]
     unit = float(deviations.max())
     if not deviations.min() > 0:
         raise UncertainResultError("some of the states are read without noise.")
@@ -268,12 +268,12 @@ def is_direct(task: Task) -> bool:
 
 
 def _deviations(task: Task) -> Floats:
-    """Standard deviations of the errors of reading at level one, in units of the states."""
+    """Standard deviations of the errors of reading at level one, or one for all states alike."""
     noise = task.question.noise
     assert noise is not None
     if noise.is_relative:
         return noise.observation(task.analysis.state_deviations(task.question.processes))
-    return noise.observation(np.ones(len(task.states)))
+    return noise.observation(np.ones(1))
 
 
 def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
@@ -281,7 +281,7 @@ def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
     states = analysis.reached
     largest = float(np.abs(states.mask).max())
     length = largest * float(np.sqrt(((states.mask / largest) ** 2).sum()))
-    found, _ = _kept(analysis, states, np.ones(len(states)), level * length, None, None)
+    found, _ = _kept(analysis, states, np.ones(1), level * length, None, None)
     assert isinstance(found, Reduction)
     return found
 
@@ -293,7 +293,7 @@ def reduction_of(task: Task) -> tuple[Floats, Floats, Floats | None, float]:
     """
     [level] = task.question.levels.tolist()
     rows = None if task.reads_all else task.rows
-    found, measure = _kept(task.analysis, task.states, np.ones(len(task.rows)), level, rows, None)
+    found, measure = _kept(task.analysis, task.states, np.ones(1), level, rows, None)
     assert isinstance(found, Reduction)
     filters = tuple(map(filter_of, task.question.processes))
     outcome = _evaluated(found, np.array([level]) / measure, filters, None)
@@ -312,27 +312,28 @@ def _kept(
 ) -> tuple[Reduction | Listed, float]:
     """The reduction for noise of this shape, kept for further levels, and the unit of its mask.
 
+    ``shape`` has the noise of each state read, or a single number where they are alike.
     ``tail`` is what may lie beyond the lags, relative to the noise, where they are listed one by
     one; without it they are not.
     """
-    scale = shape
-    if rows is not None:
+    alike = len(shape) == 1 or bool(np.ptp(shape) == 0)
+    scale = shape[:1] if alike else shape
+    if rows is not None and not alike:
         scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
         scale[rows] = shape
-    C = states.mask if np.all(scale == 1) else states.mask / scale[:, None]
+    C = states.mask if alike and scale[0] == 1 else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
-    measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
-    kind = shape[:1].tobytes() if np.ptp(shape) == 0 else shape.tobytes()
-    key = (id(states), kind, None if rows is None else rows.tobytes(), tail)
+    measure = float(np.ldexp(1.0, int(np.frexp(max(C.max(), -C.min()))[1])))
+    key = (id(states), scale.tobytes(), None if rows is None else rows.tobytes(), tail)
     found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
         A = states.multiplied
-        if isinstance(A, np.ndarray):
+        if alike:
+            A = A if isinstance(A, np.ndarray | Operator | DeviceMatrix) else A.tocsr()
+        elif isinstance(A, np.ndarray):
             A = A * (scale / scale[:, None])
         elif isinstance(A, Operator | DeviceMatrix):
             A = A.scaled(scale)
-        elif np.ptp(scale) == 0:
-            A = A.tocsr()
         else:
             from scipy.sparse import diags_array
 
@@ -357,7 +358,7 @@ def _reduced_by_cost(
     Neither where rounding, which counts relative to the noise there, would be too much.
     """
     small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
-    little = level < LEAST_LISTED * np.sqrt((C**2).sum())
+    little = level < LEAST_LISTED * np.sqrt(np.vdot(C, C))
     if small or tail is None or little or (isinstance(A, Operator) and not A.has_entries):
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
@@ -550,7 +551,7 @@ def _with_rounding(
         Q = basis.columns(np.arange(k), rows)
         if k < len(C):
             Q = place.joined([Q, place.rows(outside, rows)[:, None]])
-        reader, states = place.factor([Q]), len(rows)
+        reader, states = place.factor([Q]).R, len(rows)
     variances = None
     if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
         Q = place.host(basis.columns(np.arange(k)))
