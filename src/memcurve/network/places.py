@@ -26,8 +26,9 @@ CHUNK, LEAST_ROWS, PRODUCT_ROWS, SHORT_SUM, MOST_ENTRIES = 4, 2048, 2**17, 2**12
 #: Rows of a sketch, in units of the number of columns, and at least.
 SKETCH, LEAST_SKETCH = 3, 256
 #: Directions of columns that are below this share of all are given up; a sketch shows the others
-#: well, if no length is off by more than this factor.
-GIVEN_UP, WELL_SHOWN = 4 * float(np.finfo(float).eps), 8.0
+#: well, if no length is off by more than this factor; and their triangle is well inverted if
+#: rounding is as much more at most, relative to their number.
+GIVEN_UP, WELL_SHOWN, INDEPENDENT = 4 * float(np.finfo(float).eps), 8.0, 4.0
 #: Pivots of a Cholesky factor down to this share of the largest are good enough to divide by twice.
 WELL_CONDITIONED = 1e-4
 EPS = float(np.finfo(float).eps)
@@ -326,23 +327,25 @@ class Device(Host):
         width, rows = sum(part.shape[1] for part in parts), parts[0].shape[0]
         shown = self._sketched(parts)
         size = float(np.sqrt(self.squares(shown).sum()))
-        if not np.isfinite(size):
+        if not 0 < size < np.inf:
             return self._reflections(parts)
-        T = self._triangle(self.xp.concat([shown, self.put(GIVEN_UP * size * np.eye(width))]))
-        G = self.put(np.zeros((width, width)))
+        regular = self.put(GIVEN_UP * size * np.eye(width))
+        T = to_host(self._triangle(self.xp.concat([shown, regular])))
+        inverse, T, spread = _inverted(T)
+        weights, G = self.put(inverse), self.put(np.zeros((width, width)))
         for first in range(0, rows, PRODUCT_ROWS):
             chunk = self.joined([part[first : first + PRODUCT_ROWS, :] for part in parts])
-            G = G + self._gram(self._divided(chunk, T))
-        G, T = to_host(G), to_host(T)
+            G = G + self._gram(chunk @ weights)
+        G, kept = to_host(G), len(T)
         if not np.isfinite(G).all():
             return self._reflections(parts)
-        lengths, U = np.linalg.eigh(G)
-        R = U.T @ T
+        lengths, U = np.linalg.eigh(G[:kept, :kept])
+        R, left = U.T @ T, float(np.sqrt(np.trace(G[kept:, kept:])))
         # sums one after another go astray by a share of a digit each, where all are alike; short
         # columns of YU are known that much worse
         sums = EPS * (8 * np.sqrt(width) + SHORT_SUM / 16)
         off = np.sqrt((R**2).sum(axis=1)) * sums / np.sqrt(np.maximum(lengths, sums))
-        off = float(np.sqrt((off**2).sum())) + 8 * EPS * np.sqrt(width) * size
+        off = float(np.sqrt((off**2).sum())) + EPS * (spread + 8 * np.sqrt(width)) * size + left
         if lengths[-1] > WELL_SHOWN**2 or off > WELL_SHOWN * sums * size:
             return self._reflections(parts)
         return Factor(np.sqrt(np.maximum(lengths, 0.0))[:, None] * R, off)
@@ -364,19 +367,6 @@ class Device(Host):
         parts = xp.permute_dims(xp.reshape(lines[:, :whole], (width, count, SHORT_SUM)), (1, 0, 2))
         sums = xp.sum(parts @ xp.matrix_transpose(parts), axis=0)
         return sums + lines[:, whole:] @ x[whole:, :]
-
-    def _divided(self, x: Tall, T: Tall) -> Tall:
-        """XT⁻¹ for a triangular T, which the array API does not offer either."""
-        across = self.xp.matrix_transpose
-        if self.backend.name == "torch":
-            import torch
-
-            return torch.linalg.solve_triangular(T, x, upper=True, left=False)
-        if self.backend.name == "cupy":
-            from cupyx.scipy.linalg import solve_triangular
-        else:
-            from jax.scipy.linalg import solve_triangular
-        return across(solve_triangular(T, across(x), trans=1))
 
     def _triangle(self, x: Tall) -> Tall:
         """R of X = QR alone, which the array API does not offer."""
@@ -410,6 +400,27 @@ class Device(Host):
         if "bytes_limit" not in known:
             return None
         return int(known["bytes_limit"] - known["bytes_in_use"])
+
+
+def _inverted(T: Floats) -> tuple[Floats, Floats, float]:
+    """T'⁻¹ and T', T up to a rotation, and how many times rounding of KT'⁻¹ becomes that of K.
+
+    Rows of any size do no harm, as columns of the inverse have the inverse sizes. The rotation,
+    which takes longer, is made where rows of about one size are far from independent; rows that are
+    given up then are left out, and as further columns of the inverse show what K has of them.
+    """
+    from scipy.linalg import solve_triangular
+
+    diagonal = np.diag(T)
+    rows = T / diagonal[:, None]
+    inverse = solve_triangular(rows, np.eye(len(T)), check_finite=False)
+    spread = float(np.linalg.norm(np.abs(inverse) @ np.abs(rows)))
+    if spread <= INDEPENDENT * len(T):
+        return inverse / diagonal, T, spread
+    _, sigma, Vt = np.linalg.svd(T)
+    sigma = sigma[sigma > 2 * GIVEN_UP * np.linalg.norm(sigma)]
+    kept, lost = np.split(Vt, [len(sigma)])
+    return np.concatenate([kept.T / sigma, lost.T], axis=1), sigma[:, None] * kept, float(len(T))
 
 
 def place_of(A: Any) -> Host:

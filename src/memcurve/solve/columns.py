@@ -27,8 +27,9 @@ from memcurve.solve.sensitivity import EPS, TINY, powers_times, sums_of_powers
 
 Floats = NDArray[np.float64]
 
-#: What all lags beyond those listed may hold, relative to the noise, where only its square counts.
-TAIL = 3e-7
+#: What all lags beyond those listed may hold, relative to the noise, where only its square counts,
+#: as far as they are followed, and all of them by a proof.
+TAIL, PROVEN_TAIL = 3e-7, 3e-6
 #: After so many columns, and at least so many lags, it is foreseen how many there will be.
 PILOT, FEWEST_LAGS = 64, 8
 #: Lags are kept until one is below this share of it.
@@ -129,11 +130,11 @@ class LagByLag:
         missing = np.log(small / (self.sizes[end] * self.passed_on))
         return end + 1 + float(missing / slope) if slope < 0 else np.inf
 
-    def finished(self, small: float, most: int) -> Columns:
-        """Go on until all that follows is small, and factor."""
+    def finished(self, small: float, most: int, proven: float) -> Columns:
+        """Go on until all that follows is small, and at most what has to be proven, and factor."""
         if len(self.sizes) > FEWEST_LAGS:
             self._foreseen = f" of about {self.lags_needed(small * self.passed_on):,.0f}"
-        while (later := self._later(small, most - len(self.sizes))) is None:
+        while (later := self._later(small, most - len(self.sizes), proven)) is None:
             if len(self.sizes) >= most or not np.isfinite(self.sizes[-1]):
                 raise UncertainResultError("the states do not decay soon.")
             self.advance(self._place.ahead)
@@ -149,8 +150,8 @@ class LagByLag:
         rounding += 8 * EPS * float(np.sqrt(R.shape[1] * (R**2).sum()))
         return Columns(R, rounding, float(beyond))
 
-    def _later(self, small: float, most: int) -> list[float] | None:
-        """Sizes of lags beyond, to where all that follows is small; None where one of them is not.
+    def _later(self, small: float, most: int, proven: float) -> list[float] | None:
+        """Sizes of lags beyond, as far as a proof takes; None where one of them is not small.
 
         Looked at where the last lag is small itself; it may vanish and come back.
         """
@@ -158,7 +159,7 @@ class LagByLag:
         if not size <= NO_MORE * small:
             return None
         x = place.single(self._x / max(size, TINY))
-        while not size * self.passed_on <= small:
+        while not size * self.passed_on <= proven:
             made = powers_times(self._single, x, place.ahead)
             lengths = np.sqrt(place.squares(made).reshape(-1, x.shape[1]).sum(axis=1))
             for last in (size * lengths).tolist():
@@ -166,7 +167,7 @@ class LagByLag:
                 if not size <= small or len(later) >= most:
                     return None
                 later.append(size)
-                if size * self.passed_on <= small:
+                if size * self.passed_on <= proven:
                     break
             x = made[:, -x.shape[1] :] / max(float(lengths[-1]), VANISHED)
         return later

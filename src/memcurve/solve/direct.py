@@ -40,7 +40,7 @@ from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.basis import BLOCK, Basis, require_room_at
 from memcurve.solve.coloured import Filter, filter_of
-from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, TOLD_EVERY, LagByLag
+from memcurve.solve.columns import FEWEST_LAGS, PILOT, PROVEN_TAIL, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, normwise, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
@@ -383,7 +383,9 @@ def _reduced_by_cost(
     if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
         lag_by_lag.require_room(lags)
         with contextlib.suppress(UncertainResultError):
-            found = place.same(lag_by_lag.finished(tail * level, int(2 * lags) + PILOT))
+            proven = level * (PROVEN_TAIL if tail == TAIL else tail)
+            found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT, proven)
+            found = place.same(found)
             if found.rounding <= LISTED_ROUNDING * level:
                 read = len(C) if rows is None else len(rows)
                 return Listed(found.R, width, level, found.rounding, found.beyond, read)
