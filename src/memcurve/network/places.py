@@ -409,11 +409,10 @@ def _inverted(T: Floats) -> tuple[Floats, Floats, float]:
     which takes longer, is made where rows of about one size are far from independent; rows that are
     given up then are left out, and as further columns of the inverse show what K has of them.
     """
-    from scipy.linalg import solve_triangular
-
     diagonal = np.diag(T)
     rows = T / diagonal[:, None]
-    inverse = solve_triangular(rows, np.eye(len(T)), check_finite=False)
+    # all of it by NumPy's LAPACK: threads of SciPy's would get in its way
+    inverse = np.linalg.inv(rows)
     spread = float(np.linalg.norm(np.abs(inverse) @ np.abs(rows)))
     if spread <= INDEPENDENT * len(T):
         return inverse / diagonal, T, spread
