@@ -82,6 +82,8 @@ COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
+#: Responses that still grow after so many times as many lags as directions have an eigenvalue to tell.
+SETTLED_AFTER = 4
 #: Powers are squared until a block has so many columns as those of a basis, and further where there
 #: are far more columns than rows: a product with a block is then quick, and they are not too many.
 MANY_BLOCKS = 8
@@ -638,13 +640,19 @@ def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Fl
 
 def _decayed(H: Floats, c: Floats, negligible: float) -> Floats | None:
     """[c, Hc, H²c, …] (r, lags·d) to where one of them is negligible; None where it is not soon."""
+    before, asked = np.inf, False
     with np.errstate(all="ignore"):
         for R in _longer_responses(H, c):
-            size = float(np.sqrt((R[:, -c.shape[1] :] ** 2).sum()))
+            size, lags = float(np.sqrt((R[:, -c.shape[1] :] ** 2).sum())), R.shape[1] // c.shape[1]
             if size <= negligible:
                 return R
-            if not np.isfinite(size) or R.shape[1] // c.shape[1] >= MOST_DEFAULT_LAGS:
+            if not np.isfinite(size) or lags >= MOST_DEFAULT_LAGS:
                 return None
+            if size >= before and lags >= SETTLED_AFTER * len(H) and not asked:
+                asked = True
+                if np.abs(np.linalg.eigvals(H)).max() >= 1:
+                    return None
+            before = size
     return None
 
 
