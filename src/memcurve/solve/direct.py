@@ -183,9 +183,8 @@ class Reduction:
 class Listed:
     """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
 
-    ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags. ``relative``
-    bounds ‖X‖ where rounding is X·R, which changes the noise by a share of 2‖X‖; ``turned`` is
-    how far rounding may turn singular vectors, twice. Otherwise as a :class:`Reduction`.
+    ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags; otherwise as a
+    :class:`Reduction`.
     """
 
     R: Floats
@@ -195,9 +194,7 @@ class Listed:
     beyond: float
     states: int
     variances: Floats | None = None
-    relative: float = 0.0
-    turned: float = 0.0
-    outside = 0.0
+    outside, relative, turned = 0.0, 0.0, 0.0
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read; nothing is changed, as rounding is part of what is left out."""

@@ -33,7 +33,6 @@ from memcurve.solve.direct import (
     SAFETY,
     SMALL,
     TRIALS,
-    Listed,
     Reduced,
     Seen,
     is_direct,
@@ -79,7 +78,31 @@ def _whole(
     return found or _hessenberg(A, C, level, tail * level)
 
 
-def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None:
+@dataclass(eq=False)
+class Columns:
+    """The Krylov matrix itself, up to a rotation of the states, as R (k, lags).
+
+    ``left_out`` bounds rounding in it, ``beyond`` what lies beyond its lags. ``relative`` bounds
+    ‖X‖ where rounding is X·R, which changes the noise by a share of 2‖X‖; ``turned`` is how far
+    rounding may turn singular vectors, twice.
+    """
+
+    R: Floats
+    level: float
+    left_out: float
+    beyond: float
+    states: int
+    variances: Floats | None
+    relative: float
+    turned: float
+    inputs, outside = 1, 0.0
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        """What is read; nothing is changed, as rounding is bounded."""
+        return [Seen.of(self.R, filters)]
+
+
+def _isometry(A: Floats, C: Floats, level: float, small: float) -> Columns | None:
     """The columns of K to where what follows is small, where A is a multiple of an isometry."""
     from scipy.linalg.lapack import dtrtri
 
@@ -127,7 +150,7 @@ def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None
     # rows that fall in size make fewer rotations
     R = np.concatenate([upper * lengths[:count], Q.T @ K[:, count:]], axis=1)
     variances = np.einsum("ij,ij->i", K, K)
-    return Listed(R, 1, level, later, beyond, size, variances, change, float(turned))
+    return Columns(R, level, later, beyond, size, variances, change, float(turned))
 
 
 def _columns(A: Floats, C: Floats, lags: int) -> Floats:
