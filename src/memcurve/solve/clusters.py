@@ -18,6 +18,7 @@ from memcurve.solve.modes import (
     DISC,
     blur_of,
     room_between,
+    schur_with_mask,
     triangular_modes,
     unit_norm,
 )
@@ -43,6 +44,9 @@ ANGLE, WIDER_ANGLE = 1e-9, 1e-7
 #: Eigenvalues closer than this, relative to the largest, are looked at closely, or those closer
 #: than the larger number where that is not enough; if all others make up at least such a share.
 NEARLY_THE_SAME, NEAR, MOSTLY_APART = 1e-6, 1e-3, 0.5
+#: Zeros are told from other eigenvalues by their modulus where the least of these is so many times
+#: the largest of those; where all count, as many of these as the second number may be among zeros.
+WELL_ABOVE, MOST_AMONG_ZEROS = 2.0, 16
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
 
@@ -129,6 +133,56 @@ def schur_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
     return SchurForm(found, T, Z, C, norm, overlap, split, unit)
 
 
+def ordered_form(A: Floats, C: Floats, nonzero: int, *, every: bool) -> SchurForm | None:
+    """The same in less time, where the moduli of eigenvalues tell how LAPACK scatters zeros.
+
+    Zeros come last in the Schur form. With T₁₁R − RT₂₂ = −T₁₂ they have the left invariant subspace
+    [R; I], and right eigenvectors y of the others go on as −Rᵀy. Where ``every`` mode that is not
+    zero counts, some may be left among the zeros, in one cluster. None where that cannot be done;
+    a zero among the others would not be told from its neighbours, and be noticed so.
+    """
+    from scipy.linalg import lapack, solve_triangular
+
+    A, unit = in_units(A)
+    A, C = _unit_size(A, C)
+    C = unit_norm(C)
+    size, norm = len(A), float(np.sqrt((A**2).sum()))
+    found = schur_with_mask(A.T, C) if 0 < norm < np.inf and np.isfinite(C).all() else None
+    if found is None:
+        return None
+    (T, values), zeros, R = found, list[Cluster](), None
+    order = np.argsort(-np.abs(values), kind="stable")
+    moduli = np.append(np.abs(values)[order], 0.0)
+    fewest = max(1, nonzero - MOST_AMONG_ZEROS * every)
+    above = moduli[fewest - 1 : nonzero] > WELL_ABOVE * moduli[fewest : nonzero + 1]
+    if not above.any():
+        return None
+    count = fewest + int(np.flatnonzero(above)[-1])
+    if count < size:
+        chosen = np.zeros(size + 1, np.int32)
+        chosen[order[:count]] = 1
+        T, _, _, _, _, _, _, failed = lapack.dtrsen(
+            chosen, T, np.zeros_like(T), job=b"N", wantq=0, lwork=size + 1
+        )
+        if failed or T[count, count - 1] != 0:
+            return None
+        T12, T22 = T[:count, count:size], T[count:size, count:size]
+        R, scale, _ = lapack.dtrsyl(T[:count, :count], T22, -T12, isgn=-1)
+        R /= scale
+        # in an orthonormal basis, [R; I] by the inverse of its triangle
+        triangle = np.linalg.qr(np.vstack([R, np.eye(size - count)]), mode="r")
+        right = np.column_stack([(triangle @ T22).T, T[:count, size] @ R + T[count:size, size]])
+        M = solve_triangular(triangle, right, trans="T")
+        error = DISC * size**0.5
+        stairs = _small_staircase(M[:, :-1], M[:, -1], error, error * norm)
+        zeros = [Cluster(values[order[count:]], *stairs[:2], 0.0, stairs[2])]
+    overlap = None if R is None else -R.T
+    whole = np.eye(count)
+    return SchurForm(
+        zeros, T[:count, :count], whole, T[:count, size], norm, overlap, split=True, unit=unit
+    )
+
+
 def judged_clusters(form: SchurForm) -> list[Cluster] | None:
     """Judge every mode, cluster by cluster; None where there is no complex Schur form."""
     from scipy.linalg import rsf2csf
@@ -142,19 +196,21 @@ def judged_clusters(form: SchurForm) -> list[Cluster] | None:
     return _in_units(found, unit)
 
 
-def counted_clusters(form: SchurForm, driven: int) -> list[Cluster] | None:
+def counted_clusters(form: SchurForm, driven: int, zeros: int) -> list[Cluster] | None:
     """The same in less time, where as many as should count do so; some may be called unclear.
 
-    ``driven`` is the exact number of those that are not zero and count. What other modes do to
-    those that are close to each other is taken to be worse than it is. Where all count, zeros may
-    be as close to the others as they like. None where the numbers differ, or that takes as long.
+    ``driven`` is the exact number of those that are not split off and count, ``zeros`` that of
+    those that are. What other modes do to those that are close to each other is taken to be worse
+    than it is. Where all count, zeros may be as close to the others as they like. None where the
+    numbers differ, or that takes as long.
     """
     try:
         for near in (NEARLY_THE_SAME, NEAR):
             apart = form._replace(overlap=None) if driven == len(form.T) else form
             found = _judged_apart(apart, near) if form.split and len(form.T) else None
             if found is not None and sum(k.rank for k in found) == driven:
-                return _in_units(form.zeros + found, form.unit)
+                split_off = [c._replace(rank=min(c.rank, zeros)) for c in form.zeros]
+                return _in_units(split_off + found, form.unit)
     except (np.linalg.LinAlgError, ValueError):
         pass
     return None

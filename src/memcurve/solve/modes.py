@@ -409,6 +409,19 @@ def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
 
     A that falls into parts would be permuted by LAPACK, and the last row with it.
     """
+    found = schur_with_mask(A, C)
+    if found is None:
+        return None
+    T, values = found
+    modes = triangular_modes(T[:-1, :-1].T, T[:-1, -1].copy())
+    return None if modes is None else SchurModes(values, *modes)
+
+
+def schur_with_mask(A: Floats, C: Floats) -> tuple[Floats, Complexes] | None:
+    """The Schur factor T = ZᵀAZ with ZᵀC as its last column and zeros below, and the eigenvalues.
+
+    None where LAPACK fails, or moves the last row, which it may where A falls into parts.
+    """
     from scipy.linalg import lapack
 
     size = len(A)
@@ -418,12 +431,11 @@ def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
     T, _, re, im, _, _, info = lapack.dgees(
         lambda *_: 0, joint, compute_v=0, lwork=lwork, overwrite_a=1
     )
-    mask = T[:size, size].copy()
+    mask = T[:size, size]
     moved = abs(float(mask @ mask) - float(C @ C)) > SMALL_ROUNDING * float(C @ C)
     if info != 0 or moved or T[size, size] != 0:
         return None
-    found = triangular_modes(T[:size, :size].T, mask)
-    return None if found is None else SchurModes(re[:size] + 1j * im[:size], *found)
+    return T, re[:size] + 1j * im[:size]
 
 
 def triangular_modes(

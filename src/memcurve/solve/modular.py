@@ -49,7 +49,9 @@ WORTH_SPARSE, SOON_DENSE = 50, 500
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 #: A sequence is looked at after so many terms, and twice as many each time; so many terms beyond
 #: twice its degree settle a recurrence. Progress is told every so many.
-FIRST_TERMS, MORE_TERMS, TELL_EVERY = 256, 20, 64
+FIRST_TERMS, MORE_TERMS, TELL_EVERY = 64, 20, 64
+#: Zeros in a minimal polynomial beside the likely number of others, as a rule at most.
+SOME_ZEROS = 16
 #: Sums over more states are not exact in float64, even of single digits; columns that are combined
 #: at a time, and how many entries they may have.
 MOST_SUMMED, COLUMNS, MOST_HELD = 2**21, 64, 2**22
@@ -157,12 +159,14 @@ def minimal_polynomial(
     most: int | None = None,
     tell: Listener = _silent,
     twin: DeviceMatrix | None = None,
+    likely: int | None = None,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
 
-    ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
-    several masks (n, d) and a sparse A, the degree is that of the space they reach together. The
-    products of a sparse A are taken where its ``twin`` is.
+    ``most`` is a bound on the degree that is known: where it is reached, there is no doubt; if most
+    roots count, ``likely`` ones are not zero. Of several masks (n, d) and a sparse A, the degree is
+    that of the space they reach together. The products of a sparse A are taken where its ``twin``
+    is.
     """
     most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
@@ -171,21 +175,26 @@ def minimal_polynomial(
     A, rng = sparse_if_few(A), np.random.default_rng(_SEED)
     dense = isinstance(A, np.ndarray)
     tried = primes(len(C)) if dense else _sparse_primes(A, C[0].size, halves=twin is not None)
-    for attempt, prime in enumerate(tried, 1):
+    while tried:
+        prime, chance = tried[0], 2 * len(C) / tried[0]
         if dense:
-            coefficients = recurrence(_dense_sequence(A, C, prime, rng), prime)
+            made = [recurrence(_dense_sequence(A, C, prime, rng), prime)]
         else:
-            label = f"products modulo {prime:,}" if attempt > 1 else "products"
-            sequence = SparseSequence(A, C, prime, rng, twin)
-            coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
-        zeros = next((k for k, c in enumerate(coefficients) if c), 0)
-        found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
-        # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
-        if found[:2] == best[:2]:
-            best.modulo[prime] = coefficients
-        elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
-            best = found
-        if best.degree == most or (2 * len(C) / prime) ** len(best.modulo) <= SMALL_CHANCE:
+            label = f"products modulo {prime:,}" if best.degree else "products"
+            # two primes at once take little longer than one, and one is rarely enough
+            together = 2 if C.ndim == 1 and twin is None and likely is not None else 1
+            sequence = SparseSequence(A, C, tried[: together if chance > SMALL_CHANCE else 1], rng, twin)
+            made = sequence.recurrences(most, lambda *step: tell(label, *step), likely)  # noqa: B023
+        for coefficients in made:
+            prime, tried = tried[0], tried[1:]
+            zeros = next((k for k, c in enumerate(coefficients) if c), 0)
+            found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
+            # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
+            if found[:2] == best[:2]:
+                best.modulo[prime] = coefficients
+            elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
+                best = found
+        if best.degree == most or chance ** len(best.modulo) <= SMALL_CHANCE:
             break
     return best
 
@@ -260,43 +269,50 @@ class SparseSequence:
 
     For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. Sums
     are exact: of int64 here, and with a ``twin`` of A on a device there, of float64, in which two
-    halves of A are held.
+    halves of A are held. Several primes, of one mask here, are run side by side.
     """
 
     def __init__(
         self,
         A: Any,
         C: Floats,
-        prime: int,
+        primes: Sequence[int],
         rng: np.random.Generator,
         twin: DeviceMatrix | None = None,
     ) -> None:
-        from scipy.sparse import csr_array, hstack, vstack
+        from scipy.sparse import block_diag, csr_array, hstack, vstack
 
         def draw(*shape: int) -> Any:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
+        self.primes, prime = tuple(primes), primes[0]
         self.prime, self._half = prime, 2.0 ** round(np.log2(prime) / 2)
         self.place, self._is_here = place_of(twin), twin is None
-        size, mask = len(C), residues(C.reshape(len(C), -1), prime)
-        if size > MOST_SUMMED:
+        self._size, mask = len(C), residues(C.reshape(len(C), -1), prime)
+        if self._size > MOST_SUMMED:
             raise ValueError(
                 f"`network` must have at most {MOST_SUMMED:,} states for an exact rank, got "
-                f"{size:,}; memcurve.structural_rank bounds it from the wiring."
+                f"{self._size:,}; memcurve.structural_rank bounds it from the wiring."
             )
         reduced = _reduced(A, prime)
         # digits so short that their sums over all states are exact
-        self._digit = 2.0 ** int(51 - np.log2(size * prime / 2 + 1))
-        looks, feedback, start = self._digits(draw(1, size)), [], mask[:, 0]
+        self._digit = 2.0 ** int(51 - np.log2(self._size * max(primes) / 2 + 1))
+        looks, feedback, start = self._digits(draw(1, self._size)), [], mask[:, 0]
         if mask.shape[1] > 1:
             reduced = hstack([reduced, csr_array(mask)], format="csr")
-            feedback = self._digits(draw(mask.shape[1], size))
+            feedback = self._digits(draw(mask.shape[1], self._size))
             weights = self._digits(draw(1, mask.shape[1]))
             start = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
         self.x: Tall = start
+        self._modulus: Any = prime
         if twin is None:
-            self._matrix: Any = csr_array(reduced, dtype=np.int64)
-            self.x = start.astype(np.int64) % prime
+            others = primes[1:]
+            blocks = [reduced, *(_reduced(A, other) for other in others)]
+            self._matrix: Any = csr_array(block_diag(blocks, format="csr"), dtype=np.int64)
+            starts = np.concatenate([start, *(residues(C, other) for other in others)])
+            if others:
+                self._modulus = np.repeat(primes, self._size)
+            self.x = starts.astype(np.int64) % self._modulus
         else:
             self.x = self.place.put(start)
             high = reduced.copy()
@@ -305,7 +321,7 @@ class SparseSequence:
             self._matrix = twin.like(vstack([high, reduced], format="csr"))
         self._looks = [self.place.put(digit) for digit in looks]
         self._feedback = [self.place.put(digit) for digit in feedback]
-        self.terms: list[int] = []
+        self.terms: list[list[int]] = [[] for _ in primes]
 
     def steps(self, count: int) -> Iterator[Tall]:
         """Go on from x_k by some steps, and pass x_k on, with entries that are residues."""
@@ -323,7 +339,7 @@ class SparseSequence:
         if self._feedback:
             fed = self._sum([digit @ x.astype(float) for digit in self._feedback])
             x = np.append(x, fed.astype(np.int64) % self.prime)
-        return (self._matrix @ x) % self.prime
+        return (self._matrix @ x) % self._modulus
 
     def _next_there(self, x: Tall) -> Tall:
         xp, prime, size = self.place.xp, self.prime, x.shape[0]
@@ -339,27 +355,33 @@ class SparseSequence:
         else:
             columns = [x[:, None] for x in passed]
             X = columns[0] if len(columns) == 1 else self.place.joined(columns)
-        looks = [self.place.host(digit @ X) for digit in self._looks]
-        self.terms += (self._sum(looks)[0] % self.prime).astype(np.int64).tolist()
+        for k, (prime, terms) in enumerate(zip(self.primes, self.terms, strict=True)):
+            own = X if len(self.primes) == 1 else X[k * self._size : (k + 1) * self._size]
+            looks = [self.place.host(digit @ own) for digit in self._looks]
+            terms += (self._sum(looks, prime=prime)[0] % prime).astype(np.int64).tolist()
 
-    def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
-        """Coefficients of the shortest recurrence, which has a degree of at most ``most``.
+    def recurrences(
+        self, most: int, tell: Callable[[int, int], None], likely: int | None = None
+    ) -> list[list[int]]:
+        """Coefficients of the shortest recurrence by each prime, of a degree of at most ``most``.
 
         It is looked for at ever more terms: one that holds for :data:`MORE_TERMS` beyond those it
-        was made from holds for all but a chance of about n/p.
+        was made from holds for all but a chance of about n/p. As a rule ``likely`` roots or a few
+        more are enough.
         """
-        terms = FIRST_TERMS
+        terms, expected = FIRST_TERMS, 2 * ((likely or 0) + SOME_ZEROS) + MORE_TERMS
         while True:
-            terms = 2 * most if 3 * terms > 4 * most else terms  # nearly all: go to the end
-            before = len(self.terms)
+            terms = 2 * most if 5 * terms > 9 * most else terms  # nearly all: go to the end
+            before = len(self.terms[0])
             for done, _ in enumerate(self.steps(terms - before), before + 1):
                 if done % TELL_EVERY == 0:
                     tell(done, 2 * most)
-            found = recurrence(np.array(self.terms), self.prime)
-            if terms == 2 * most or 2 * (len(found) - 1) + MORE_TERMS <= terms:
+            found = [recurrence(np.array(own), p) for own, p in zip(self.terms, self.primes, strict=True)]
+            longest = max(len(each) - 1 for each in found)
+            if terms == 2 * most or 2 * longest + MORE_TERMS <= terms:
                 tell(2 * most, 2 * most)
                 return found
-            terms *= 2
+            terms = expected if likely and terms < expected else 2 * terms
 
     def _digits(self, x: Floats) -> list[Floats]:
         """Matrices of short digits, the lowest first."""
@@ -370,14 +392,14 @@ class SparseSequence:
             x = high
         return digits
 
-    def _sum(self, products: list[Any], xp: Any = np) -> Any:
+    def _sum(self, products: list[Any], xp: Any = np, prime: int | None = None) -> Any:
         """The number whose digits these are, or sums of them, modulo p."""
         *others, highest = products
-        total = centred(highest, self.prime, xp)
+        prime = prime or self.prime
+        total = centred(highest, prime, xp)
         for product in reversed(others):
             # the digit is below √p or else there are two of them: nothing is rounded
-            carried = self._digit * total + centred(product, self.prime, xp)
-            total = centred(carried, self.prime, xp)
+            total = centred(self._digit * total + centred(product, prime, xp), prime, xp)
         return total
 
 
@@ -576,7 +598,7 @@ def sparse_krylov_rank(
     require_room_for_array((len(rows), wide), "the matrix of what is read", itemsize=40)
     rng = np.random.default_rng(_SEED)
     for prime in _sparse_primes(A, C.shape[1], halves=twin is not None)[:2]:
-        sequence, read = SparseSequence(A, C, prime, rng, twin), np.zeros((len(rows), wide))
+        sequence, read = SparseSequence(A, C, [prime], rng, twin), np.zeros((len(rows), wide))
         half, place = 2.0 ** round(np.log2(prime) / 2), sequence.place
         for done in range(0, degree, COLUMNS):
             columns = sequence.steps(min(COLUMNS, degree - done))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +27,7 @@ from memcurve.solve.clusters import (
     SchurForm,
     counted_clusters,
     judged_clusters,
+    ordered_form,
     schur_form,
 )
 from memcurve.solve.factors import MOST_WEIGHTS
@@ -188,7 +190,7 @@ class States:
     @cached_property
     def degree(self) -> MinimalPolynomial:
         """Exact degree of the minimal polynomial of a single mask."""
-        return minimal_polynomial(self.stored, self.mask[:, 0])
+        return minimal_polynomial(self.stored, self.mask[:, 0], likely=self.nodes_on_cycles)
 
     @cached_property
     def blocks(self) -> list[Floats]:
@@ -253,14 +255,27 @@ class States:
     @cached_property
     def counted_clusters(self) -> list[Cluster] | None:
         """The same; some may be called unclear that are not, where the right number counts."""
-        if self._schur_form is None:
-            return None
+        exact, lost, found = self.degree, self.lost, None
         with np.errstate(all="ignore"):
-            found = counted_clusters(self._schur_form, self.degree.nonzero)
+            for form in self._forms():
+                driven = len(form.T) - lost
+                found = counted_clusters(form, driven, exact.degree - driven)
+                if found is not None:
+                    break
         # what is next to the circle must be clear
         if found is None or any(abs(c.centre) + c.uncertainty >= NEAR_CIRCLE for c in found):
             return self.clusters
         return found
+
+    def _forms(self) -> Iterator[SchurForm]:
+        """Ways to split zeros off, the quickest first."""
+        form = ordered_form(
+            self.dense, self.mask[:, 0], self.nonzero_eigenvalues, every=self.lost == 0
+        )
+        if form is not None:
+            yield form
+        if self._schur_form is not None:
+            yield self._schur_form
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of the Krylov matrix of inputs that reach all states, or of some of its rows.
