@@ -17,7 +17,6 @@ from memcurve.solve.modes import (
     CLEAR,
     DISC,
     blur_of,
-    room_between,
     schur_with_mask,
     triangular_modes,
     unit_norm,
@@ -41,9 +40,10 @@ SETTLED = 50
 #: Directions at an angle below this to a space are taken to lie in it; where none does and there
 #: must be some, those below the wider one.
 ANGLE, WIDER_ANGLE = 1e-9, 1e-7
-#: Eigenvalues closer than this, relative to the largest, are looked at closely, or those closer
-#: than the larger number where that is not enough; if all others make up at least such a share.
-NEARLY_THE_SAME, NEAR, MOSTLY_APART = 1e-6, 1e-3, 0.5
+#: Eigenvalues closer than this, relative to the largest, are looked at closely, then those that
+#: turn out to be too close to each other, or those closer than the larger number, in so many
+#: attempts; if all others make up at least such a share.
+NEARLY_THE_SAME, NEAR, ATTEMPTS, MOSTLY_APART = 1e-6, 1e-3, 3, 0.5
 #: Zeros are told from other eigenvalues by their modulus where the least of these is so many times
 #: the largest of those; where all count, as many of these as the second number may be among zeros.
 WELL_ABOVE, MOST_AMONG_ZEROS = 2.0, 16
@@ -175,7 +175,7 @@ def ordered_form(A: Floats, C: Floats, nonzero: int, *, every: bool) -> SchurFor
         M = solve_triangular(triangle, right, trans="T")
         error = DISC * size**0.5
         stairs = _small_staircase(M[:, :-1], M[:, -1], error, error * norm)
-        zeros = [Cluster(values[order[count:]], *stairs[:2], 0.0, stairs[2])]
+        zeros = [Cluster(np.zeros(size - count, complex), *stairs[:2], 0.0, stairs[2])]
     overlap = None if R is None else -R.T
     whole = np.eye(count)
     return SchurForm(
@@ -204,13 +204,30 @@ def counted_clusters(form: SchurForm, driven: int, zeros: int) -> list[Cluster] 
     than it is. Where all count, zeros may be as close to the others as they like. None where the
     numbers differ, or that takes as long.
     """
+    if driven == len(form.T):
+        form = form._replace(overlap=None)
+    values = _diagonal_values(form.T)
+    first = np.flatnonzero(values.imag > 0)
+    gap = np.abs(values[:, None] - values)
+    gap[np.diag_indices(len(values))] = np.inf
+    closest = gap.min(axis=1, initial=np.inf) / float(np.abs(values).max(initial=0.0))
+    near = closest <= NEARLY_THE_SAME
     try:
-        for near in (NEARLY_THE_SAME, NEAR):
-            apart = form._replace(overlap=None) if driven == len(form.T) else form
-            found = _judged_apart(apart, near) if form.split and len(form.T) else None
+        for _ in range(ATTEMPTS if form.split and len(values) else 0):
+            if np.count_nonzero(near) > (1 - MOSTLY_APART) * len(near):
+                break
+            found, doubtful = _judged_apart(form, near)
             if found is not None and sum(k.rank for k in found) == driven:
                 split_off = [c._replace(rank=min(c.rank, zeros)) for c in form.zeros]
                 return _in_units(split_off + found, form.unit)
+            before = near.copy()
+            if len(doubtful):
+                near[np.abs(values[:, None] - doubtful).argmin(axis=0)] = True
+            else:
+                near |= closest <= NEAR
+            near[first] = near[first + 1] = near[first] | near[first + 1]
+            if np.array_equal(near, before):
+                break
     except (np.linalg.LinAlgError, ValueError):
         pass
     return None
@@ -282,8 +299,10 @@ def _kernel_of_powers(
     return np.hstack([kernel, _placed(K, kept, len(A))]), kept, K
 
 
-def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
-    """Judge modes, only those close to others closely; None where others are close, or too many.
+def _judged_apart(
+    form: SchurForm, near: NDArray[np.bool_]
+) -> tuple[list[Cluster] | None, Complexes]:
+    """Judge modes, only those ``near`` others closely; or None, and which of the others are near.
 
     In the Schur form, modes that stand apart come first. With T₁₁R − RT₂₂ = −T₁₂ the others have
     the invariant subspace [R; I], and left eigenvectors y of T₁₁ go on as −Rᵀy.
@@ -291,13 +310,8 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
     from scipy.linalg import lapack, rsf2csf, schur
 
     _, T, Z, C, norm, overlap, _, _ = form
-    size, values, separation = len(T), _diagonal_values(T), norm
-    gap = np.abs(values[:, None] - values)
-    gap[np.diag_indices(size)] = np.inf
-    near = gap.min(axis=1) <= closest * float(np.abs(values).max())
+    size, separation, none = len(T), norm, np.zeros(0, complex)
     apart = size - int(np.count_nonzero(near))
-    if apart < MOSTLY_APART * size:
-        return None
     R = np.zeros((apart, size - apart))
     if apart < size:
         room = 2 * apart * (size - apart)
@@ -305,7 +319,7 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
             (~near).astype(np.int32), T, Z, job=b"B", lwork=room, liwork=room
         )
         if failed or T[apart, apart - 1] != 0:
-            return None
+            return None, none
         T22 = T[apart:, apart:]
         R, scale, _ = lapack.dtrsyl(T[:apart, :apart], T22, -T[:apart, apart:], isgn=-1)
         R /= scale
@@ -313,11 +327,14 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
     beyond = np.vstack([-R.T, outside[:, :apart] - outside[:, apart:] @ R.T])
     quick = triangular_modes(T[:apart, :apart], mask[:apart], beyond)
     if quick is None:
-        return None
-    values, condition, excitation = quick
+        return None, none
+    values, condition, excitation, trusted = quick
+    if not trusted.all():
+        return None, values[~trusted]
     disc = np.minimum(DISC * norm * condition, norm)
-    if not room_between(values, np.maximum(disc, DISC * np.abs(values))) > 1:
-        return None
+    touching = _touching(values, np.maximum(disc, DISC * np.abs(values)))
+    if touching.any():
+        return None, values[touching]
     found, others, weight = list[Cluster](), 0.0, condition * excitation
     if apart < size:
         Q, triangle = np.linalg.qr(np.vstack([R, np.eye(size - apart)]))
@@ -329,10 +346,18 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
         found = _judged_closely(*rsf2csf(*schur(small)), c, norm, leaving, rest)
         reach = np.concatenate([np.full(k.size, k.uncertainty) for k in found])
         distance = np.abs(values[:, None] - np.concatenate([k.values for k in found]))
-        if not np.all(distance > disc[:, None] + reach):
-            return None
+        reached = ~np.all(distance > disc[:, None] + reach, axis=1)
+        if reached.any():
+            return None, values[reached]
     blur = EPS * norm * (blur_of(values, weight) + others)
-    return found + _single_modes(values, excitation, disc, DISC * size**0.5 + 10 * blur)
+    return found + _single_modes(values, excitation, disc, DISC * size**0.5 + 10 * blur), none
+
+
+def _touching(values: Complexes, radius: Floats) -> NDArray[np.bool_]:
+    """Eigenvalues whose disc touches that of another."""
+    gap = np.abs(values[:, None] - values)
+    gap[np.diag_indices(len(values))] = np.inf
+    return np.asarray(~np.all(gap > radius[:, None] + radius, axis=1))
 
 
 def _single_modes(

@@ -408,79 +408,85 @@ Factor = Callable[[int], list[int]]
 
 
 class Block:
-    """A strong component as it is stored: how often a factor's roots are among its eigenvalues."""
+    """A strong component as it is stored: how often a factor's roots are among its eigenvalues.
+
+    Modulo a single prime near 2³⁰: that it divides the minors that matter is an accident of
+    probability about 1/p.
+    """
 
     def __init__(self, B: Floats) -> None:
         self.B = B
+        self.prime = _primes_below(int((2**54 / (len(B) + 4)) ** (2 / 3)))[0]
         self._nullities: dict[tuple[int, ...], tuple[int, int]] = {}
 
     @cached_property
     def polynomial(self) -> MinimalPolynomial:
         """The minimal polynomial: that of a random mask."""
         mask = np.random.default_rng(_SEED).integers(1, 2**30, len(self.B)).astype(float)
-        return minimal_polynomial(self.B, mask)
+        return minimal_polynomial(self.B, mask, likely=len(self.B))
 
-    def multiplicity(self, factor: Factor, attempt: int, index: int | None = None) -> int:
-        """The nullity of g(B)^m modulo a prime, m the multiplicity in the minimal polynomial.
+    @cached_property
+    def _characteristic(self) -> dict[int, list[int]]:
+        """The characteristic polynomial of a small block."""
+        found = _flint_matrix(residues(self.B, self.prime), self.prime).charpoly()
+        return {self.prime: [int(c) for c in found.coeffs()]}
+
+    def multiplicity(self, factor: Factor, index: int | None = None) -> int:
+        """The nullity of g(B)^m, m the multiplicity in the minimal polynomial.
 
         With another ``index`` m it is as large at most.
         """
-        size, prime = len(self.B), primes(len(self.B))[attempt]
+        if len(self.B) < WORTH_SPARSE:
+            return multiplicity(factor, self._characteristic)
         if index is None:
-            small = size < WORTH_SPARSE
-            index = size if small else multiplicity(factor, self.polynomial.modulo)
+            index = multiplicity(factor, self.polynomial.modulo)
         if index == 0:
             return 0
-        coefficients, squarings = factor(prime), (index - 1).bit_length()
-        key = (prime, *coefficients)
+        coefficients, squarings = factor(self.prime), (index - 1).bit_length()
+        key = tuple(coefficients)
         if self._nullities.get(key, (-1, 0))[0] < squarings:  # higher powers have no less
-            self._nullities[key] = squarings, self._nullity(coefficients, prime, squarings)
+            self._nullities[key] = squarings, self._nullity(coefficients, squarings)
         return self._nullities[key][1] // (len(coefficients) - 1)
 
-    def _nullity(self, coefficients: list[int], prime: int, squarings: int) -> int:
+    @cached_property
+    def _reduced(self) -> Any:
+        return _reduced(sparse_if_few(self.B), self.prime)
+
+    def _nullity(self, coefficients: list[int], squarings: int) -> int:
         """That of g(B)^m, m = 2^squarings."""
         from scipy.sparse import csr_array, eye_array
 
-        size = len(self.B)
-        small = size < WORTH_SPARSE
-        reduced = _reduced(self.B if small else sparse_if_few(self.B), prime)
+        size, prime, reduced = len(self.B), self.prime, self._reduced
         unit = np.eye(size) if isinstance(reduced, np.ndarray) else csr_array(eye_array(size))
-        base = unit
-        for c in reversed(coefficients[:-1]):  # Horner's rule
-            base = _centred_entries(base @ reduced + c * unit, prime)
-        power = base
+        power = _centred_entries(reduced + coefficients[-2] * unit, prime)
+        for c in reversed(coefficients[:-2]):  # Horner's rule
+            power = _centred_entries(_product(power, reduced, prime) + c * unit, prime)
         for _ in range(squarings):
             if not isinstance(power, np.ndarray) and power.nnz > FEW_NON_ZEROS * size**2:
                 power = power.toarray()
-            power = _centred_entries(power @ power, prime)
+            power = _product(power, power, prime)
         return size - _rank(power, prime)
 
 
 def eigenvalue_multiplicity(
-    factor: Factor,
-    blocks: Sequence[Block],
-    enough: int | None = None,
-    index: int | None = None,
-    fewest: int | None = None,
+    factor: Factor, blocks: Sequence[Block], enough: int | None = None, index: int | None = None
 ) -> int:
     """How often the roots of a factor g are eigenvalues of stored blocks: n − rank of g(B)ⁿ.
 
-    An unlucky prime finds more; one that finds ``enough``, the most there may be, is not doubted,
-    nor is one that finds the ``fewest``. A low power ``index`` in place of n may find as many.
+    A low power ``index`` in place of n may find ``enough``, the most there may be.
     """
     single = np.array([block.B[0, 0] for block in blocks if len(block.B) == 1])
-    larger = [block for block in blocks if len(block.B) > 1]
-    counts = []
-    for attempt, power in [(0, index), (0, None), (1, None)][index is None :]:
-        prime = primes(1)[attempt]
-        value, at = np.zeros(len(single), np.int64), residues(single, prime).astype(np.int64)
-        for c in reversed(factor(prime)):
-            value = (value * at + c) % prime
-        counts.append(int(np.count_nonzero(value == 0)))
-        counts[-1] += sum(block.multiplicity(factor, attempt, power) for block in larger)
-        if counts[-1] == enough or (power is None and counts[-1] == fewest):
-            return counts[-1]
-    return min(counts[-2:])
+    prime = _primes_below(2**30)[0]
+    value, at = np.zeros(len(single), np.int64), residues(single, prime).astype(np.int64)
+    for c in reversed(factor(prime)):
+        value = (value * at + c) % prime
+    count = alone = int(np.count_nonzero(value == 0))
+    for power in [index, None][index is None :]:
+        larger = (block.multiplicity(factor, power) for block in blocks if len(block.B) > 1)
+        count = alone + sum(larger)
+        if count == enough:
+            break
+    return count
 
 
 def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
@@ -507,6 +513,19 @@ def _centred_entries(X: Any, prime: int) -> Any:
         return centred(X, prime)
     X.data = centred(X.data, prime)
     return X
+
+
+def _product(X: Any, Y: Any, prime: int) -> Any:
+    """XY of residues, dense or sparse, with X in two halves so that sums are exact."""
+    half = 2.0 ** round(np.log2(prime) / 2)
+    if isinstance(X, np.ndarray):
+        high = np.round(X / half)
+        low = X - half * high
+    else:
+        high, low = X.copy(), X.copy()
+        high.data = np.round(X.data / half)
+        low.data = X.data - half * high.data
+    return _centred_entries(half * _centred_entries(high @ Y, prime) + low @ Y, prime)
 
 
 def _rank(X: Any, prime: int) -> int:

@@ -251,8 +251,9 @@ def _lost_roots(
     found: list[Complexes] = []
     for factor, own in likely_factors(states.weights, poles):
         decided = np.count_nonzero(np.abs(roots - own[0]) <= SAME_ROOT * abs(own[0]))
-        counts = max(0, multiplicity(factor, states.degree.modulo) - int(decided))
-        silent = eigenvalue_multiplicity(factor, blocks, counts + lost // len(own)) - counts
+        index = multiplicity(factor, states.degree.modulo)
+        counts, most = max(0, index - int(decided)), lost // len(own)
+        silent = eigenvalue_multiplicity(factor, blocks, counts + most, max(1, index)) - counts
         found += [own] * max(0, silent)
         lost -= max(0, silent) * len(own)
         if lost <= 0:
@@ -324,7 +325,7 @@ def _proven_root(
     factor, root = likely
     often, same = multiplicity(factor, states.degree.modulo), found
     if not (cluster.clear and often == cluster.rank):
-        same = eigenvalue_multiplicity(factor, blocks, found)
+        same = eigenvalue_multiplicity(factor, blocks, found, max(1, often))
     if same < found - MOST_BESIDE or (same < found and root.imag):
         return None
     return root, 4 * EPS * abs(root), same, often

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -231,9 +230,7 @@ class States:
         if driven == self.nodes_on_cycles:
             return driven
         most, index = len(self) - driven, max(1, self.degree.zeros)
-        zeros = eigenvalue_multiplicity(
-            lambda prime: [0, 1], self.exact_blocks, most, index, len(self) - self.nodes_on_cycles
-        )
+        zeros = eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most, index)
         return len(self) - zeros
 
     @property
@@ -243,8 +240,10 @@ class States:
 
     @cached_property
     def _schur_form(self) -> SchurForm | None:
+        A, C, nonzero = self.dense, self.mask[:, 0], self.nonzero_eigenvalues
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            return schur_form(self.dense, self.mask[:, 0], self.nonzero_eigenvalues)
+            form = ordered_form(A, C, nonzero, every=self.lost == 0)
+            return schur_form(A, C, nonzero) if form is None else form
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
@@ -255,27 +254,16 @@ class States:
     @cached_property
     def counted_clusters(self) -> list[Cluster] | None:
         """The same; some may be called unclear that are not, where the right number counts."""
-        exact, lost, found = self.degree, self.lost, None
+        form = self._schur_form
+        if form is None:
+            return None
+        driven = len(form.T) - self.lost
         with np.errstate(all="ignore"):
-            for form in self._forms():
-                driven = len(form.T) - lost
-                found = counted_clusters(form, driven, exact.degree - driven)
-                if found is not None:
-                    break
+            found = counted_clusters(form, driven, self.degree.degree - driven)
         # what is next to the circle must be clear
         if found is None or any(abs(c.centre) + c.uncertainty >= NEAR_CIRCLE for c in found):
             return self.clusters
         return found
-
-    def _forms(self) -> Iterator[SchurForm]:
-        """Ways to split zeros off, the quickest first."""
-        form = ordered_form(
-            self.dense, self.mask[:, 0], self.nonzero_eigenvalues, every=self.lost == 0
-        )
-        if form is not None:
-            yield form
-        if self._schur_form is not None:
-            yield self._schur_form
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of the Krylov matrix of inputs that reach all states, or of some of its rows.
