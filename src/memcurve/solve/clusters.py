@@ -45,7 +45,7 @@ ANGLE, WIDER_ANGLE = 1e-9, 1e-7
 #: attempts; if all others make up at least such a share.
 NEARLY_THE_SAME, NEAR, ATTEMPTS, MOSTLY_APART = 1e-6, 1e-3, 3, 0.5
 #: Zeros are told from other eigenvalues by their modulus where the least of these is so many times
-#: the largest of those; where all count, as many of these as the second number may be among zeros.
+#: the largest of those; as many of these as the second number may be among zeros.
 WELL_ABOVE, MOST_AMONG_ZEROS = 2.0, 16
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
@@ -133,13 +133,13 @@ def schur_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
     return SchurForm(found, T, Z, C, norm, overlap, split, unit)
 
 
-def ordered_form(A: Floats, C: Floats, nonzero: int, *, every: bool) -> SchurForm | None:
+def ordered_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
     """The same in less time, where the moduli of eigenvalues tell how LAPACK scatters zeros.
 
     Zeros come last in the Schur form. With T₁₁R − RT₂₂ = −T₁₂ they have the left invariant subspace
-    [R; I], and right eigenvectors y of the others go on as −Rᵀy. Where ``every`` mode that is not
-    zero counts, some may be left among the zeros, in one cluster. None where that cannot be done;
-    a zero among the others would not be told from its neighbours, and be noticed so.
+    [R; I], and right eigenvectors y of the others go on as −Rᵀy. Some of these may be left among
+    the zeros, in one cluster. None where that cannot be done; a zero among the others would not be
+    told from its neighbours, and be noticed so.
     """
     from scipy.linalg import lapack, solve_triangular
 
@@ -153,7 +153,7 @@ def ordered_form(A: Floats, C: Floats, nonzero: int, *, every: bool) -> SchurFor
     (T, values), zeros, R = found, list[Cluster](), None
     order = np.argsort(-np.abs(values), kind="stable")
     moduli = np.append(np.abs(values)[order], 0.0)
-    fewest = max(1, nonzero - MOST_AMONG_ZEROS * every)
+    fewest = max(1, nonzero - MOST_AMONG_ZEROS)
     above = moduli[fewest - 1 : nonzero] > WELL_ABOVE * moduli[fewest : nonzero + 1]
     if not above.any():
         return None
@@ -354,10 +354,11 @@ def _judged_apart(
 
 
 def _touching(values: Complexes, radius: Floats) -> NDArray[np.bool_]:
-    """Eigenvalues whose disc touches that of another."""
+    """Eigenvalues whose disc touches another that is no larger."""
     gap = np.abs(values[:, None] - values)
     gap[np.diag_indices(len(values))] = np.inf
-    return np.asarray(~np.all(gap > radius[:, None] + radius, axis=1))
+    apart = gap > radius[:, None] + radius
+    return np.asarray(~np.all(apart | (radius[:, None] < radius), axis=1))
 
 
 def _single_modes(

@@ -40,6 +40,8 @@ PRIMES_TO_TRY, SMALL_CHANCE = 3, 1e-7
 RANDOM_INPUTS = 4
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
 FEW_NON_ZEROS = 0.05
+#: Powers of blocks that are formed at a venture, without the minimal polynomial of the block.
+LOW_POWER = 2
 #: Rows and columns of no more entries are eliminated one by one.
 SHORT_LINE = 6
 #: Matrices of fewer rows are dense, whatever they hold, and those of fewer than the second number
@@ -481,7 +483,7 @@ def eigenvalue_multiplicity(
     for c in reversed(factor(prime)):
         value = (value * at + c) % prime
     count = alone = int(np.count_nonzero(value == 0))
-    for power in [index, None][index is None :]:
+    for power in [index, None][index is None or index > LOW_POWER :]:
         larger = (block.multiplicity(factor, power) for block in blocks if len(block.B) > 1)
         count = alone + sum(larger)
         if count == enough:
@@ -681,8 +683,14 @@ def _flint_matrix(X: Floats, prime: int) -> Any:
     """Residues held in float64 as a matrix of FLINT's."""
     from flint import fmpz_mat, nmod_mat
 
-    # by way of integers, which takes half the time
-    return nmod_mat(fmpz_mat(*X.shape, X.astype(np.int64).ravel().tolist()), prime)
+    entries, (rows, columns) = X.astype(np.int64), np.nonzero(X)
+    if len(rows) > X.size // 2:  # by way of integers, which takes half the time
+        return nmod_mat(fmpz_mat(*X.shape, entries.ravel().tolist()), prime)
+    matrix = nmod_mat(*X.shape, prime)
+    places = zip(rows.tolist(), columns.tolist(), entries[rows, columns].tolist(), strict=True)
+    for i, j, entry in places:
+        matrix[i, j] = entry
+    return matrix
 
 
 def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:

@@ -109,6 +109,11 @@ class States:
         return submatrix(self.stored, np.arange(len(self), dtype=np.intp))
 
     @cached_property
+    def sparse(self) -> Any:
+        """Connectivity as it is stored, sparse where it has few entries."""
+        return sparse_if_few(self.stored)
+
+    @cached_property
     def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """D⁻¹AD, D⁻¹C and the exponents of D."""
         A, d = balanced(self.dense) if len(self) else (self.dense, np.ones(0))
@@ -147,7 +152,7 @@ class States:
     @cached_property
     def strong_components(self) -> list[Indices]:
         """Sets of states that can all reach each other."""
-        return strong_components(self.stored)
+        return strong_components(self.sparse)
 
     @cached_property
     def eigenvalues(self) -> NDArray[np.complex128]:
@@ -189,7 +194,7 @@ class States:
     @cached_property
     def degree(self) -> MinimalPolynomial:
         """Exact degree of the minimal polynomial of a single mask."""
-        return minimal_polynomial(self.stored, self.mask[:, 0], likely=self.nodes_on_cycles)
+        return minimal_polynomial(self.sparse, self.mask[:, 0], likely=self.nodes_on_cycles)
 
     @cached_property
     def blocks(self) -> list[Floats]:
@@ -199,14 +204,13 @@ class States:
     @cached_property
     def weights(self) -> Floats:
         """Moduli of the weights, each once."""
-        A = self.stored
+        A = self.sparse
         return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
 
     @property
     def is_alike(self) -> bool:
         """Whether there are few edges with few weights: modes may well coincide, or be lost."""
-        A = sparse_if_few(self.stored)
-        return not isinstance(A, np.ndarray) and len(self.weights) <= MOST_WEIGHTS
+        return not isinstance(self.sparse, np.ndarray) and len(self.weights) <= MOST_WEIGHTS
 
     @cached_property
     def exact_blocks(self) -> list[Block]:
@@ -219,8 +223,8 @@ class States:
 
         Where there are few edges; with many of them there are nearly always enough cycles.
         """
-        A = self.stored
-        edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
+        A = self.sparse
+        edges = A.size if isinstance(A, np.ndarray) else A.nnz
         return most_nodes_on_cycles(A) if edges <= FEW_NON_ZEROS * len(self) ** 2 else len(self)
 
     @cached_property
@@ -239,11 +243,17 @@ class States:
         return self.nonzero_eigenvalues - self.degree.nonzero
 
     @cached_property
+    def _ordered_form(self) -> SchurForm | None:
+        with np.errstate(all="ignore"):
+            return ordered_form(self.dense, self.mask[:, 0], self.nonzero_eigenvalues)
+
+    @cached_property
     def _schur_form(self) -> SchurForm | None:
-        A, C, nonzero = self.dense, self.mask[:, 0], self.nonzero_eigenvalues
+        nonzero, form = self.nonzero_eigenvalues, self._ordered_form
+        if form is not None and len(form.T) == nonzero:
+            return form
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            form = ordered_form(A, C, nonzero, every=self.lost == 0)
-            return schur_form(A, C, nonzero) if form is None else form
+            return schur_form(self.dense, self.mask[:, 0], nonzero)
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
@@ -254,10 +264,10 @@ class States:
     @cached_property
     def counted_clusters(self) -> list[Cluster] | None:
         """The same; some may be called unclear that are not, where the right number counts."""
-        form = self._schur_form
+        form = self._ordered_form or self._schur_form
         if form is None:
             return None
-        driven = len(form.T) - self.lost
+        driven = len(form.T) - self.lost  # where others are split off with the zeros, all count
         with np.errstate(all="ignore"):
             found = counted_clusters(form, driven, self.degree.degree - driven)
         # what is next to the circle must be clear
@@ -270,7 +280,7 @@ class States:
 
         Nothing but products of residues, sparse ones where A has few edges.
         """
-        A, read = sparse_if_few(self.stored), None if len(rows) == len(self) else rows
+        A, read = self.sparse, None if len(rows) == len(self) else rows
         if not isinstance(A, np.ndarray):
             from scipy.sparse import csr_array
 
