@@ -7,6 +7,7 @@ scaled to unit size first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,13 +134,13 @@ def schur_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
     return SchurForm(found, T, Z, C, norm, overlap, split, unit)
 
 
-def ordered_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
+def ordered_form(A: Floats, C: Floats, nonzero: int, zeros: int) -> SchurForm | None:
     """The same in less time, where the moduli of eigenvalues tell how LAPACK scatters zeros.
 
     Zeros come last in the Schur form. With T₁₁R − RT₂₂ = −T₁₂ they have the left invariant subspace
     [R; I], and right eigenvectors y of the others go on as −Rᵀy. Some of these may be left among
-    the zeros, in one cluster. None where that cannot be done; a zero among the others would not be
-    told from its neighbours, and be noticed so.
+    the zeros, in one cluster, of which no more than these and ``zeros`` count. None where that
+    cannot be done; a zero among the others would not be told from its neighbours, and be noticed.
     """
     from scipy.linalg import lapack, solve_triangular
 
@@ -150,7 +151,7 @@ def ordered_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
     found = schur_with_mask(A.T, C) if 0 < norm < np.inf and np.isfinite(C).all() else None
     if found is None:
         return None
-    (T, values), zeros, R = found, list[Cluster](), None
+    (T, values), split_off, R = found, list[Cluster](), None
     order = np.argsort(-np.abs(values), kind="stable")
     moduli = np.append(np.abs(values)[order], 0.0)
     fewest = max(1, nonzero - MOST_AMONG_ZEROS)
@@ -171,15 +172,18 @@ def ordered_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
         R /= scale
         # in an orthonormal basis, [R; I] by the inverse of its triangle
         triangle = np.linalg.qr(np.vstack([R, np.eye(size - count)]), mode="r")
-        right = np.column_stack([(triangle @ T22).T, T[:count, size] @ R + T[count:size, size]])
-        M = solve_triangular(triangle, right, trans="T")
-        error = DISC * size**0.5
-        stairs = _small_staircase(M[:, :-1], M[:, -1], error, error * norm)
-        zeros = [Cluster(np.zeros(size - count, complex), *stairs[:2], 0.0, stairs[2])]
+
+        def times(x: Floats) -> Floats:
+            return np.asarray(solve_triangular(triangle, T22.T @ (triangle.T @ x), trans="T"))
+
+        mask = solve_triangular(triangle, T[:count, size] @ R + T[count:size, size], trans="T")
+        error, most = DISC * size**0.5, zeros + nonzero - count
+        stairs = _steps_up(times, mask, most, error, error * norm)
+        split_off = [Cluster(np.zeros(size - count, complex), *stairs[:2], 0.0, stairs[2])]
     overlap = None if R is None else -R.T
     whole = np.eye(count)
     return SchurForm(
-        zeros, T[:count, :count], whole, T[:count, size], norm, overlap, split=True, unit=unit
+        split_off, T[:count, :count], whole, T[:count, size], norm, overlap, split=True, unit=unit
     )
 
 
@@ -575,8 +579,33 @@ def _small_staircase(
     M = M - 2 * np.outer(h, h.conj() @ M)
     M = M - 2 * np.outer(M @ h, h.conj())
     steps = np.abs(np.diag(hessenberg(M) if len(M) > 2 else M, -1))
+    return _judged_steps(length, steps, error_c, error_block)
+
+
+def _judged_steps(
+    length: float, steps: Floats, error_c: float, error_block: float
+) -> tuple[int, float, bool]:
     before = np.concatenate([[np.inf], steps])[: len(steps)]
     ends = np.flatnonzero((steps <= error_block) & ~(steps > SUDDEN_DROP * before))
-    rank = int(ends[0]) + 1 if len(ends) else len(M)
+    rank = int(ends[0]) + 1 if len(ends) else len(steps) + 1
     clear = length > CLEAR * error_c and bool(np.all(steps[: rank - 1] > CLEAR * error_block))
     return rank, length, clear
+
+
+def _steps_up(
+    times: Callable[[Floats], Floats], c: Floats, most: int, error_c: float, error_block: float
+) -> tuple[int, float, bool]:
+    """The same by products, for a rank of at most ``most``: Arnoldi's steps are that diagonal."""
+    length = float(np.linalg.norm(c))
+    if length <= error_c or most == 0:
+        return 0, length, True
+    basis, steps = [c / length], list[float]()
+    while len(basis) < min(most, len(c)):
+        x, Q = times(basis[-1]), np.array(basis)
+        for _ in range(2):
+            x = x - (Q @ x) @ Q
+        steps.append(float(np.linalg.norm(x)))
+        if not steps[-1] > 0:
+            break
+        basis.append(x / steps[-1])
+    return _judged_steps(length, np.array(steps), error_c, error_block)

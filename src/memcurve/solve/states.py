@@ -199,7 +199,11 @@ class States:
     @cached_property
     def blocks(self) -> list[Floats]:
         """Connectivity within each strong component."""
-        return [submatrix(self.stored, nodes) for nodes in self.strong_components]
+        diagonal = self.stored.diagonal()
+        return [
+            submatrix(self.stored, nodes) if len(nodes) > 1 else diagonal[nodes][:, None]
+            for nodes in self.strong_components
+        ]
 
     @cached_property
     def weights(self) -> Floats:
@@ -245,7 +249,9 @@ class States:
     @cached_property
     def _ordered_form(self) -> SchurForm | None:
         with np.errstate(all="ignore"):
-            return ordered_form(self.dense, self.mask[:, 0], self.nonzero_eigenvalues)
+            return ordered_form(
+                self.dense, self.mask[:, 0], self.nonzero_eigenvalues, self.degree.zeros
+            )
 
     @cached_property
     def _schur_form(self) -> SchurForm | None:
