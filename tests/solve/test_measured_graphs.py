@@ -18,7 +18,7 @@ from memcurve import (
     memory_curve,
 )
 from memcurve.network.graph import most_nodes_on_cycles, strong_components
-from memcurve.solve import spectrum
+from memcurve.solve import modular, spectrum
 from memcurve.solve.factors import counting_roots, likely_factor
 from memcurve.solve.modular import (
     Block,
@@ -106,8 +106,13 @@ def test_motifs() -> None:
     assert_right(np.kron(np.eye(3), path), np.eye(9)[0] + np.eye(9)[4] + np.eye(9)[8])
 
 
-def test_multiplicities_by_sparse_elimination() -> None:
-    """Two paths of three nodes among loops: ±√2 w twice; Jordan blocks of sizes 3 and 2."""
+@pytest.mark.parametrize("small", [0, 300])
+def test_multiplicities(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two paths of three nodes among loops: ±√2 w twice; Jordan blocks of sizes 3 and 2.
+
+    By ranks of powers, and by the characteristic polynomial.
+    """
+    monkeypatch.setattr(modular, "SMALL_BLOCK", small)
     w, size = 0.3, 80
     A = np.diag(np.linspace(0.31, 0.9, size))
     A[:6, :6] = np.kron(np.eye(2), w * (np.eye(3, k=1) + np.eye(3, k=-1)))

@@ -44,9 +44,10 @@ FEW_NON_ZEROS = 0.05
 LOW_POWER = 2
 #: Rows and columns of no more entries are eliminated one by one.
 SHORT_LINE = 6
-#: Matrices of fewer rows are dense, whatever they hold, and those of fewer than the second number
-#: where their lines are not short on average.
-WORTH_SPARSE, SOON_DENSE = 50, 500
+#: Matrices of fewer rows are dense where their lines are not short on average.
+SOON_DENSE = 500
+#: Up to this size a characteristic polynomial takes less time than the ranks of some powers do.
+SMALL_BLOCK = 300
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 #: A sequence is looked at after so many terms, and twice as many each time; so many terms beyond
@@ -429,7 +430,7 @@ class Block:
 
     @cached_property
     def _characteristic(self) -> dict[int, list[int]]:
-        """The characteristic polynomial of a small block."""
+        """The characteristic polynomial, of a small block."""
         found = _flint_matrix(residues(self.B, self.prime), self.prime).charpoly()
         return {self.prime: [int(c) for c in found.coeffs()]}
 
@@ -438,7 +439,7 @@ class Block:
 
         With another ``index`` m it is as large at most.
         """
-        if len(self.B) < WORTH_SPARSE:
+        if len(self.B) <= SMALL_BLOCK:
             return multiplicity(factor, self._characteristic)
         if index is None:
             index = multiplicity(factor, self.polynomial.modulo)
