@@ -170,8 +170,10 @@ def ordered_form(A: Floats, C: Floats, nonzero: int, zeros: int) -> SchurForm | 
         T12, T22 = T[:count, count:size], T[count:size, count:size]
         R, scale, _ = lapack.dtrsyl(T[:count, :count], T22, -T12, isgn=-1)
         R /= scale
+        if not np.isfinite(R).all():
+            return None
         # in an orthonormal basis, [R; I] by the inverse of its triangle
-        triangle = np.linalg.qr(np.vstack([R, np.eye(size - count)]), mode="r")
+        triangle: Any = np.linalg.qr(np.vstack([R, np.eye(size - count)]), mode="r")
 
         def times(x: Floats) -> Floats:
             return np.asarray(solve_triangular(triangle, T22.T @ (triangle.T @ x), trans="T"))

@@ -184,9 +184,9 @@ def minimal_polynomial(
             made = [recurrence(_dense_sequence(A, C, prime, rng), prime)]
         else:
             label = f"products modulo {prime:,}" if best.degree else "products"
-            # two primes at once take little longer than one, and one is rarely enough
-            together = 2 if C.ndim == 1 and twin is None and likely is not None else 1
-            sequence = SparseSequence(A, C, tried[: together if chance > SMALL_CHANCE else 1], rng, twin)
+            # two primes at once take little longer than one, and one is seldom enough
+            both = C.ndim == 1 and twin is None and likely is not None and chance > SMALL_CHANCE
+            sequence = SparseSequence(A, C, tried[: 1 + both], rng, twin)
             made = sequence.recurrences(most, lambda *step: tell(label, *step), likely)  # noqa: B023
         for coefficients in made:
             prime, tried = tried[0], tried[1:]
@@ -379,7 +379,8 @@ class SparseSequence:
             for done, _ in enumerate(self.steps(terms - before), before + 1):
                 if done % TELL_EVERY == 0:
                     tell(done, 2 * most)
-            found = [recurrence(np.array(own), p) for own, p in zip(self.terms, self.primes, strict=True)]
+            looked_at = zip(self.terms, self.primes, strict=True)
+            found = [recurrence(np.array(own), prime) for own, prime in looked_at]
             longest = max(len(each) - 1 for each in found)
             if terms == 2 * most or 2 * longest + MORE_TERMS <= terms:
                 tell(2 * most, 2 * most)
