@@ -42,9 +42,9 @@ SETTLED = 50
 #: must be some, those below the wider one.
 ANGLE, WIDER_ANGLE = 1e-9, 1e-7
 #: Eigenvalues closer than this, relative to the largest, are looked at closely, then those that
-#: turn out to be too close to each other, or those closer than the larger number, in so many
-#: attempts; if all others make up at least such a share.
-NEARLY_THE_SAME, NEAR, ATTEMPTS, MOSTLY_APART = 1e-6, 1e-3, 3, 0.5
+#: turn out to be too close to each other, in so many attempts; if all others make up at least such
+#: a share.
+NEARLY_THE_SAME, ATTEMPTS, SHARE_APART = 1e-6, 3, 0.3
 #: Zeros are told from other eigenvalues by their modulus where the least of these is so many times
 #: the largest of those; as many of these as the second number may be among zeros.
 WELL_ABOVE, MOST_AMONG_ZEROS = 2.0, 16
@@ -220,20 +220,16 @@ def counted_clusters(form: SchurForm, driven: int, zeros: int) -> list[Cluster] 
     near = closest <= NEARLY_THE_SAME
     try:
         for _ in range(ATTEMPTS if form.split and len(values) else 0):
-            if np.count_nonzero(near) > (1 - MOSTLY_APART) * len(near):
+            if np.count_nonzero(~near) < SHARE_APART * len(near):
                 break
             found, doubtful = _judged_apart(form, near)
             if found is not None and sum(k.rank for k in found) == driven:
                 split_off = [c._replace(rank=min(c.rank, zeros)) for c in form.zeros]
                 return _in_units(split_off + found, form.unit)
-            before = near.copy()
-            if len(doubtful):
-                near[np.abs(values[:, None] - doubtful).argmin(axis=0)] = True
-            else:
-                near |= closest <= NEAR
-            near[first] = near[first + 1] = near[first] | near[first + 1]
-            if np.array_equal(near, before):
+            if len(doubtful) == 0:
                 break
+            near[np.abs(values[:, None] - doubtful).argmin(axis=0)] = True
+            near[first] = near[first + 1] = near[first] | near[first + 1]
     except (np.linalg.LinAlgError, ValueError):
         pass
     return None
@@ -404,6 +400,7 @@ def _judged_closely(
     rest: Elsewhere | None = None,
 ) -> list[Cluster]:
     """Judge modes by the Schur form ZSZ* of Aᵀ, those that rounding cannot tell apart together."""
+    Z = np.asfortranarray(Z)  # as LAPACK wants it, once for all clusters
     size, apart, others = rest or Elsewhere(len(S), np.inf, 0.0)
     values, most = np.diag(S).conj(), _largest_disc(norm, size)
     excitation, condition, disc = _triangular_modes(S, Z, C, norm, overlap)
