@@ -46,8 +46,9 @@ ANGLE, WIDER_ANGLE = 1e-9, 1e-7
 #: a share.
 NEARLY_THE_SAME, ATTEMPTS, SHARE_APART = 1e-6, 3, 0.3
 #: Zeros are told from other eigenvalues by their modulus where the least of these is so many times
-#: the largest of those; as many of these as the second number may be among zeros.
-WELL_ABOVE, MOST_AMONG_ZEROS = 2.0, 16
+#: the largest of those; otherwise some of these, one in so many at most, are left among the zeros,
+#: where there is at least the lower ratio.
+WELL_ABOVE, ABOVE, SHARE_AMONG_ZEROS = 2.0, 1.5, 1 / 16
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
 
@@ -148,17 +149,18 @@ def ordered_form(A: Floats, C: Floats, nonzero: int, zeros: int) -> SchurForm | 
     A, C = _unit_size(A, C)
     C = unit_norm(C)
     size, norm = len(A), float(np.sqrt((A**2).sum()))
-    found = schur_with_mask(A.T, C) if 0 < norm < np.inf and np.isfinite(C).all() else None
+    usable = nonzero > 0 and 0 < norm < np.inf and np.isfinite(C).all()
+    found = schur_with_mask(A.T, C) if usable else None
     if found is None:
         return None
     (T, values), split_off, R = found, list[Cluster](), None
     order = np.argsort(-np.abs(values), kind="stable")
     moduli = np.append(np.abs(values)[order], 0.0)
-    fewest = max(1, nonzero - MOST_AMONG_ZEROS)
-    above = moduli[fewest - 1 : nonzero] > WELL_ABOVE * moduli[fewest : nonzero + 1]
-    if not above.any():
+    fewest = max(1, int((1 - SHARE_AMONG_ZEROS) * nonzero))
+    ratios = moduli[fewest - 1 : nonzero] / moduli[fewest : nonzero + 1]
+    count = nonzero if ratios[-1] > WELL_ABOVE else fewest + int(np.argmax(ratios))
+    if not ratios[count - fewest] > ABOVE:
         return None
-    count = fewest + int(np.flatnonzero(above)[-1])
     if count < size:
         chosen = np.zeros(size + 1, np.int32)
         chosen[order[:count]] = 1

@@ -55,6 +55,8 @@ Floats = NDArray[np.float64]
 MOST_PRODUCTS = 10_000
 #: Modes of about this modulus may be unstable.
 NEAR_CIRCLE = 0.99
+#: Zeros of more states that cannot be split off are one large cluster, of which nothing is learnt.
+MOST_SCATTERED = 300
 #: States are measured in units that differ by no more binary orders than this.
 WIDEST_UNITS = 950
 
@@ -271,7 +273,7 @@ class States:
     def counted_clusters(self) -> list[Cluster] | None:
         """The same; some may be called unclear that are not, where the right number counts."""
         form = self._ordered_form or self._schur_form
-        if form is None:
+        if form is None or (not form.split and len(self) > MOST_SCATTERED):
             return None
         driven = len(form.T) - self.lost  # where others are split off with the zeros, all count
         with np.errstate(all="ignore"):
