@@ -18,7 +18,7 @@ from memcurve import (
     memory_curve,
 )
 from memcurve.network.graph import most_nodes_on_cycles, strong_components
-from memcurve.solve import modular, spectrum
+from memcurve.solve import factors, modular, spectrum
 from memcurve.solve.factors import counting_roots, likely_factor
 from memcurve.solve.modular import (
     Block,
@@ -104,6 +104,19 @@ def test_motifs() -> None:
     assert eigenvalue_multiplicity(factor, [Block(path)] * 2) == 2
     assert multiplicity(factor, minimal_polynomial(path, np.eye(3)[0]).modulo) == 1
     assert_right(np.kron(np.eye(3), path), np.eye(9)[0] + np.eye(9)[4] + np.eye(9)[8])
+
+
+def test_cycles_of_two_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of nodes around a hub that drives them alike: all but one of each ±√(vw) are lost."""
+    v, w, size = 0.1, 0.7, 29
+    A, first = np.zeros((size, size)), np.arange(1, size, 2)
+    A[first, 0] = A[0, first] = A[first + 1, first] = v
+    A[first, first + 1] = w
+    monkeypatch.setattr(spectrum, "_without_silent", lambda *_: None)
+    assert assert_right(A, np.eye(size)[0]) < 1e-9
+    assert factors._has_rational_root(0.5, 2.0)
+    assert factors._has_rational_root(0.3, 0.3 / 4)
+    assert not factors._has_rational_root(0.5, 1.0)
 
 
 @pytest.mark.parametrize("small", [0, 300])

@@ -249,19 +249,11 @@ class States:
         return self.nonzero_eigenvalues - self.degree.nonzero
 
     @cached_property
-    def _ordered_form(self) -> SchurForm | None:
-        with np.errstate(all="ignore"):
-            return ordered_form(
-                self.dense, self.mask[:, 0], self.nonzero_eigenvalues, self.degree.zeros
-            )
-
-    @cached_property
     def _schur_form(self) -> SchurForm | None:
-        nonzero, form = self.nonzero_eigenvalues, self._ordered_form
-        if form is not None and len(form.T) == nonzero:
-            return form
+        A, C, nonzero = self.dense, self.mask[:, 0], self.nonzero_eigenvalues
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            return schur_form(self.dense, self.mask[:, 0], nonzero)
+            form = ordered_form(A, C, nonzero, self.degree.zeros)
+            return schur_form(A, C, nonzero) if form is None else form
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
@@ -272,7 +264,7 @@ class States:
     @cached_property
     def counted_clusters(self) -> list[Cluster] | None:
         """The same; some may be called unclear that are not, where the right number counts."""
-        form = self._ordered_form or self._schur_form
+        form = self._schur_form
         if form is None or (not form.split and len(self) > MOST_SCATTERED):
             return None
         driven = len(form.T) - self.lost  # where others are split off with the zeros, all count
