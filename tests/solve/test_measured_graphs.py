@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
-from graph_families import FAMILIES, MASKS, WEIGHTS, draw, network_of
+from graph_families import (
+    FAMILIES,
+    MASKS,
+    WEIGHTS,
+    draw,
+    feed_forward_with_loops,
+    network_of,
+)
 from memcurve import (
     LinearNetwork,
     UncertainResultError,
@@ -67,6 +76,41 @@ def test_three_hundred_nodes_are_answered(family: object, weights: str) -> None:
     assert curve.total == curve.rank == minimal_polynomial(A, C).degree
     assert curve.error.max() < 1e-6
     assert np.all(np.diff(curve.values) <= 1e-12)
+
+
+def times_eigvals(A: np.ndarray, C: np.ndarray) -> float:
+    """Time of the processor for a curve, in units of bare eigenvalues: medians, one thread."""
+    times = []
+    with threadpool_limits(1):
+        for _ in range(3):
+            start = time.process_time()
+            np.linalg.eigvals(A)
+            between = time.process_time()
+            memory_curve(LinearNetwork(A, C), certify_up_to=0)
+            times.append((between - start, time.process_time() - between))
+    bare, whole = np.median(times, axis=0)
+    return float(whole / bare)
+
+
+def test_time_of_graphs() -> None:
+    """They take five to seven times as long as eigenvalues, with modes lost and zeros scattered."""
+    for family, weights, mask, seed in (
+        (FAMILIES[0], "normal", "random", 1),
+        (FAMILIES[1], "equal", "ones", 0),
+        (FAMILIES[2], "equal", "ones", 1),
+        (FAMILIES[5], "integer", "some", 1),
+    ):
+        assert times_eigvals(*network_of(family, 300, 2, weights, mask, seed)) < 14
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f is not feed_forward_with_loops])
+def test_time_of_many_graphs(family: object, weights: str, held: Callable[..., None]) -> None:
+    """Eigenvalues of feed-forward networks are read off their diagonal, in no time at all."""
+    drawn = [(k, mask, seed) for k in (2, 3, 5) for mask in MASKS for seed in range(3)]
+    most = max(times_eigvals(*network_of(family, 300, k, weights, m, s)) for k, m, s in drawn)
+    held("measured graphs of 300 nodes: × eigvals", most, at_most=10, draws=len(drawn))
 
 
 def test_mirrored_parts() -> None:
