@@ -16,9 +16,9 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
    do not are a delay of the all-pass filter (``response``): none of them need be found. Where poles
    are asked for, zeros are deflated.
 5. If not, eigenvalues of small strong components are counted exactly (``factors``).
-6. What is lost elsewhere are roots of small polynomials in the weight of the network, that are
-   eigenvalues so and so often: their filter is divided out. Or modes that are silent beyond doubt,
-   in the exact number.
+6. What is lost elsewhere are roots of small polynomials in the weight of the network, or of two of
+   its weights, that are eigenvalues so and so often: their filter is divided out. Or modes that are
+   silent beyond doubt, in the exact number.
 7. Otherwise only the minimal polynomial itself can tell.
 """
 
