@@ -165,7 +165,7 @@ def ordered_form(A: Floats, C: Floats, nonzero: int, zeros: int) -> SchurForm | 
         chosen = np.zeros(size + 1, np.int32)
         chosen[order[:count]] = 1
         T, _, _, _, _, _, _, failed = lapack.dtrsen(
-            chosen, T, np.zeros_like(T), job=b"N", wantq=0, lwork=size + 1
+            chosen, T, np.zeros_like(T), job=b"N", wantq=0, lwork=size + 1, overwrite_t=1
         )
         if failed or T[count, count - 1] != 0:
             return None

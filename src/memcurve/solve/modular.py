@@ -255,7 +255,10 @@ def sparse_if_few(A: Any) -> Any:
         return A
     from scipy.sparse import csr_array
 
-    return csr_array(A)
+    rows, columns = np.nonzero(A != 0)  # of truth values, much faster than of numbers
+    ends = np.append(0, np.cumsum(np.bincount(rows, minlength=len(A))))
+    entries = (A[rows, columns], columns.astype(np.int32), ends.astype(np.int32))
+    return csr_array(entries, shape=A.shape)
 
 
 def _reduced(A: Any, prime: int) -> Any:
