@@ -117,26 +117,28 @@ def likely_factors(weights: Floats, values: Complexes) -> Iterator[tuple[Factor,
     if len(weights) > 1:
         polynomials, roots = polynomials[:2], roots[:2]
     listed = weights.tolist() if len(weights) <= MOST_WEIGHTS else []
-    candidates: list[tuple[Factor, Complexes, float]] = [
-        (partial(_stretched, g, partial(_residue, w)), w * roots[[h == g for h in polynomials]], w)
-        for w in listed
-        for g in dict.fromkeys(polynomials)
-    ]
+    likely: list[tuple[int, Factor, Complexes]] = []
+    for w in listed:
+        near = _around(values, w * roots, w)
+        for g in dict.fromkeys(polynomials[k] for k in np.flatnonzero(near)):
+            same = np.array([h == g for h in polynomials])
+            stretched = partial(_stretched, g, partial(_residue, w))
+            likely.append((int(near[same].max()), stretched, w * roots[same]))
     for v, w in itertools.combinations(listed, 2):
         length = float(np.sqrt(v) * np.sqrt(w))
-        both: Complexes = np.array([1.0, -1.0], complex)
-        candidates.append(
-            (partial(_cycle_of_two, v, w, -1), np.asarray(1j * length * both), length)
-        )
-        if not _has_rational_root(v, w):
-            candidates.append((partial(_cycle_of_two, v, w, 1), np.asarray(length * both), length))
-    likely = []
-    for factor, own, unit in candidates:
-        near = np.abs(values[:, None] - own) <= AROUND * unit
-        likely.append((int(np.count_nonzero(near, axis=0).max()), factor, own))
-    for count, factor, own in sorted(likely, key=lambda item: -item[0]):
-        if count > 0:
-            yield factor, own
+        for sign, root in ((-1, 1j * length), (1, complex(length))):
+            own = np.array([root, -root])
+            count = int(_around(values, own, length).max())
+            if count and (sign < 0 or not _has_rational_root(v, w)):
+                likely.append((count, partial(_cycle_of_two, v, w, sign), own))
+    for _, factor, own in sorted(likely, key=lambda item: -item[0]):
+        yield factor, own
+
+
+def _around(values: Complexes, roots: Complexes, unit: float) -> NDArray[np.intp]:
+    """How many eigenvalues may be each of some roots."""
+    near = np.abs(values[:, None] - roots) <= AROUND * unit
+    return np.asarray(np.count_nonzero(near, axis=0))
 
 
 def _cycle_of_two(v: float, w: float, sign: int, prime: int) -> list[int]:
