@@ -80,6 +80,8 @@ COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
 #: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
 #: and how much dearer the steps of a basis are.
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
+#: Masks of large networks may be larger or smaller than one by so many binary digits.
+ABOUT_ONE = 20
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
 #: Responses that grow after so many times as many lags as directions have an eigenvalue to tell.
@@ -327,7 +329,10 @@ def _kept(
         scale[rows] = shape
     C = states.mask if alike and scale[0] == 1 else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
-    measure = float(np.ldexp(1.0, int(np.frexp(max(C.max(), -C.min()))[1])))
+    exponent = int(np.frexp(max(C.max(), -C.min()))[1])
+    if len(states) >= MANY_STATES and abs(exponent) <= ABOUT_ONE:
+        exponent = 0  # a large mask is not copied for nothing
+    measure = float(np.ldexp(1.0, exponent))
     key = (id(states), scale.tobytes(), None if rows is None else rows.tobytes(), tail)
     found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
@@ -342,7 +347,8 @@ def _kept(
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail, analysis.tell)
+        C = C if measure == 1 else C / measure
+        found = _reduced_by_cost(A, C, level / measure, rows, tail, analysis.tell)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
