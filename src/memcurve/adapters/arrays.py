@@ -15,8 +15,8 @@ from memcurve.io.arrays import Archive
 from memcurve.io.networks import as_mask, network_parts
 from memcurve.io.tensors import as_array, tensor_values
 from memcurve.network import LinearNetwork
-from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.network.device import is_elsewhere
+from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
 #: What helps where no linear network stands for a model.

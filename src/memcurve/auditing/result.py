@@ -250,6 +250,7 @@ def _claim_judged(claim: Claim, total: float) -> str:
         known = f"at least {number(claim.least)}"
         if math.isfinite(claim.most):
             known = f"between {number(claim.least)} and {number(claim.most)}"
+            way = f" memcurve.rank would tell.{way}"
         return (
             f"{told} possible, and neither confirmed nor refuted: all that is known is that this "
             f"network remembers {known} of its past inputs without noise.{way}"
