@@ -15,6 +15,7 @@ from memcurve.arguments import Seed, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.display import grid
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.limits import TooLargeError
 from memcurve.memory import ask
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
@@ -175,7 +176,9 @@ def compare(
     for name, label, given in asked:
         try:
             seconds, curve = _timed(question, name, given, seed)
-        except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
+        except (
+            UncertainResultError, UnstableNetworkError, TooLargeError, np.linalg.LinAlgError,
+        ) as error:  # fmt: skip
             rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {error}"))
         else:
             largest = float(np.abs(curve.channels - exact.channels).max())
