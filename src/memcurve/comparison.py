@@ -179,7 +179,9 @@ def compare(
         except (
             UncertainResultError, UnstableNetworkError, TooLargeError, np.linalg.LinAlgError,
         ) as error:  # fmt: skip
-            rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {error}"))
+            # what a network would have to be like is no matter of a row
+            why = str(error).partition(". ")[0] if isinstance(error, TooLargeError) else str(error)
+            rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {why}"))
         else:
             largest = float(np.abs(curve.channels - exact.channels).max())
             rows.append(_row(curve, label, largest, seconds))
