@@ -32,6 +32,12 @@ def test_lines_labels_and_limits() -> None:
     assert ax.lines[0].get_color() != ax.lines[1].get_color()
 
 
+def test_noise_is_named_in_the_legend() -> None:
+    curve = memory_curve(ensembles.normal(20, seed=1), noise=1e-3)
+    [text] = plot.curves(curve).get_legend().get_texts()
+    assert text.get_text().endswith(f"usable memory {curve.total:.6g} (ObservationNoise(0.001))")
+
+
 def test_given_axes_labels_and_log(tmp_path: Path) -> None:
     ax = Figure().add_subplot()
     assert plot.curves(*CURVES, labels=["a", "b"], ax=ax, log=True) is ax

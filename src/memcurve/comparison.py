@@ -15,6 +15,7 @@ from memcurve.arguments import Seed, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.display import grid
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.limits import TooLargeError
 from memcurve.memory import ask
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
@@ -175,8 +176,12 @@ def compare(
     for name, label, given in asked:
         try:
             seconds, curve = _timed(question, name, given, seed)
-        except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
-            rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {error}"))
+        except (
+            UncertainResultError, UnstableNetworkError, TooLargeError, np.linalg.LinAlgError,
+        ) as error:  # fmt: skip
+            # what a network would have to be like is no matter of a row
+            why = str(error).partition(". ")[0] if isinstance(error, TooLargeError) else str(error)
+            rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {why}"))
         else:
             largest = float(np.abs(curve.channels - exact.channels).max())
             rows.append(_row(curve, label, largest, seconds))

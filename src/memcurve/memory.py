@@ -38,12 +38,12 @@ MOST_HORIZONS = 100_000
 #: Why a question takes dense matrices, and what of larger networks can be asked.
 FULL_RANK = (
     "noise that enters the recursion moves every state: their covariance has full rank, and no few "
-    "directions stand for it. Errors of reading, `noise=s`, can be asked of far larger sparse "
+    "directions stand for it. Errors of reading, `noise=1e-3`, can be asked of far larger sparse "
     "networks"
 )
 WITHOUT_NOISE = (
     "curves without noise take all eigenvalues. Of larger sparse networks usable memory, "
-    "`noise=s`, memcurve.rank and memcurve.structural_rank can be asked"
+    "`noise=1e-3`, memcurve.rank and memcurve.structural_rank can be asked"
 )
 
 

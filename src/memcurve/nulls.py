@@ -29,6 +29,7 @@ from memcurve.arguments import (
 )
 from memcurve.limits import require_room
 from memcurve.network import LinearNetwork
+from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.operator import Operator
 from memcurve.notes import Note
 
@@ -291,7 +292,7 @@ class _Edges(NamedTuple):
         subject = as_network(network)
         if isinstance(subject.A, Operator):
             raise subject.A.needs_matrix("null models")
-        entries = coo_array(subject.A)
+        entries = coo_array(on_host(subject.A))
         source, target = (places.astype(np.int64) for places in (entries.col, entries.row))
         free = self_loops == "free"
         stays = np.zeros(len(source), dtype=bool) if free else source == target
@@ -314,6 +315,9 @@ class _Edges(NamedTuple):
         entries = np.concatenate([weights, loops])
         A = coo_array((entries, (rows, columns)), shape=(self.size, self.size))
         notes = (*self.subject.notes, Note("network", f"a null model, {note}"))
+        before = self.subject.A
+        if isinstance(before, DeviceMatrix):
+            return self.subject.replace(A=before.like(A), notes=notes)
         return self.subject.replace(
             A=A.tocsr() if self.subject.is_sparse else A.toarray(), notes=notes
         )

@@ -439,9 +439,12 @@ def _plain(name: str) -> str:
 
 def _label(result: Any) -> str:
     what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
+    noise = result.options.get("noise") if result.kind == "memory" else None
+    # what was read with noise is no memory of the network alone
+    what, how = (f"total {what}", result.method) if noise is None else (f"usable {what}", noise)
     total = f"{result.total:.6g}"
     if _interval(result) is not None:
         total = f"{result.total:.4g} ± {result.total_error:.2g}"
     if result.total_lags is not None:  # a slice
         total += f" over {result.total_over}"
-    return f"{result.network}: total {what} {total} ({result.method})"
+    return f"{result.network}: {what} {total} ({how})"

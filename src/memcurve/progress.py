@@ -49,9 +49,13 @@ def is_notebook() -> bool:
 def _bars(patience: float) -> Iterator[Listener]:
     """Bars on a terminal, which are seen once it takes so long."""
     from rich.console import Console
+    from rich.progress import BarColumn
     from rich.progress import Progress as Bars
 
-    bars, tasks = Bars(console=Console(stderr=True)), dict[str | None, Any]()
+    text, _, *figures = Bars.get_default_columns()
+    # half as wide as usual, so that what is told fits beside it in 80 columns
+    bars = Bars(text, BarColumn(bar_width=20), *figures, console=Console(stderr=True))
+    tasks = dict[str | None, Any]()
 
     def show(label: str, done: int, total: int | None) -> None:
         key = None if total is None else label  # steps of unknown length share one line

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array, random_array
 from scipy.sparse.linalg import aslinearoperator
 
 from memcurve import Audit, LinearNetwork, StateNoise, audit, memory_curve, rank, structural_rank
-from memcurve.auditing import run
+from memcurve.auditing import losses, run
 from memcurve.errors import UnstableNetworkError
-from memcurve.limits import TooLargeError
+from memcurve.inputs import ARMA
 
 SIZE = 400
 
@@ -85,8 +85,83 @@ def test_products_are_enough() -> None:
     assert abs(found.headline.total - known.total) <= 1e-9
 
 
+@pytest.fixture(scope="module")
+def truth() -> tuple[float, float]:
+    """Total of the network, and its memory at lag 0, from the whole curve."""
+    curve = memory_curve(network())
+    return curve.total, float(curve[0])
+
+
+@pytest.mark.parametrize("is_ranked", [True, False])
+@pytest.mark.parametrize("off", [-300.0, -60.0, -10.0, -1.0, -0.4, 0.0, 0.4, 1.0, 10.0, 200.0])
+def test_a_claim_is_never_judged_wrongly(
+    off: float, is_ranked: bool, truth: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(losses, "MOST_SECONDS", losses.MOST_SECONDS if is_ranked else -1.0)
+    total, first = truth
+    claim = audit(network(), claimed=round(total + off, 1)).claim
+    assert claim is not None
+    assert claim.least <= total <= claim.most
+    is_right = min(abs(off), abs(off + first)) <= claim.tolerance + 0.05
+    assert claim.holds in (is_right, None)
+    if is_ranked:
+        assert claim.holds == is_right
+    elif off in (-300.0, 200.0):  # less than can be used, more than there are nodes
+        assert claim.holds is False
+
+
+def test_a_claim_up_to_a_lag() -> None:
+    """Lags that are whole, in single precision, are whole without noise."""
+    for claimed, holds, kind in (
+        ("10.000", True, "cut_off"),  # lags 0 … 9
+        ("11.000", True, "cut_off"),  # or 0 … 10
+        ("11.100", False, None),
+        ("9.500", False, None),
+    ):
+        claim = audit(network(), claimed=claimed, k_max=10).claim
+        assert claim is not None
+        assert claim.holds is holds
+        best = claim.explanation
+        assert kind is None or (best is not None and best.kind == kind)
+    claim = audit(network(), claimed="12.000").claim
+    assert claim is not None
+    assert claim.holds is False
+    assert claim.explanation is not None
+    assert claim.explanation.kind == "cut_off"
+
+
+def test_where_a_wrong_claim_comes_from() -> None:
+    found = audit(network(), claimed=SIZE)
+    assert found.claim is not None
+    assert found.claim.holds is False
+    assert found.claim.explanation is not None
+    assert found.claim.explanation.kind == "osm"
+    row = found.usable.at("12 bit")
+    assert row is not None
+    usable = audit(network(), claimed=f"{row.total:.4f}")
+    assert usable.claim is not None
+    assert usable.claim.explanation is not None
+    assert usable.claim.explanation.source == "12 bit"
+    for one in (found, usable):
+        assert one.document().word == "The claim does not hold"
+        assert "not this network's memory" in one.verdict[0]
+        assert Audit.from_json(one.to_json()).verdict == one.verdict
+
+
+def test_an_undecided_claim_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses, "MOST_SECONDS", -1.0)
+    found = audit(network(), claimed=200)
+    assert found.claim is not None
+    assert found.claim.holds is None
+    assert found.document().word == "The claim is undecided"
+    assert found.document().good is None
+    assert "neither confirmed nor refuted" in found.verdict[0]
+    assert "undecided" in found.to_html()
+    coloured = audit(network(), claimed=2 * SIZE, input=ARMA(ar=[0.9]))
+    assert coloured.claim is not None
+    assert coloured.claim.holds is None  # the number of nodes is no bound
+
+
 def test_what_cannot_be_answered_is_refused() -> None:
-    with pytest.raises(TooLargeError, match="eigenvalues"):
-        audit(network(), claimed=100)
     with pytest.raises(UnstableNetworkError, match=r"factor of 1\.\d+ a step"):
         audit(network(gain=1.5))

@@ -261,3 +261,23 @@ def test_file_with_several_inputs(tmp_path: Path, command: Command) -> None:
     _, out, _ = command("curve", tmp_path / "net.npz", "--lags", 9, "--json")
     here = memory_curve(LinearNetwork(A, C), 9)
     assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
+
+
+def test_too_large_without_noise_tells_what_is_known(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wiring of a chain allows all of its nodes; the remedies are those of the command."""
+    from memcurve import limits
+
+    monkeypatch.setattr(limits, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(limits, "_ALWAYS_THERE", 0)
+    lines = "".join(f"{k} {k + 1} 0.5\n" for k in range(300)) + "0 0 0.1\n400 401 0.5\n"
+    (tmp_path / "chain.txt").write_text(lines)
+    (tmp_path / "mask.txt").write_text("0\n")
+    given = (str(tmp_path / "chain.txt"), "--mask", str(tmp_path / "mask.txt"))
+    done = command("curve", *given)
+    assert done.code == 1
+    assert "reaches 301 of 303 states" in done.err
+    assert "a total of 301 without noise, at most" in done.err
+    assert "--noise 1e-3" in done.err
+    assert command("curve", *given, "--noise", "1e-3").code == 0

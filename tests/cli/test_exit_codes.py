@@ -199,4 +199,4 @@ main()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert err == b""
+    assert err == b"memcurve: stopped; no file is half-written.\n"

@@ -251,13 +251,38 @@ def test_uploads(page: Page, tmp_path: Path) -> None:
     page.move("noise", 8)
     assert page.find(f"{CONTROLS} [data-control=noise]").get_by_text("3.0e-6").count() == 1
     assert page.tab.evaluate(BROKEN_LINES) == []
-    big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1))
-    memcurve.save_network(big, tmp_path / "big.npz")
-    page.upload("big.npz", (tmp_path / "big.npz").read_bytes())
-    page.until(lambda: f"up to {MOST_NODES} states" in page.text("[role=alert]"), "too large")
-    page.cell("switch", "button[role=switch]").click()
-    page.until_shown(exact(), "the ensemble again")
+    assert page.cell("switch", "button[role=switch]").count() == 2
+    page.cell("switch", "button[role=switch]").nth(1).click()
+    shrunk = mine.replace(A=mine.A * (0.89 / mine.spectral_radius))
+    radius = f"{CONTROLS} [data-control=spectral_radius]:visible"
+    page.until(lambda: page.find(radius).count() == 1, "the control of the radius")
+    page.move("radius", -1)
+    page.until_shown(memcurve.memory_curve(shrunk), "my network, scaled")
+    page.cell("switch", "button[role=switch]").first.click()
+    page.until_shown(exact(spectral_radius=0.89), "the ensemble again")
     assert page.find(f"{CONTROLS} [data-control]:visible").count() == 9
+
+
+def test_a_network_beyond_its_eigenvalues(page: Page, tmp_path: Path) -> None:
+    """A chain under noise s: its memory at lag τ is a^2τ/(a^2τ + s²)."""
+    size = MOST_NODES + 1
+    lines = "".join(f"{k} {k + 1} 0.9\n" for k in range(size - 1))
+    page.upload("chain.txt", lines.encode())
+    page.until(lambda: "choose an input mask" in page.text("[role=alert]"), "a mask")
+    page.find(f"{CONTROLS} select").nth(1).select_option("basis")
+    page.until(lambda: "401 in theory" in page.cell("at_scale").first.inner_text(), "its rank")
+    page.move("noise", 14)
+    assert page.find(f"{CONTROLS} [data-control=noise]").get_by_text("3.0e-3").count() == 1
+    signal = 0.9 ** (2.0 * np.arange(size))
+    head = f"{(signal / (signal + 9e-6)).sum():.4g} usable with noise 0.003"
+    page.until(lambda: head in page.cell("at_scale").first.inner_text(), "what is usable")
+    page.until_complete()
+    assert "Left out, as 401 states are more than" in page.cell("at_scale").first.inner_text()
+    assert page.cell("usable_at_scale", "svg.marks").count() == 1
+    assert "memcurve.load_matrix('chain.txt')" in page.text(".lines")
+    assert page.cell("spectrum", "h2").count() == 0
+    assert page.tab.evaluate("document.querySelector('#App').scrollWidth") <= 1280
+    assert page.tab.evaluate(FAINT) == []
 
 
 def test_stories(page: Page) -> None:

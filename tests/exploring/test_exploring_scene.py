@@ -21,7 +21,6 @@ from memcurve.exploring.figures import about_settings, stems
 from memcurve.exploring.files import python_lines
 from memcurve.exploring.jobs import Job, asked_curve, estimate, shown_methods, usable
 from memcurve.exploring.scene import (
-    MOST_NODES,
     OWN_MASK,
     WORM,
     PageSettings,
@@ -131,10 +130,7 @@ def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> No
     assert "cannot be moved here" in figures.disc_section(seen).text
 
 
-def test_too_large_and_unstable_are_explained() -> None:
-    big = memcurve.LinearNetwork(0.5 * np.eye(MOST_NODES + 1), np.ones(MOST_NODES + 1), name="big")
-    with pytest.raises(ValueError, match=r"up to 400 states .* big has 401"):
-        scene_of(big)
+def test_unstable_is_explained() -> None:
     settings = PageSettings(spectral_radius=1.0)
     with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
         settings.network()

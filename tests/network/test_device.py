@@ -92,6 +92,20 @@ def test_usable_memory_is_that_of_scipy(library: Library, readout: Any) -> None:
         assert found.error.max() < 1e-9
 
 
+def test_pairs_stay_on_the_device(library: Library) -> None:
+    pair = library.sparse(A), library.array(C)
+    assert isinstance(memcurve.as_network(pair).A, DeviceMatrix)
+    assert agree(memory_curve(pair, noise=1e-3), memory_curve((A, C), noise=1e-3))
+
+
+@pytest.mark.parametrize("name", ["rewire", "shuffle", "erdos_renyi"])
+def test_null_models_are_drawn_as_on_the_host(library: Library, name: str) -> None:
+    there, here = (memcurve.nulls.make(name, (one, C), seed=1) for one in (library.sparse(A), A))
+    assert isinstance(there.A, DeviceMatrix)
+    assert (there.A.host != here.A).nnz == 0
+    assert there.notes == here.notes
+
+
 def _smooth(rows: int) -> np.ndarray:
     """Columns of all sizes, of which many are combinations of others but for their last digits."""
     x = np.linspace(0, 1, rows)[:, None]

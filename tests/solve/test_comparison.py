@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import memcurve
 from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
+from memcurve.limits import TooLargeError
+from memcurve.methods import METHODS
 
 NETWORK = ensembles.sparse_normal(60, seed=1)
 
@@ -147,3 +150,13 @@ def test_command_with_input_and_noise(
     assert (code, out) == (1, "")
     assert "single level" in err
     assert len(err.splitlines()) == 1
+
+
+def test_methods_that_do_not_fit_are_named_in_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise TooLargeError("`network` must fit into memory, got too much. Take less.")
+
+    monkeypatch.setitem(METHODS, "naive", replace(METHODS["naive"], run=refused))
+    found = compare(ensembles.normal(10, seed=1), ["naive", "osm"], lags=5)
+    assert [row.curve is None for row in found.rows] == [False, True, False]
+    assert found.rows[1].note == "failed: `network` must fit into memory, got too much"

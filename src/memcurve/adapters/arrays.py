@@ -15,6 +15,7 @@ from memcurve.io.arrays import Archive
 from memcurve.io.networks import as_mask, network_parts
 from memcurve.io.tensors import as_array, tensor_values
 from memcurve.network import LinearNetwork
+from memcurve.network.device import is_elsewhere
 from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
@@ -232,6 +233,8 @@ def from_tuple(
         )
     if any(_is_linear_module(part) for part in parts):
         return _from_linear_modules(parts)
+    if len(parts) == 2 and is_elsewhere(parts[0]):  # which stays where it is
+        return LinearNetwork(*parts)
     first, second, *third = (tensor_values(part) for part in parts)
     if not hasattr(first, "tocsr") and np.ndim(first) == 1:
         if third and step is not None:

@@ -83,21 +83,69 @@ class Claim:
     ----------
     value, tolerance : float
         The number, and half a unit of its last digit.
-    holds : bool
-        Whether it is the total memory, lag 0 or not, or the sum up to the lag that was said.
+    holds : bool or None
+        Whether it is the total memory, lag 0 or not, or the sum up to the lag that was said; None
+        where the network is too large to tell, and the claim is among what is possible.
     explanations : tuple of Explanation
         Ways to arrive at it, the most likely first; may be empty.
+    least, most : float
+        What is known of the true total over all lags: both are that total, where it is known.
     """
 
     value: float
     tolerance: float
-    holds: bool
+    holds: bool | None
     explanations: tuple[Explanation, ...]
+    least: float = float("nan")
+    most: float = float("nan")
 
     @property
     def explanation(self) -> Explanation | None:
         """The most likely one."""
         return self.explanations[0] if self.explanations else None
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What is known of the memory without noise of a network that is too large for its curve.
+
+    Noise never adds memory: what can be used is the ``least`` there is, at each lag (``held``) and
+    in all; the rank, or what the wiring allows it to be, the ``most``.
+    """
+
+    least: float
+    most: float
+    held: Floats
+
+    def over(self, first: int, last: int | None, inputs: int) -> tuple[float, float]:
+        """Bounds of the sum over lags first … last, or all from the first on."""
+        if last is not None:
+            held = float(self.held[first : last + 1].sum())
+            return held, min(float(inputs * (last + 1 - first)), self.most)
+        if first == 0:
+            return self.least, self.most
+        start = float(self.held[:first].sum())
+        later = max(self.least - inputs * first, float(self.held[first:].sum()))
+        return later, self.most - start
+
+    def start(self, network: LinearNetwork, rank: int, tolerance: float) -> MemoryCurve:
+        """The curve as far as its sum is known to within ``tolerance``: lags that are whole.
+
+        ``rank`` is the rank, or what it is at most.
+        """
+        inputs = network.inputs
+        missing = np.cumsum(inputs - self.held)
+        values = self.held[: int(np.searchsorted(missing, tolerance))]
+        return MemoryCurve(
+            lags=np.arange(len(values)),
+            values=values,
+            error=inputs - values,
+            loss=inputs - values,
+            total=self.most if math.isfinite(self.most) else float(rank),
+            rank=rank,
+            channels=values[:, None],
+            method="exact",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +155,7 @@ class Case:
     claimed: float
     tolerance: float  # half a unit of the last digit
     network: LinearNetwork
-    curve: MemoryCurve  # exact, for the input in question
+    curve: MemoryCurve  # exact, for the input in question; its start where there are bounds only
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
     input: Any = None  # None for white
@@ -117,6 +165,7 @@ class Case:
     samples: int | None = None
     ridge: float | None = None
     input_variance: float | None = None
+    bounds: Bounds | None = None  # where the network is too large for its curve
 
     @property
     def states(self) -> int:
@@ -240,7 +289,7 @@ def numbers_of_states(case: Case) -> Iterator[Explanation]:
         text = (
             f"it is the number of states, {case.states}: OSM and OSM+ report it by construction "
             f"(the trace of a projector), and so does whoever takes theory's N; but the input "
-            f"drives only {rank} of them"
+            f"drives no more than {rank} of them"
         )
         yield from case.explanation("osm", float(case.states), "as it is", text, source="osm")
     if case.network.is_complex and rank == case.network.states:
@@ -268,13 +317,15 @@ def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> list[Expla
     rooted = kind == "absolute_correlation"
     # what lies beyond the lags listed is known of the memory, not of its roots
     everything = float(sums[-1]) if rooted else case.curve.total
-    whole = (everything, everything - float(terms[0]))
+    whole = (everything, everything - float(terms[:1].sum()))
 
     def spanned(first: int, last: int, fit: str) -> Iterator[Explanation]:
         """The sum over these lags, where the cut-off, and taking roots, make a difference."""
         end = min(last + 1, len(sums) - 1)
         value, squares = float(sums[end] - sums[first]), float(case.sums[end] - case.sums[first])
         cut = last >= first and whole[first] - value > case.tolerance
+        if last >= len(terms) and case.bounds is not None:  # what lies there is not known
+            return
         if cut and not (rooted and abs(squares - value) <= case.tolerance):
             text = f"it is {what} over lags {first} … {last} only"
             yield from case.explanation(kind, value, fit, text)
@@ -416,7 +467,8 @@ def number_formats(case: Case) -> Iterator[Explanation]:
             if row.given
             else ("number_format", f"in {row.name}", FORMAT_SCATTER * row.total)
         )
-        text = f"it is what can be used {where}, {row.total:.4g} of {case.curve.total:.6g}"
+        of = f" of {case.curve.total:.6g}" if case.bounds is None else ""
+        text = f"it is what can be used {where}, {row.total:.4g}{of}"
         yield from case.explanation(kind, row.total, "as it is", text, tolerance, source=row.name)
 
 
@@ -558,8 +610,14 @@ RECOGNISERS: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
 CONVENTIONS = ("total", "from_lag_1")
 
 
+#: What can be told of a network that is too large for its curve.
+RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats)
+
+
 def judged(case: Case) -> Claim:
     """Judge a claimed number."""
+    if case.bounds is not None:
+        return _judged_by_bounds(case, case.bounds)
     found: list[Explanation] = []
     for recogniser in RECOGNISERS:
         fitting = list(recogniser(case))
@@ -569,8 +627,43 @@ def judged(case: Case) -> Claim:
     found.sort(key=lambda one: -one.likelihood)  # equals stay in the order they were found in
     right = (*CONVENTIONS, "cut_off") if case.k_max is not None else CONVENTIONS
     holds = bool(found) and found[0].kind in right
-    kept: list[Explanation] = []  # the two most likely of each kind
+    total = case.curve.total
+    return Claim(case.claimed, case.tolerance, holds, _kept(found), total, total)
+
+
+def _judged_by_bounds(case: Case, bounds: Bounds) -> Claim:
+    """Right where all that is possible is what was claimed, wrong where none of it is."""
+    inputs, k = case.network.inputs, case.k_max
+    spans: list[tuple[int, int | None]] = [(0, None), (1, None)]
+    if k is not None:
+        spans = [(0, k - 1), (0, k), (1, k)]
+    found: list[Explanation] = []
+    is_possible = False
+    for first, last in spans:
+        least, most = bounds.over(first, last, inputs)
+        is_possible |= least - case.tolerance <= case.claimed <= most + case.tolerance
+        if case.matches(least) and case.matches(most):
+            kind = "cut_off" if last is not None else CONVENTIONS[first]
+            text = {
+                "total": f"it is the total over all lags, {most:.10g}",
+                "from_lag_1": f"it is the total without lag 0, {most:.10g}",
+                "cut_off": f"it is the sum of MC_τ over lags {first} … {last}, {most:.10g}",
+            }[kind]
+            found += case.explanation(kind, most, "as it is", text)
+            break
+    if found:
+        return Claim(case.claimed, case.tolerance, True, tuple(found), bounds.least, bounds.most)
+    for recogniser in RECOGNISERS_AT_SCALE:
+        found += recogniser(case)
+    found.sort(key=lambda one: -one.likelihood)
+    holds = None if is_possible else False
+    return Claim(case.claimed, case.tolerance, holds, _kept(found), bounds.least, bounds.most)
+
+
+def _kept(found: list[Explanation]) -> tuple[Explanation, ...]:
+    """The two most likely of each kind."""
+    kept: list[Explanation] = []
     for one in found:
         if sum(other.kind == one.kind for other in kept) < 2:
             kept.append(one)
-    return Claim(case.claimed, case.tolerance, holds, tuple(kept))
+    return tuple(kept)

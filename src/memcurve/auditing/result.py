@@ -48,6 +48,10 @@ LOST_IN_WORDS = {
 }
 #: Estimates drawn at first; the others can be switched on.
 SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")
+#: The word of a report on a claim that holds, does not, or cannot be decided.
+_JUDGED = {
+    True: "The claim holds", False: "The claim does not hold", None: "The claim is undecided",
+}  # fmt: skip
 #: Estimates of files that do not say so yet.
 _INVERT = ("gramian_solve", "gramian_pinv", "montecarlo")
 _BY_CONSTRUCTION = ("osm", "osm_plus")
@@ -147,10 +151,10 @@ class Audit(Reported):
         claim = "" if self.claim is None else _claim_judged(self.claim, self.total)
         if self.curve is None:
             facts = [_usable_in_words(self), _possible(self), _not_told(self)]
-            return tuple(sentence for sentence in facts if sentence)
-        facts = [_truth(self), _others(self), _usable_in_words(self)]
-        if self.headline is not None:  # usable memory first
-            facts = [facts[-1], *facts[:-1]]
+        else:
+            facts = [_truth(self), _others(self), _usable_in_words(self)]
+            if self.headline is not None:  # usable memory first
+                facts = [facts[-1], *facts[:-1]]
         return tuple(sentence for sentence in (claim, *facts) if sentence)
 
     @property
@@ -182,7 +186,7 @@ class Audit(Reported):
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         word = "Summary"
         if self.claim is not None:
-            word = "The claim holds" if self.claim.holds else "The claim does not hold"
+            word = _JUDGED[self.claim.holds]
         states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
         inputs = "one input" if self.inputs == 1 else f"{self.inputs} inputs"
         read = "" if self.account.read == self.states else f", {self.account.read} states read"
@@ -241,7 +245,23 @@ class Audit(Reported):
 def _claim_judged(claim: Claim, total: float) -> str:
     best, others = claim.explanation, len(claim.explanations) - 1
     told = f"The claimed {claim.value:.10g} is"
-    wrong = f"{told} not this network's memory, which is {number(total)}"
+    if claim.holds is None:
+        way = "" if best is None else f" One way to arrive at it: {best.text}."
+        known = f"at least {number(claim.least)}"
+        if math.isfinite(claim.most):
+            known = f"between {number(claim.least)} and {number(claim.most)}"
+            way = f" memcurve.rank would tell.{way}"
+        return (
+            f"{told} possible, and neither confirmed nor refuted: all that is known is that this "
+            f"network remembers {known} of its past inputs without noise.{way}"
+        )
+    truth = number(total)
+    if not math.isfinite(total):
+        truth = f"at least {number(claim.least)}"
+        truth = truth if claim.value < claim.least else f"at most {number(claim.most)}"
+    wrong = f"{told} not this network's memory, which is {truth}"
+    if claim.least <= claim.value <= claim.most and claim.least < claim.most:
+        wrong = f"{told} not the sum up to the lag that was said"
     if best is None:
         return f"{wrong}, and none of the known conventions and artefacts gives it."
     if claim.holds:
@@ -409,7 +429,7 @@ def _bars(audit: Audit) -> list[Bar]:
         told = f"{number(audit.total)}{_error(audit.curve)}"
         bars.append(Bar("true, over all lags", audit.total, told))
     if audit.claim is not None:
-        colour = "good" if audit.claim.holds else "bad"
+        colour = {True: "good", False: "bad", None: "series-4"}[audit.claim.holds]
         bars.append(Bar("claimed", audit.claim.value, f"{audit.claim.value:.10g}", colour))
     # the best there is, and what verdicts go by
     rows = dict.fromkeys([*audit.usable.rows[:1], audit.usable.measured])
@@ -426,8 +446,13 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
         for lag in [audit.horizons.get(level)]
     ]
     first, account = audit.headline, audit.account
-    total = f"{audit.total:.10g}" if math.isfinite(audit.total) else f"at most {account.most:,}"
+    rank = f"{'' if account.rank is not None else 'at most '}{account.most:,} of {account.read:,}"
+    ranks = [("rank", rank)]
+    total = f"{audit.total:.10g}"
     memory = [("total memory", total)]
+    if audit.curve is None:  # for white input without noise the total is the rank
+        white = audit.input == "white"
+        memory, ranks = [], [("without noise" if white else "states that count", rank)]
     error, radius = list[tuple[str, str]](), list[tuple[str, str]]()
     if audit.curve is not None and audit.eigenvalues is not None:
         total += _error(audit.curve)
@@ -437,15 +462,13 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     if first is not None:
         name = f"usable, {'noise given' if first.given else first.name}"
         lag = "—" if first.horizon is None else f"lag {first.horizon}"
-        memory = [(name, number(first.total)), ("less than half of it from", lag)]
-        memory, error, below = [*memory, ("without noise", total)], [], []
+        without = [] if audit.curve is None else [("without noise", total)]
+        memory = [(name, number(first.total)), ("less than half of it from", lag), *without]
+        error, below = [], []
     return [
         *claimed,
         *memory,
-        (
-            "rank",
-            f"{'' if account.rank is not None else 'at most '}{account.most:,} of {account.read:,}",
-        ),
+        *ranks,
         *error,
         *radius,
         *below,
@@ -536,7 +559,7 @@ def _left_out(audit: Audit) -> Section | None:
 
 def _blamed(audit: Audit) -> str:
     """Where a claim that does not hold most likely comes from."""
-    if audit.claim is None or audit.claim.holds or audit.claim.explanation is None:
+    if audit.claim is None or audit.claim.holds is not False or audit.claim.explanation is None:
         return ""
     return audit.claim.explanation.source
 
@@ -586,7 +609,8 @@ def _losses(audit: Audit) -> Section:
         text = "Every state holds memory of its own."
     if account.lost > 0:
         hold = "holds no memory of its own" if account.lost == 1 else "hold no memory of their own"
-        text = f"{account.lost:,} of {counted(account.read, 'state')} {hold}."
+        least = "" if account.rank is not None else "At least "
+        text = f"{least}{account.lost:,} of {counted(account.read, 'state')} {hold}."
     if account.rank_robust is not None:
         rows.append(("of these, beyond rounding", str(account.rank_robust)))
     if account.margin is not None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from memcurve.adapters import as_network
 from memcurve.arguments import require_number, require_size
-from memcurve.auditing.claims import Case, claimed_number, judged
+from memcurve.auditing.claims import Bounds, Case, claimed_number, judged
 from memcurve.auditing.estimates import Estimate, usual_estimates
-from memcurve.auditing.losses import account_of, account_of_wiring
+from memcurve.auditing.losses import Account, account_of, account_of_wiring
 from memcurve.auditing.result import Audit
 from memcurve.auditing.structure import (
     RoundedWeights,
@@ -20,7 +20,12 @@ from memcurve.auditing.structure import (
     rounded_weights,
     squeezing_of,
 )
-from memcurve.auditing.usable import shortly, usable_memory, usable_memory_at_scale
+from memcurve.auditing.usable import (
+    UsableMemory,
+    shortly,
+    usable_memory,
+    usable_memory_at_scale,
+)
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
 from memcurve.inputs import processes_for
@@ -88,7 +93,8 @@ def audit(
 
     Of a network that is too large for its curve without noise, or that is known by its products
     only, everything else is told: usable memory, the rank or what the wiring allows, nodes that are
-    never reached, and what was left out (``curve`` is None then).
+    never reached, and what was left out (``curve`` is None then). A claim is judged by what is
+    known: right or wrong where that decides, else ``holds`` is None.
 
     Where less than a tenth of the rank can be used, under the noise given or else with states of 12
     bits, the usable memory comes first, and the total without noise is a remark: of a brain, say.
@@ -160,9 +166,7 @@ def audit(
             _require_time_for(subject)
             curve = _curve(subject, input=input)
         except TooLargeError as error:
-            if known:
-                raise
-            return _at_scale(subject, input, noise, seed, shortly(error), tell, listener)
+            return _at_scale(subject, input, noise, seed, shortly(error), known, tell, listener)
         processes = processes_for(input, subject.inputs)
         white = all(process.is_white for process in processes)
         input = None if white else input
@@ -252,17 +256,39 @@ def _at_scale(
     noise: Any,
     seed: int,
     why: str,
+    known: dict[str, Any],
     tell: Callable[[str], None],
     listener: Listener,
 ) -> Audit:
     """The audit of a network that is too large for its curve without noise."""
     processes = processes_for(input, subject.inputs)
     white = all(process.is_white for process in processes)
-    analysis = Analysis.of(subject)
-    with analysis.without_dense_matrices(), analysis.telling(listener):
-        usable, missing = usable_memory_at_scale(subject, None if white else input, noise, tell)
-    tell("what is lost")
-    account, unknown = account_of_wiring(subject, listener)
+    input = None if white else input
+    analysis, now = Analysis.of(subject), [""]
+
+    def begin(step: str) -> None:
+        now[0] = step
+        tell(step)
+
+    def within(label: str, done: int, total: int | None) -> None:
+        listener(f"{now[0]}: {label}", done, total)
+
+    with analysis.without_dense_matrices(), analysis.telling(within):
+        usable, missing = usable_memory_at_scale(subject, input, noise, begin)
+        begin("what is lost")
+        account, unknown = account_of_wiring(subject, within)
+        claim = None
+        if known:
+            begin("the claim")
+            bounds = _bounds(usable, account, white=white)
+            known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, bounds.least))
+            start = bounds.start(subject, account.most, known["tolerance"])
+            case = Case(
+                network=subject, curve=start, estimates=(), usable=usable, input=input,
+                bounds=bounds, **known,
+            )  # fmt: skip
+            with np.errstate(all="ignore"):
+                claim = judged(case)
     dense = "they take dense matrices of all states"
     left_out = (
         ("memory curve without noise, eigenvalues", why),
@@ -284,11 +310,22 @@ def _at_scale(
         eigenvalues=None,
         squeezing=None,
         rounded=RoundedWeights(reason=dense),
-        claim=None,
+        claim=claim,
         notes=subject.notes,
         seed=seed,
         left_out=dict(left_out),
     )
+
+
+def _bounds(usable: UsableMemory, account: Account, *, white: bool) -> Bounds:
+    """What is known of the memory without noise; for coloured input the rank is no bound."""
+    most = float(account.most) if white else float("inf")
+    best = max(usable.rows, key=lambda row: row.total, default=None)
+    if best is None:
+        return Bounds(0.0, most, np.zeros(0))
+    known = account.rank is not None and white
+    least = most if known else min(best.total - best.error, most)
+    return Bounds(least, most, best.values)
 
 
 def _curve(network: LinearNetwork, lags: int | None = None, *, input: Any = None) -> MemoryCurve:

@@ -94,10 +94,13 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
         rows = []
         floating = Question.of(network, input=processes, noise=_BothPrecisions())
-        for name, curve in zip(("float64", "float32"), ask_family(floating), strict=True):
-            level = formats.pop(name, None)
-            if level is not None and is_known(curve):
-                rows.append(_row(name, level, curve))
+        levels = [formats.pop(name, None) for name in ("float64", "float32")]
+        with contextlib.suppress(UncertainResultError):  # states may be too small for any error
+            for name, level, curve in zip(
+                ("float64", "float32"), levels, ask_family(floating), strict=True
+            ):
+                if level is not None and is_known(curve):
+                    rows.append(_row(name, level, curve))
         # the least levels first: what is found out for them serves the others
         picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
         curves = ask_family(picture)
@@ -142,8 +145,11 @@ def usable_memory_at_scale(
     if not steps:  # the sizes of the states are not known, and it may be unstable
         level = FALLBACK * float(np.linalg.norm(network.C))
         steps[f"with noise of {level:.1g}"] = level
-    # the least level asks for most, and what is found out for it serves the others
+    # the least level asks for most, and what is found out for it serves the others; the picture
+    # goes down to single precision where it can
     in_order = sorted(steps.items(), key=lambda step: step[1])
+    if formats.get("float32", 0) > 0:
+        in_order.insert(0, ("against noise", min(formats["float32"], in_order[0][1])))
     for name, least in in_order:
         tell(f"usable memory, {name}")
         above = LEVELS[least < LEVELS]
@@ -152,8 +158,9 @@ def usable_memory_at_scale(
             found = Question.of(network, input=processes, noise=ObservationNoise(asked))
             curves = ask_family(found)
         except (UncertainResultError, TooLargeError) as error:
-            left_out.append((f"usable memory, {name}", shortly(error)))
-            del steps[name]
+            if name in steps:
+                left_out.append((f"usable memory, {name}", shortly(error)))
+                del steps[name]
             continue
         known = np.array([is_known(curve) for curve in curves])
         by_level = dict(zip(asked.tolist(), curves, strict=True))

@@ -30,6 +30,7 @@ app = App(
     help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
     help_format="plaintext",
     version=__version__,
+    suppress_keyboard_interrupt=False,  # it is told in a line, as errors are
 )
 _COMMANDS = (audit, curve, compare, connectome, data, measure, claims, explore, paper, sweep)
 for _command in _COMMANDS:

@@ -8,7 +8,15 @@ from typing import Any
 
 from memcurve.cli.console import print_document, say_written
 from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Verbose, Whole
-from memcurve.cli.process import FINE, MISMATCH, UsageError, discard_output, require_other_files
+from memcurve.cli.process import (
+    FAILED,
+    FINE,
+    MISMATCH,
+    UsageError,
+    discard_output,
+    require_other_files,
+    warn,
+)
 
 
 def audit(
@@ -61,7 +69,8 @@ def audit(
     save
         Write the whole audit to this .json file.
     fail_on_mismatch
-        End with exit code 3 if the claimed number is not the network's memory.
+        End with exit code 3 if the claimed number is not the network's memory, 1 if that cannot
+        be decided: the network is too large, and the number is among what is possible.
     json
         Print the audit as JSON instead of tables; its schema is memcurve.Audit.json_schema().
     """
@@ -98,8 +107,12 @@ def audit(
     except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code still tells
         discard_output()
     say_written(page=html, report=markdown, result=save)
-    wrong = result.claim is not None and not result.claim.holds
-    return MISMATCH if wrong and fail_on_mismatch else FINE
+    if not fail_on_mismatch or result.claim is None or result.claim.holds:
+        return FINE
+    if result.claim.holds is None:
+        warn("the claim is undecided: it neither is nor is not known to be the network's memory")
+        return FAILED
+    return MISMATCH
 
 
 def _require_claim(claimed: str | None, **about: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +122,8 @@ def curve(
         elif profile or len(options.noise or ()) > 1:
             result = _profile(network, lags=lags, seed=options.seed, **arguments)
         else:
-            result = memory_curve(network, lags, seed=options.seed, **arguments)
+            with _with_what_is_known(network):
+                result = memory_curve(network, lags, seed=options.seed, **arguments)
     if ranks is not None and ranks.number:
         return 0
     with writing(result, plot=plot, save=save):
@@ -131,6 +134,26 @@ def curve(
         else:
             _print_profile(result)
     return 0
+
+
+@contextlib.contextmanager
+def _with_what_is_known(network: LinearNetwork) -> Iterator[None]:
+    """Where a curve is refused for the size of a sparse network, tell what its wiring tells."""
+    from memcurve import structural_rank
+    from memcurve.limits import TooLargeError
+
+    try:
+        yield
+    except TooLargeError as error:
+        if not network.is_sparse or network.readout is not None:
+            raise
+        wiring = structural_rank(network)
+        reached = network.states - len(wiring.unreached)
+        raise TooLargeError(
+            f"{error} What is known: the input reaches {reached:,} of {network.states:,} states, "
+            f"and the wiring allows a total of {wiring.rank:,} without noise, at most. `memcurve "
+            f"audit` tells more."
+        ) from error
 
 
 def _fisher(

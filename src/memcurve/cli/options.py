@@ -131,16 +131,21 @@ class NetworkOptions:
                     f"is taken as it is. Leave it out, or leave out the file."
                 )
             from memcurve.io import load_masked
+            from memcurve.io.arrays import MissingMaskError
 
-            network = load_masked(
-                file,
-                self.mask,
-                seed=self.seed,
-                matrix=self.matrix,
-                edges=self.edges,
-                spectral_radius=self.spectral_radius,
-                communicator=ranks,
-            )
+            try:
+                network = load_masked(
+                    file,
+                    self.mask,
+                    seed=self.seed,
+                    matrix=self.matrix,
+                    edges=self.edges,
+                    spectral_radius=self.spectral_radius,
+                    communicator=ranks,
+                )
+            except MissingMaskError as error:
+                more = "Or draw one: --mask normal, or --mask ones."
+                raise MissingMaskError(f"{error} {more}") from error
         elif self.matrix is not None or self.edges is not None:
             told = "--edges is about" if self.matrix is None else "--matrix names an array in"
             raise UsageError(f"{told} a file; give the file, or leave it out.")

@@ -101,9 +101,8 @@ def stoppable(store: Path) -> Iterator[None]:
             f"command again to go on."
         )
         warn(str(stopped) or early)
-        if getattr(stopped, "signal", None) == signal.SIGTERM:
-            raise SystemExit(TERMINATED) from None
-        raise
+        is_term = getattr(stopped, "signal", None) == signal.SIGTERM
+        raise SystemExit(TERMINATED if is_term else INTERRUPTED) from None
 
 
 @contextlib.contextmanager
@@ -178,6 +177,8 @@ def exit_code(
         discard_output()
         return FINE
     except KeyboardInterrupt:
+        with contextlib.suppress(OSError):
+            warn("stopped; no file is half-written.")
         return INTERRUPTED
     except UnusedCliTokensError as error:
         more = ", ".join(map(repr, error.unused_tokens or ()))
@@ -255,8 +256,19 @@ def _reported(error: BaseException, message: str, code: int) -> int:
 
         with contextlib.suppress(OSError):
             # names from files may hold escape sequences
-            print(f"memcurve: error: {clean(message)}", file=sys.stderr)
+            print(_folded(f"memcurve: error: {clean(message)}"), file=sys.stderr)
     return code
+
+
+def _folded(line: str) -> str:
+    """A line as it is, or folded between words where a terminal would break them."""
+    if not sys.stderr.isatty():
+        return line
+    import shutil
+    import textwrap
+
+    width = max(shutil.get_terminal_size().columns, 40)
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _without_number(error: OSError) -> str:

@@ -23,8 +23,8 @@ with app.setup:
 
     from memcurve import masks
     from memcurve.auditing.structure import squeezing_of
-    from memcurve.errors import UncertainResultError
-    from memcurve.exploring import figures, jobs, widgets
+    from memcurve.errors import UncertainResultError, UnstableNetworkError
+    from memcurve.exploring import figures, jobs, large, widgets
     from memcurve.exploring.files import ENDINGS, MOST_BYTES, START_FILE, network_of, python_lines
     from memcurve.exploring.scene import (
         MOST_NODES,
@@ -32,6 +32,7 @@ with app.setup:
         OWN_MASK,
         WIRINGS,
         PageSettings,
+        is_large,
         moved_scene,
         read_link,
         scene_of,
@@ -109,22 +110,54 @@ def switch(story, upload, uploads):
     use_file = mo.ui.switch(
         value=name is not None and (story is None or _is_new), label="use the file"
     )
-    use_file if name is not None else None
-    return contents, name, use_file
+    scale_file = mo.ui.switch(label="scale it to ρ")
+    mo.hstack([use_file, scale_file], justify="end", gap=1.5) if name is not None else None
+    return contents, name, scale_file, use_file
 
 
 @app.cell
-def network_now(contents, name, draft, rest, use_file):
+def network_now(contents, name, draft, rest, scale_file, use_file):
     file = name if use_file.value else None
-    base, _trouble = None, ""
+    scaled = scale_file.value and file is not None
+    base, vast, _trouble = None, None, ""
     try:
-        _read = None if file is None else network_of(file, contents, draft.mask, draft.seed)
-        base = scene_of(draft.network() if _read is None else _read)
+        if file is None:
+            _network = draft.network()
+        else:
+            _radius = draft.spectral_radius if scaled else None
+            _network = network_of(file, contents, draft.mask, draft.seed, _radius)
+        if is_large(_network):
+            vast = _network
+            rest(None)
+        else:
+            base = scene_of(_network)
     except (ValueError, UncertainResultError, MemoryError) as _error:
         _trouble = str(_error)
+        if isinstance(_error, UnstableNetworkError) and file is not None:
+            _trouble += figures.SCALE_IT
         rest(None)
-    mo.Html(figures.about_settings(draft, file, _trouble))
-    return base, file
+    mo.Html(figures.about_settings(draft, file, _trouble, scaled=scaled))
+    return base, file, scaled, vast
+
+
+@app.cell
+def at_scale(page, settings, vast):
+    mo.stop(vast is None)
+    widgets.at_scale(page, vast, settings)
+
+
+@app.cell
+def usable_at_scale(page, settings, vast):
+    mo.stop(vast is None)
+    _job = large.usable, (vast, settings.arguments())
+    widgets.section(page, {"usable": _job}, partial(figures.usable_section, settings))
+
+
+@app.cell
+def home_at_scale(file, scaled, settings, vast):
+    mo.stop(vast is None)
+    _lines = figures.about_lines(large.python_lines(settings, file, scaled=scaled), None)
+    mo.Html(figures.heading("Take it home") + _lines)
 
 
 @app.cell
@@ -182,10 +215,11 @@ def squeezing(page, rested):
 
 
 @app.cell
-def home(file, rested, settings):
+def home(file, rested, scaled, settings):
     mo.stop(rested() is None)
     _scene, _moved = rested().scene, rested().moved
-    _lines = python_lines(settings, lags=figures.compared_lags(_scene), file=file, moved=_moved)
+    _lags = figures.compared_lags(_scene)
+    _lines = python_lines(settings, lags=_lags, file=file, scaled=scaled, moved=_moved)
     _link = settings.link() if file is None and _moved is None else None
     widgets.home(_scene, settings, _lines, _link)
 

@@ -36,6 +36,8 @@ LOWEST, HIGHEST = -0.25, 1.5
 SAME = 5e-3
 #: Where the lags drawn hold less than this share of the memory, it is said.
 NEARLY_ALL = 0.998
+#: What helps where the network of a file is unstable, or nearly so.
+SCALE_IT = " Here: switch on “scale it to ρ”."
 
 TITLE = (
     "<h1>How much does it remember?</h1>\n"
@@ -50,16 +52,21 @@ def headline(scene: Scene, settings: PageSettings, found: Mapping[str, Any]) -> 
     ``found`` may have the curves, or the errors, of ``"theory"`` for coloured input and of what is
     ``"usable"``.
     """
-    theory = _total(scene.curve if not settings.colour else found.get("theory"))
+    theory = total(scene.curve if not settings.colour else found.get("theory"))
     coloured = f" for {asked_name(replace(settings, noise=0.0))}" if settings.colour else ""
     parts = [f"<strong>{theory}</strong> in theory{coloured}"]
     if scene.curve.total:
-        how = f"with noise {settings.noise:g}" if settings.noise else "in single precision"
-        parts.append(f"<strong>{_total(found.get('usable'))}</strong> usable {how}")
+        usable = total(found.get("usable"))
+        parts.append(f"<strong>{usable}</strong> usable {how_read(settings)}")
     return " · ".join(f"<span>{part}</span>" for part in parts)
 
 
-def _total(curve: Any) -> str:
+def how_read(settings: PageSettings) -> str:
+    """How the states are read: with the noise that is set, or else as single precision has them."""
+    return f"with noise {settings.noise:g}" if settings.noise else "in single precision"
+
+
+def total(curve: Any) -> str:
     """A total, or what stands in its place while it is on its way, or where it is not known."""
     if curve is None:
         return "…"
@@ -423,13 +430,17 @@ def explained(title: str, text: str) -> str:
     return f"<div class='explains' role='alert'>{said}</div>" if text else ""
 
 
-def about_settings(settings: PageSettings, file: str | None, trouble: str) -> str:
+def about_settings(
+    settings: PageSettings, file: str | None, trouble: str, *, scaled: bool = False
+) -> str:
     """Why there is no curve, and which controls have no effect: page.css puts those away."""
     ignored = settings.ignored()
     why = "no effect on this ensemble"
     if file is not None:
         drawn = settings.mask != OWN_MASK and is_random(settings.mask)
-        ignored = ["ensemble", "size", "spectral_radius", "density", *([] if drawn else ["seed"])]
+        counts = {"spectral_radius": scaled, "seed": drawn}
+        of_ensembles = ("ensemble", "size", "spectral_radius", "density", "seed")
+        ignored = [name for name in of_ensembles if not counts.get(name)]
         why = f"no effect on {file}"
     said = ""
     if trouble:

@@ -22,7 +22,7 @@ from memcurve.version import __version__
 
 #: Kinds of files that hold networks.
 ENDINGS = [*FORMATS]
-#: Bytes of the largest file that is taken: a dense network of 2,500 nodes.
+#: Bytes of the largest file that is taken: a dense network of 2,500 nodes, or 10⁶ edges.
 MOST_BYTES = 50_000_000
 
 
@@ -41,8 +41,10 @@ def contents_of(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwork:
-    """Read what was uploaded; errors name the file as its owner does."""
+def network_of(
+    name: str, contents: bytes, mask: str, seed: int, spectral_radius: float | None = None
+) -> LinearNetwork:
+    """Read what was uploaded, and scale it where asked; errors name the file as its owner does."""
     plain = PurePosixPath(name.replace("\\", "/")).name
     if not contents:
         raise NetworkFileError(f"{plain}: the file is empty.")
@@ -50,7 +52,8 @@ def network_of(name: str, contents: bytes, mask: str, seed: int) -> LinearNetwor
         file = Path(folder) / f"uploaded{ending_of(plain)}"
         file.write_bytes(contents)
         try:
-            network = load_masked(file, None if mask == OWN_MASK else mask, seed=seed)
+            own = None if mask == OWN_MASK else mask
+            network = load_masked(file, own, seed=seed, spectral_radius=spectral_radius)
         except (ValueError, OSError, ModuleNotFoundError) as error:
             said = str(error).replace(str(file), plain)
             if mask == OWN_MASK:
@@ -94,9 +97,13 @@ def python_lines(
     *,
     lags: int,
     file: str | None = None,
+    scaled: bool = False,
     moved: tuple[complex, complex] | None = None,
 ) -> str:
-    """The script that gives the numbers of the page; ``lags`` is how many the methods give."""
+    """The script that gives the numbers of the page; ``lags`` is how many the methods give.
+
+    ``scaled`` says that the network of a file is scaled to the spectral radius that is set.
+    """
     given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
     profile = ", ".join(["network", *given])
     given += [f"noise={settings.noise!r}"] if settings.noise else []
@@ -104,7 +111,7 @@ def python_lines(
     for shown in shown_methods().values():
         options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
         ways.append(f'    ("{shown.method.name}", {options!r}),')
-    network, parts = _network_lines(settings, file), list[str]()
+    network, parts = network_lines(settings, file, scaled), list[str]()
     if moved is not None:
         parts.append("move_eigenvalue")
         network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
@@ -149,16 +156,23 @@ memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
 """
 
 
-def _network_lines(settings: PageSettings, file: str | None) -> list[str]:
+def network_lines(settings: PageSettings, file: str | None, scaled: bool) -> list[str]:
+    """The lines that draw or read the network."""
     if file is None:
         options = "".join(f", {name}={value!r}" for name, value in settings.options().items())
         if settings.ensemble == WORM:
             return [f"network = {WORM}({options.removeprefix(', ')})"]
         return [f"network = memcurve.ensembles.{settings.ensemble}({settings.size}{options})"]
+    radius = settings.spectral_radius
     if settings.mask == OWN_MASK:
-        return [f"network = memcurve.load_network({file!r})"]
+        option = f", spectral_radius={radius!r}" if scaled else ""
+        return [f"network = memcurve.load_network({file!r}{option})"]
+    lines = [f"A = memcurve.load_matrix({file!r})"]
+    if scaled:
+        lines.insert(0, "from memcurve.network.scaling import scale_to_spectral_radius")
+        lines.append(f"A = scale_to_spectral_radius(A, {radius!r})")
     return [
-        f"A = memcurve.load_matrix({file!r})",
+        *lines,
         f'C = memcurve.masks.make("{settings.mask}", A.shape[0], seed={settings.seed})',
         "network = memcurve.LinearNetwork(A, C)",
     ]

@@ -68,7 +68,7 @@ def shown_methods() -> dict[str, ShownMethod]:
     return found
 
 
-def asked_curve(network: LinearNetwork, lags: int, arguments: dict[str, Any]) -> MemoryCurve:
+def asked_curve(network: LinearNetwork, lags: int | None, arguments: dict[str, Any]) -> MemoryCurve:
     """The exact curve under the input and the noise that are set."""
     with rank_among_notes():
         return memory_curve(network, lags, **arguments)

@@ -183,16 +183,13 @@ class Scene:
     seconds: float
 
 
+def is_large(network: LinearNetwork) -> bool:
+    """Whether a network has too many states for a scene, which all of its eigenvalues go into."""
+    return network.states > MOST_NODES
+
+
 def scene_of(network: LinearNetwork) -> Scene:
     """Compute what is shown at once; errors are those of :func:`memcurve.memory_curve`."""
-    if network.states > MOST_NODES:
-        twice = ", two for each complex node" if network.is_complex else ""
-        raise ValueError(
-            f"this page computes networks of up to {MOST_NODES} states while you watch, and "
-            f"{network.name or 'this one'} has {network.states:,}{twice}. `memcurve "
-            f"curve FILE` and memcurve.memory_curve take it; memcurve.limits.estimated_cost tells "
-            f"how long."
-        )
     start = time.perf_counter()
     try:
         with rank_among_notes():

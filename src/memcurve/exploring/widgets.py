@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from memcurve.auditing.structure import Eigenvalues
 from memcurve.curve import MemoryCurve
-from memcurve.exploring import figures, jobs
+from memcurve.exploring import figures, jobs, large
 from memcurve.exploring.files import json_of, picture_of, table_of
 from memcurve.exploring.scene import PageSettings, Scene
 from memcurve.exploring.stories import Story
+from memcurve.network import LinearNetwork
 from memcurve.report import Section, Series
 
 _HERE = Path(__file__).parent
@@ -79,6 +80,16 @@ def headline(page: str | None, scene: Scene, settings: PageSettings) -> None:
         return mo.Html(figures.about_result(scene, figures.headline(scene, settings, found)))
 
     arriving(page, figures.headline_jobs(scene, settings), draw, pause=0)
+
+
+def at_scale(page: str | None, network: LinearNetwork, settings: PageSettings) -> None:
+    """Show what can be told of a large network, as it arrives."""
+
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        summary = mo.Html(large.headline(network, settings, found))
+        return mo.vstack([summary, laid_out(large.memory_section(network, settings, found), busy)])
+
+    arriving(page, large.jobs(network, settings), draw)
 
 
 def tale(page: str | None, scene: Scene, story: Story) -> None:

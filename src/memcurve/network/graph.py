@@ -321,6 +321,21 @@ def _arpack(A: Any, space: int, restarts: int) -> NDArray[Any]:
     return np.asarray(eigs(A, 1, ncv=space, v0=start, maxiter=restarts, return_eigenvectors=False))
 
 
+def leading_mode(A: Any) -> tuple[complex, NDArray[Any]] | None:
+    """An eigenvalue of largest modulus of a large sparse A, with its left eigenvector.
+
+    None where the iteration does not converge in a short time.
+    """
+    from scipy.sparse.linalg import ArpackError, eigs
+
+    start = np.random.default_rng(0).standard_normal(A.shape[0])
+    try:
+        values, vectors = eigs(A.T, 1, ncv=40, v0=start, maxiter=20)
+    except ArpackError:
+        return None
+    return complex(values[0]), np.asarray(vectors[:, 0])
+
+
 def _largest_eigenvalue(A: Any) -> NDArray[Any]:
     """An eigenvalue of largest modulus, or all of them where the iteration does not converge."""
     from scipy.sparse.linalg import ArpackError

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.inputs import InputProcess
 from memcurve.limits import fits, require_room_for_states
 from memcurve.network import LinearNetwork
@@ -313,6 +313,8 @@ class Analysis:
             try:
                 return np.sqrt(self.reached.variances(_impulses(processes)))
             except UncertainResultError:
+                if self.reached.runaway:
+                    raise unstable(self.reached.runaway) from None
                 if self.products_only or not fits(len(self.reached), "noise"):
                     raise
         sizes = self.deviations(self.reached, processes)

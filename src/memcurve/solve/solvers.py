@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits
 from memcurve.notes import Note
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
@@ -259,6 +259,8 @@ def _in_floating_point(task: Task, tolerance: float) -> tuple[Outcome | None, st
             found = solver.solve(task)
         except UncertainResultError as error:
             reason = str(error).rstrip(".")
+            if is_direct(task) and task.states.runaway:
+                raise unstable(task.states.runaway) from None
             if isinstance(error, GrowingPowersError) and _is_products_only(task):
                 raise UnstableNetworkError(
                     f"the network is unstable, or so far from normal that its states swell beyond "

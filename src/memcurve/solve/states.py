@@ -15,10 +15,12 @@ from memcurve.network.graph import (
     balanced,
     eigenvalues,
     generically_driven,
+    leading_mode,
     most_nodes_on_cycles,
     strong_components,
     submatrix,
 )
+from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
 from memcurve.solve.clusters import (
@@ -55,6 +57,8 @@ Floats = NDArray[np.float64]
 MOST_PRODUCTS = 10_000
 #: Modes of about this modulus may be unstable.
 NEAR_CIRCLE = 0.99
+#: From so many states on all modes take long; what rounding and a mask cannot do to one of them.
+MANY_MODES, SURELY = 1000, 1e-6
 #: Zeros of more states that cannot be split off are one large cluster, of which nothing is learnt.
 MOST_SCATTERED = 300
 #: States are measured in units that differ by no more binary orders than this.
@@ -186,6 +190,25 @@ class States:
                 if float(place.squares(x).sum()) * later <= EPS**2 * largest:
                     return np.asarray(place.host(total) * unit**2)
         raise UncertainResultError("the states take too long to settle.")
+
+    @cached_property
+    def runaway(self) -> float:
+        """The modulus of an unstable mode that the input excites for sure, or 0.
+
+        Looked for in large sparse networks, where all modes take long: the leading one, λ with
+        wᵀA = λwᵀ, is enough where |wᵀC| is no matter of rounding.
+        """
+        A = self.stored
+        if isinstance(A, np.ndarray | Operator) or len(self) < MANY_MODES:
+            return 0.0
+        found = leading_mode(A)
+        if found is None:
+            return 0.0
+        value, w = found
+        off = float(np.abs(A.T @ w - value * w).max())
+        excited = float(np.abs(w @ self.mask).max() / np.abs(self.mask).max())
+        sure = abs(value) > 1 + SURELY and off < SURELY * abs(value) and excited > SURELY
+        return abs(value) if sure else 0.0
 
     @cached_property
     def sensitivity(self) -> Sensitivity:

@@ -1,0 +1,131 @@
+"""What the page shows of a network that is too large for a scene: what products with A can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from memcurve.auditing.losses import Account, account_of_wiring
+from memcurve.auditing.result import counted, number, visible_end
+from memcurve.auditing.usable import (
+    MOST_STATES,
+    UsableMemory,
+    usable_memory,
+    usable_memory_at_scale,
+)
+from memcurve.curve import MemoryCurve
+from memcurve.exploring import figures
+from memcurve.exploring.files import network_lines
+from memcurve.exploring.jobs import Job, asked_curve
+from memcurve.exploring.scene import MOST_NODES, PageSettings
+from memcurve.limits import estimated_cost, in_words
+from memcurve.network import LinearNetwork
+from memcurve.noise import Float32
+from memcurve.progress import silent
+from memcurve.report import Chart, Section, Series, web
+from memcurve.solve.analysis import Analysis
+from memcurve.version import __version__
+
+
+def curve_under_noise(network: LinearNetwork, arguments: dict[str, Any]) -> MemoryCurve:
+    """The curve under the noise that is set, by products with A alone where it has many nodes."""
+    with Analysis.kept(network) as analysis:
+        if network.states <= MOST_STATES:
+            return asked_curve(network, None, arguments)
+        with analysis.without_dense_matrices():
+            return asked_curve(network, None, arguments)
+
+
+def wiring(network: LinearNetwork) -> Account:
+    """Nodes that are reached, what the wiring allows, and the rank where it is a matter of time."""
+    return account_of_wiring(network, silent)[0]
+
+
+def usable(network: LinearNetwork, arguments: dict[str, Any]) -> tuple[UsableMemory, float]:
+    """Usable memory in number formats and against noise; without noise it is not known."""
+    given = arguments.get("input"), arguments.get("noise")
+    if network.states <= MOST_STATES:
+        return usable_memory(network, *given), float("nan")
+    with Analysis.kept(network) as analysis, analysis.without_dense_matrices():
+        found, left_out = usable_memory_at_scale(network, *given, lambda step: None)
+    if not found.reason and not len(found.levels):
+        found = UsableMemory(reason="; ".join(f"{what}: {why}" for what, why in left_out))
+    return found, float("nan")
+
+
+def jobs(network: LinearNetwork, settings: PageSettings) -> dict[str, Job]:
+    """What the page waits for: the wiring, and the curve under the noise of the controls."""
+    asked = {"noise": Float32()} | settings.arguments()
+    return {"wiring": (wiring, (network,)), "curve": (curve_under_noise, (network, asked))}
+
+
+def headline(network: LinearNetwork, settings: PageSettings, found: Mapping[str, Any]) -> str:
+    """The main numbers as HTML, as far as they are ``found``, and the notes of the file."""
+    account = found.get("wiring")
+    coloured = f" for AR({settings.colour:g}) input" if settings.colour else ""
+    total = figures.total(found.get("curve"))
+    parts = [f"<strong>{total}</strong> usable {figures.how_read(settings)}{coloured}"]
+    told = counted(network.states, "state")
+    if isinstance(account, Account):
+        up_to = "" if account.rank is not None else "at most "
+        parts.append(f"{up_to}<strong>{account.most:,}</strong> in theory")
+        reached = "all" if account.reached == account.states else f"{account.reached:,}"
+        told += f", {reached} of them reached from the input"
+        if account.possible is not None:
+            told += f"; the wiring allows {account.possible:,} to be driven independently"
+        named = [loss.text for loss in account.losses if loss.kind != "wiring"]
+        told = ". ".join([told, *(f"{text[:1].upper()}{text[1:]}" for text in named)])
+    elif account is not None:
+        told += f". What the wiring allows is not known: {account}"
+    line = " · ".join(f"<span>{part}</span>" for part in parts)
+    return (
+        f"<div class='summary' aria-live='polite'><p class='headline'>{line}</p>"
+        f"<p class='remark'>{web.text(told)}.</p>{web.bullets(network.notes)}</div>"
+    )
+
+
+def memory_section(
+    network: LinearNetwork, settings: PageSettings, found: Mapping[str, Any]
+) -> Section:
+    """The curve under noise, and what is left out."""
+    title, curve = "How much can be read", found.get("curve")
+    cost = estimated_cost(network.states)
+    left_out = (
+        f"Left out, as {counted(network.states, 'state')} are more than the {MOST_NODES} that are "
+        f"computed while you watch: the curve without noise and the eigenvalues to drag, which "
+        f"take dense matrices of {cost.bytes / 1e9:.3g} GB and, by estimate, "
+        f"{in_words(cost.seconds)}; and the usual ways, which take longer still. In a terminal, "
+        f"“memcurve audit FILE” tells more."
+    )
+    if not isinstance(curve, MemoryCurve):
+        why = "" if curve is None else f"There is no curve here: {curve}{figures.SCALE_IT}\n\n"
+        return Section(title, f"{why}{left_out}")
+    end = visible_end(curve.values)
+    drawn = Series(
+        f"usable {figures.how_read(settings)}", np.arange(end + 1.0), curve.values[: end + 1]
+    )
+    text = (
+        f"The share of an input that can be read from the states τ steps later. The area under the "
+        f"curve is the usable memory, {number(curve.total)}."
+    )
+    chart = Chart("Usable memory", "lag τ", "memory MC_τ", (drawn,))
+    return Section(title, f"{text}\n\n{left_out}", chart=chart)
+
+
+def python_lines(settings: PageSettings, file: str, *, scaled: bool) -> str:
+    """The script that gives the numbers of the page."""
+    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
+    given.append(f"noise={settings.noise!r}" if settings.noise else "noise=memcurve.Float32()")
+    lines = [
+        f"# memcurve {__version__}",
+        "import memcurve",
+        "",
+        *network_lines(settings, file, scaled),
+        f"curve = memcurve.memory_curve(network, {', '.join(given)})",
+        "print(curve.total, curve.total_error)",
+        "print(memcurve.structural_rank(network))",
+        'memcurve.plot.save(memcurve.plot.curves(curve), "memory.png")',
+    ]
+    return "\n".join(lines) + "\n"
