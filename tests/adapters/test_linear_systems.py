@@ -122,6 +122,7 @@ def test_control_transfer_functions(control):
     assert off(network, z, response.outputs[:, None]) < SAME
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning:control")
 def test_control_continuous_time(control):
     system = control.ss(SLOW, B, C, D)
     with pytest.raises(ValueError, match=r"continuous-time system.*give the `step`"):
