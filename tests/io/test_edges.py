@@ -222,6 +222,9 @@ def test_masks_refused(tmp_path):
         ("# none\n", "names no nodes"),
     ):
         wrong(written(tmp_path, text, "n.txt"), part)
+    numbered = written(tmp_path, "0 1\n1 0\n", "numbers.edges")
+    twice = {"mask": written(tmp_path, "0 1\n0.0 2\n", "n.txt")}
+    failure(ValueError, load_network, numbered, parts=["n.txt: must name each node once"], **twice)
 
 
 @pytest.mark.parametrize(
