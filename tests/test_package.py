@@ -19,6 +19,7 @@ import pytest
 import scipy.io
 
 import memcurve
+from memcurve.literature import CLAIMS
 from repository import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -122,6 +123,8 @@ def test_the_paper_is_short_and_cites_what_it_lists() -> None:
     body = text.split("---", 2)[2]
     assert len(body.split()) <= 1000
     assert set(re.findall(r"@(\w+)", body)) == listed
+    assert len(CLAIMS) == 12
+    assert "twelve published" in " ".join(body.split())
     for heading in ("Summary", "Statement of need", "State of the field", "References"):
         assert f"# {heading}" in body
 
