@@ -436,6 +436,7 @@ def main(place: str, count: str, formats: str = "") -> Iterator[dict[str, Any]]:
     resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
 
     def timed(read: Reader, path: Path, data: bytes) -> str:
+        path.unlink(missing_ok=True)  # written over, it would wait for the disk
         path.write_bytes(data)
         signal.setitimer(signal.ITIMER_PROF, LONGEST)  # ends the process, in C too
         try:
