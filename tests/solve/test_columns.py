@@ -29,7 +29,7 @@ def test_the_factor_is_that_of_the_krylov_matrix() -> None:
     rows = np.arange(0, SIZE, 7)
     for read in (None, rows):
         lags = LagByLag(subject.A, subject.C.reshape(-1, 1), read)
-        found = lags.finished(1e-3, 1000)
+        found = lags.finished(1e-3, 1000, 1e-3)
         K = [subject.C.reshape(-1)]
         for _ in range(found.R.shape[1] - 1):
             K.append(subject.A @ K[-1])

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import TooLargeError
+from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.network.places import HOST, Tall, place_of
 from memcurve.solve.basis import Basis, require_room_at
@@ -181,11 +182,9 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
             later = place.same(_sizes_by_basis(A, probes, norms, margin))
             if later is not None:
                 return np.array(norms + later)
-        found = []
-        for _ in range(min(place.ahead, most - len(norms))):
-            probes = times(A, probes)
-            found.append(place.largest_square(probes))
-        for size in margin * np.sqrt(place.host(found).astype(float)):
+        made = powers_times(A, probes, min(place.ahead, most - len(norms)))
+        probes = made[:, -count:]
+        for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
             if not np.isfinite(size):
                 ended = True
                 break
@@ -310,6 +309,21 @@ def times(A: Any, X: Tall) -> Tall:
     for j, column in enumerate(X.T):
         product[:, j] = A @ np.ascontiguousarray(column)
     return product
+
+
+def powers_times(A: Any, X: Tall, count: int) -> Tall:
+    """[AX, A²X, …] side by side, made without a look at them."""
+    made: list[Tall] = []
+    if isinstance(A, DeviceMatrix):  # vectors one by one, as nothing else is asked for so quickly
+        columns = [X[:, j] for j in range(X.shape[1])]
+        for _ in range(count):
+            columns = [A @ x for x in columns]
+            made += columns
+        return A.place.stacked(made)
+    for _ in range(count):
+        X = times(A, X)
+        made.append(X)
+    return X if count == 1 else place_of(A).joined(made)
 
 
 class PowerSums(NamedTuple):
