@@ -100,6 +100,13 @@ class Basis:
             v = self.place.minus(v, block, part)
         return v
 
+    def combined(self, S: Floats) -> Tall:
+        """QS, of as many columns of Q as S has rows."""
+        weights = np.zeros((self.count, S.shape[1]))
+        weights[: len(S)] = -S
+        zeros = np.zeros((self.size, S.shape[1]), order="F")
+        return self.without(self.place.put(zeros), weights)
+
     def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tall:
         """Some columns of Q, all rows of them or some."""
         place = self.place

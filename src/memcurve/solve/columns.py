@@ -1,14 +1,15 @@
 """The Krylov matrix of a large sparse network, lag by lag, and its triangular factor.
 
 Where the lags that stand above the noise are few, nothing is cheaper than K = [C, AC, A²C, …]
-itself: one product a lag, and the factor R of K = QR by Householder reflections, rows of K a chunk
-at a time (TSQR). Q is never formed, and of rows that are not read nothing is kept.
+itself: one product a lag, and a factor R with RᵀR = KᵀK by Householder reflections, rows of K a
+chunk at a time (TSQR), or on a device by the triangle of a sketch and one Gram matrix. Q is never
+formed, and of rows that are not read nothing is kept.
 
 Errors: what lies beyond the lags is bounded by the powers of A; some more lags, in single precision
 and not kept, lead to where that bound is small. Rounding of all products is measured: the same
 columns are made in single precision, where it is 2²⁹ times as large, until the difference has grown
-as far as it will, and twenty times it, scaled back, is taken for it. That of the reflections is a
-few units in the last place of each column. Both count relative to the noise, not to each direction:
+as far as it will, and twenty times it, scaled back, is taken for it. That of the factor is a few
+units in the last place. Both count relative to the noise, not to each direction:
 far below 1e-6 of the mask another way is the better one.
 """
 

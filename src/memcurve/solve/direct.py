@@ -58,13 +58,15 @@ NOT_SMALL = 1e-4
 #: change cannot leave some number alone by accident.
 TRIALS, FEW_DIRECTIONS = 3, 30
 #: A look at whether the basis is large enough is taken where the next power of A has less than this
-#: many times :data:`SMALL` outside of it, and again after so many more steps, relative to their
-#: number.
-PROMISING, LOOK_AGAIN = 10.0, 1.05
-#: Rounding of a large network is measured in so many columns; that of products only, in so many.
-SOME, SOME_PRODUCTS = 32, 12
-#: Steps taken at once, and how much of a vector must lie outside of the space with those before.
-MOST_AHEAD, FAR_APART = 16, 0.5
+#: many times :data:`SMALL` outside of it; again after so many more steps, relative to their number,
+#: or after this share of those foreseen, if that is not more than so many times their number.
+PROMISING, LOOK_AGAIN, SHARE_FORESEEN, NOT_FURTHER = 10.0, 1.05, 0.8, 1.3
+#: Rounding of a large network is measured in so many columns; that of products only in so many
+#: combinations of all columns, two and two.
+SOME, SOME_PRODUCTS = 32, 4
+#: Steps taken at once, at first and at most, and how much of a vector must lie outside of the space
+#: with those before.
+FIRST_AHEAD, MOST_AHEAD, FAR_APART = 4, 16, 0.5
 #: Up to so many states the basis may span all of them; beyond, half of them, and never more than
 #: the latter: other ways are quicker then.
 FEW_STATES, MOST_DIRECTIONS = 300, 4000
@@ -78,8 +80,12 @@ COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
 #: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
 #: and how much dearer the steps of a basis are.
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
+#: Masks of large networks may be larger or smaller than one by so many binary digits.
+ABOUT_ONE = 20
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
+#: Responses that grow after so many times as many lags as directions have an eigenvalue to tell.
+SETTLED_AFTER = 4
 #: Powers are squared until a block has so many columns as those of a basis, and further where there
 #: are far more columns than rows: a product with a block is then quick, and they are not too many.
 MANY_BLOCKS = 8
@@ -323,7 +329,10 @@ def _kept(
         scale[rows] = shape
     C = states.mask if alike and scale[0] == 1 else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
-    measure = float(np.ldexp(1.0, int(np.frexp(max(C.max(), -C.min()))[1])))
+    exponent = int(np.frexp(max(C.max(), -C.min()))[1])
+    if len(states) >= MANY_STATES and abs(exponent) <= ABOUT_ONE:
+        exponent = 0  # a large mask is not copied for nothing
+    measure = float(np.ldexp(1.0, exponent))
     key = (id(states), scale.tobytes(), None if rows is None else rows.tobytes(), tail)
     found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
@@ -338,7 +347,8 @@ def _kept(
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail, analysis.tell)
+        C = C if measure == 1 else C / measure
+        found = _reduced_by_cost(A, C, level / measure, rows, tail, analysis.tell)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
@@ -422,13 +432,16 @@ def reduced(
     # as that is not small, a closer look is not worth its time
     look, k, history = 0, 0, []
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
-    ahead = MOST_AHEAD if size >= MANY_STATES and C.shape[1] == 1 else 1
+    if powers is not None:
+        log_enough -= np.log(powers.norms)
+    ahead = FIRST_AHEAD if size >= MANY_STATES and C.shape[1] == 1 else 1
+    looks = list[tuple[int, float]]()
     while k < basis.count:
         before = basis.count
         # of a large network several steps at once, as long as their directions are far apart
         taken = _steps_at_once(A, basis, H, k, ahead) if ahead > 1 else 0
         if taken:
-            ahead = min(taken, ahead)
+            ahead = taken if taken < ahead else min(2 * ahead, MOST_AHEAD)
         else:
             H[:, k], taken, ahead = basis.add(A @ basis.column(k)), 1, max(1, ahead // 2)
         for j in range(k, k + taken):
@@ -451,7 +464,8 @@ def reduced(
             if R is not None and left_out <= 3 * SMALL * level:
                 lasting = powers.lasting
                 return _with_rounding(A, C, basis, H, R, c, level, left_out, rows, lasting)
-            look = int(LOOK_AGAIN * k) + 1
+            looks.append((k, float(left_out)))
+            look = _next_look(looks, SMALL * level)
         if basis.count > most:
             break
     raise UncertainResultError("the memory above the noise is spread over too many directions.")
@@ -491,6 +505,18 @@ def _steps_at_once(A: Any, basis: Basis, H: Floats, k: int, count: int) -> int:
     return far
 
 
+def _next_look(looks: list[tuple[int, float]], enough: float) -> int:
+    """Steps after which to look again, from what was left out at each look so far."""
+    k, left_out = looks[-1]
+    soon = int(LOOK_AGAIN * k) + 1
+    if len(looks) < 2 or not np.isfinite(looks[-2][1]) or not 0 < left_out < looks[-2][1]:
+        return soon
+    before, more = looks[-2]
+    needed = np.log(left_out / enough) * (k - before) / np.log(more / left_out)
+    # the last steps are not waited for, as the fall may get steeper
+    return k + max(1, int(min(SHARE_FORESEEN * needed, (NOT_FURTHER - 1) * k)))
+
+
 def _steps_needed(history: list[float], log_enough: float) -> float:
     """Steps until the next power has so little outside of the space, as they went so far.
 
@@ -524,24 +550,32 @@ def _with_rounding(
     k, count = len(R), basis.count
     known = np.concatenate([H[:count, :k], c[:count]], axis=1)
     sizes = np.sqrt((known**2).sum(axis=0))
-    # rounding of all columns is of one kind: of large networks some of them tell
-    some = np.arange(k)
-    count_some = SOME_PRODUCTS if isinstance(A, Operator) and not A.has_entries else SOME
-    if len(C) >= MANY_STATES and k > count_some:
-        some = np.sort(np.random.default_rng(_SEED).choice(k, count_some, replace=False))
-    place, Q = basis.place, basis.columns(some)
+    place, width, rng = basis.place, C.shape[1], np.random.default_rng(_SEED)
+    # rounding of all columns is of one kind: of large networks some of them tell, and combinations
+    # of all of them where products are dear
+    if isinstance(A, Operator) and not A.has_entries:
+        weights = rng.standard_normal((k, SOME_PRODUCTS))
+        weights /= np.sqrt((weights**2).sum(axis=0))
+        Q = basis.combined(weights)
+    else:
+        some = np.arange(k)
+        if len(C) >= MANY_STATES and k > SOME:
+            some = np.sort(rng.choice(k, SOME, replace=False))
+        weights, Q = np.eye(k)[:, some], basis.columns(some)
     AQ = times(A, Q)
     residual = place.joined([AQ, place.put(C)])
     # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
-    products = np.append(_product_sizes(A, Q, AQ), np.zeros(C.shape[1]))
-    some = np.append(some, np.arange(k, known.shape[1]))
-    residual = basis.without(residual, known[:, some])
+    products = np.append(_product_sizes(A, Q, AQ), np.zeros(width))
+    taken = np.concatenate([known[:, :k] @ weights, known[:, k:]], axis=1)
+    residual = basis.without(residual, taken)
     found = 2 * place.lengths(residual) + EPS * products
-    if len(some) == len(sizes):
+    if len(found) == len(sizes):
         rounding = found + EPS * sizes
     else:
-        rounding = (found / np.maximum(sizes[some], TINY)).max() * sizes + EPS * sizes
-        rounding += 2 * basis.dropped + EPS * products.max()
+        lengths = np.sqrt((taken[:, :-width] ** 2).sum(axis=0))
+        share = float((found[:-width] / np.maximum(lengths, TINY)).max())
+        steps = share * sizes[:k] + 2 * basis.dropped + EPS * products.max()
+        rounding = np.append(steps, found[-width:]) + EPS * sizes
     wider = H[:k, :k]
     if k < len(C):
         outside = _outside(residual, basis, k)
@@ -621,13 +655,19 @@ def _looked_at(H: Floats, c: Floats, passed_on: float, small: float) -> tuple[Fl
 
 def _decayed(H: Floats, c: Floats, negligible: float) -> Floats | None:
     """[c, Hc, H²c, …] (r, lags·d) to where one of them is negligible; None where it is not soon."""
+    before, asked = np.inf, False
     with np.errstate(all="ignore"):
         for R in _longer_responses(H, c):
-            size = float(np.sqrt((R[:, -c.shape[1] :] ** 2).sum()))
+            size, lags = float(np.sqrt((R[:, -c.shape[1] :] ** 2).sum())), R.shape[1] // c.shape[1]
             if size <= negligible:
                 return R
-            if not np.isfinite(size) or R.shape[1] // c.shape[1] >= MOST_DEFAULT_LAGS:
+            if not np.isfinite(size) or lags >= MOST_DEFAULT_LAGS:
                 return None
+            if size >= before and lags >= SETTLED_AFTER * len(H) and not asked:
+                asked = True
+                if np.abs(np.linalg.eigvals(H)).max() >= 1:
+                    return None
+            before = size
     return None
 
 

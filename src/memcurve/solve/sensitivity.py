@@ -45,19 +45,22 @@ SMALL_GROWTH = 1e3
 #: How far ‖A^m‖ may exceed what A^m does to so many random vectors, ‖A^m‖_F in the mean square: for
 #: powers of rank one, the worst case, that is too little once in 270 draws.
 POWER_MARGIN, FEW_PROBES = 1.5, 8
-#: The same from so many states on, where products are dear: too little once in 400 draws.
-LARGE_MARGIN, FEWER_PROBES, MANY_STATES = 16.0, 2, 5000
+#: The same of one vector, from so many states on, where products are dear: too little once in 300
+#: draws. On average over vectors it is so many times as large at most.
+SINGLE_MARGIN, SINGLE_AVERAGE, MANY_STATES = 250.0, 4.0, 5000
 #: Powers of this size are of no use to large networks: what they pass on is above all rounding.
 HOPELESS = EPS**-2
-#: After so many powers, bases are tried where so many more are foreseen, of A that is known by its
-#: products only (False) or has entries (True): a step takes time of its own. Looked at after so
-#: many steps, they are followed to so many powers.
-PLAIN, WORTH_A_BASIS = 32, {False: 64, True: 700}
-LOOKS, MOST_BY_BASIS = (32, 48, 64, 96, 128, 192, 256), 40_000
-#: What leaves them adds at most this to the sizes of powers; beyond this, rounding might do.
-LEAVING, NOT_ROUNDING = 0.1, 1e8
-#: From one look to the next less must leave, or a basis is given up: on a circle little is lost.
-FALLING = 0.7
+#: After so many powers of A with entries a basis is tried, where so many more are foreseen: a step
+#: takes time of its own. Where A is known by its products only, it is tried at once.
+PLAIN, WORTH_A_BASIS = 32, 700
+#: The vector is looked at there after so many steps, and followed to so many powers, of which
+#: rounding tells nothing where they get so large. What is left then, and what leaves the space,
+#: times the margin:
+LOOKS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 45, 50, 56, 63, 70, 80, 90, 100, 115, 130, 160, 256)
+MOST_BY_BASIS, NOT_ROUNDING, LITTLE_LEFT, LITTLE_LEAVES = 40_000, 1e8, 0.1, 0.5
+#: From so many steps on it is foreseen, from how it went since so many looks before, whether so
+#: many will do, or a basis is given up: on a circle little is lost.
+PATIENCE, LOOKS_BEFORE, REACH = 90, 4, 333
 _SEED = 20230501
 
 
@@ -165,23 +168,36 @@ def power_norms(A: Floats) -> PowerNorms:
         return _doubled_norms(A) if norms is None else norms
 
 
-def power_sizes(A: Any, most: int = 4096) -> Floats:
-    """Sizes of A^m, m = 0, 1, …, by what they do to random vectors, with a margin, until ½.
+class PowerSums(NamedTuple):
+    """Σ_m ‖A^m‖, Σ_m ‖A^m‖², and Σ_m ‖A^m v‖² of vectors v of length one, on average."""
 
-    A is anything that can be multiplied by a matrix. Raises UncertainResultError where the powers
+    norms: float
+    squares: float
+    lasting: float
+
+
+def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
+    """Sums over the powers of A, by what they do to random vectors, with a margin.
+
+    A is anything that can be multiplied by a matrix. Powers are followed to where one is below ½,
+    Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), or within a basis. Raises UncertainResultError where they
     do not get there, a GrowingPowersError where they grow.
     """
     large, place = A.shape[0] >= MANY_STATES, place_of(A)
-    count, margin = (FEWER_PROBES, LARGE_MARGIN) if large else (FEW_PROBES, POWER_MARGIN)
+    count, margin, average = FEW_PROBES, POWER_MARGIN, POWER_MARGIN
+    if large:
+        count, margin, average = 1, SINGLE_MARGIN, SINGLE_AVERAGE
     # single precision is enough, where A has it
     probes = place.normal(np.random.default_rng(_SEED), A.shape[0], count, A.dtype)
-    norms, ended, tried = [1.0], False, not large
+    norms, ended = [1.0], False
+    products_only = not getattr(A, "has_entries", True)
+    tried = not (large or products_only)
     while len(norms) < most and not ended:
-        if not tried and len(norms) > PLAIN and _left(norms) > _worth_a_basis(A):
+        if not tried and (products_only or (len(norms) > PLAIN and _left(norms) > WORTH_A_BASIS)):
             tried = True
-            later = place.same(_sizes_by_basis(A, probes, norms, margin))
-            if later is not None:
-                return np.array(norms + later)
+            sums = place.same(_sums_by_basis(A, probes[:, 0], norms))
+            if sums is not None:
+                return PowerSums(*sums)
         made = powers_times(A, probes, min(place.ahead, most - len(norms)))
         probes = made[:, -count:]
         for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
@@ -190,7 +206,8 @@ def power_sizes(A: Any, most: int = 4096) -> Floats:
                 break
             norms.append(float(size))
             if size <= 0.5:
-                return np.array(norms)
+                share = average**2 / (margin**2 * A.shape[0])
+                return PowerSums(*place.same(_summed(np.array(norms), share)))
             if large and size > HOPELESS:
                 ended = True
                 break
@@ -212,89 +229,89 @@ def _left(norms: list[float]) -> float:
     return float(np.log(0.5 / norms[-1]) / slope) if slope < 0 else 0.0
 
 
-def _worth_a_basis(A: Any) -> int:
-    """From so many steps on a basis is less work; where A has entries, its products are cheap."""
-    return WORTH_A_BASIS[getattr(A, "has_entries", True)]
+def _summed(sizes: Floats, share: float) -> PowerSums:
+    """Sums over all powers, from the sizes of those up to one below one.
 
-
-def _sizes_by_basis(A: Any, probes: Tall, norms: list[float], margin: float) -> list[float] | None:
-    """Sizes of further powers, until ½, from bases of the probes' Krylov spaces; None if too large.
-
-    With AQ = QH + β q eᵀ, a probe becomes A^m v = Q H^m c + Σ_{j<m} A^j q·s_{m−1−j}, where s_m is
-    what leaves the space. By the same margin as ever, ‖A^m‖ ≤ margin·(‖H^m c‖ + a·Σs), where a is
-    the largest ‖A^j‖: few steps make the second part small, where eigenvalues are real or few are
-    large.
+    What becomes of vectors of length one is a share of their squares, on average.
     """
-    place, found = place_of(A), list[Floats]()
-    if not isinstance(probes, np.ndarray) and A.dtype != np.float64:
+    later = 1 - sizes[-1] ** 2
+    lasting = 1 + float((sizes[1:] ** 2).sum() / later) * share
+    norms = float(sizes[:-1].sum() / (1 - sizes[-1]))
+    return PowerSums(norms, float((sizes[:-1] ** 2).sum() / later), lasting)
+
+
+def _sums_by_basis(A: Any, v: Tall, norms: list[float]) -> PowerSums | None:
+    """The sums from a basis of the Krylov space of a probe v; None where that gets too large.
+
+    With AQ = QH + β q eᵀ the probe becomes A^m v = Q H^m c + Σ_{j<m} A^j q·s_{m−1−j}, where s_m is
+    what leaves the space. So with the margin μ the sizes a_m = ‖A^m‖ are, beyond those known, at
+    most μ·(‖H^m c‖ + Σ_j a_j s_{m−1−j}), and of norms of sequences (Young's inequality)::
+
+        ‖a‖ ≤ ‖known, μ‖H^m c‖‖ / (1 − μ·Σs)
+
+    What is left where H^m c is small counts as leaving. Few steps make Σs small, where eigenvalues
+    are real or few are large; a space that is exhausted has nothing leave.
+    """
+    place, leaving, size = place_of(A), list[float](), A.shape[0]
+    if not isinstance(v, np.ndarray) and A.dtype != np.float64:
         return None
     try:
-        require_room_at(place, A.shape[0], LOOKS[-1], "a basis")
+        require_room_at(place, size, LOOKS[-1], "a basis")
         fits = True
     except TooLargeError:
         fits = False
     if not place.same(fits):
         return None
-    for j in range(probes.shape[1]):
-        sizes = _followed(A, _double(probes[:, j]), max(norms), margin)
-        if sizes is None:
+    basis = Basis(size, LOOKS[-1] + 1, place)
+    start = float(basis.add(_double(v))[0])
+    H = np.zeros((basis.capacity + 1, LOOKS[-1]))
+    for k in range(1, LOOKS[-1] + 1):
+        q = basis.column(k - 1)
+        step = A @ (q.astype(np.float32) if A.dtype == np.float32 else q)
+        H[:-1, k - 1] = basis.add(_double(step))
+        ended = basis.count == k
+        if k not in LOOKS and not ended:
+            continue
+        sizes, leaves = _recursion(H[: k + 1, :k], start)
+        leaving.append(SINGLE_MARGIN * leaves)
+        if leaving[-1] <= LITTLE_LEAVES:
+            a, average = (
+                np.append(norms, margin * sizes) / (1 - leaving[-1])
+                for margin in (SINGLE_MARGIN, SINGLE_AVERAGE)
+            )
+            lasting = 1 + float((average[1:] ** 2).sum()) / size
+            return PowerSums(float(a.sum()), float((a**2).sum()), lasting)
+        if ended:
             return None
-        found.append(sizes)
-    longest = max(map(len, found))
-    # one that has ended is not above its last size again
-    padded = [np.pad(each, (0, longest - len(each)), mode="edge") for each in found]
-    return [float(size) for size in np.max(padded, axis=0)]
+        if k >= PATIENCE:
+            earlier = len(leaving) - 1 - LOOKS_BEFORE
+            fall = np.log(leaving[earlier] / leaving[-1]) / (k - LOOKS[earlier])
+            if not np.log(leaving[-1] / LITTLE_LEAVES) <= (REACH - k) * fall:
+                return None
+    return None
 
 
 def _double(x: Tall) -> Tall:
     return x.astype(float) if isinstance(x, np.ndarray) else x
 
 
-def _followed(A: Any, v: Tall, largest: float, margin: float) -> Floats | None:
-    """Sizes of A^m v, m = 1, 2, …, with the margin and all that leaves the space of a basis."""
-    place, leaving = place_of(A), np.inf
-    basis = Basis(A.shape[0], LOOKS[-1] + 1, place)
-    start = float(basis.add(v)[0])
-    H = np.zeros((basis.capacity, LOOKS[-1]))
-    for k in range(LOOKS[-1]):
-        if k >= basis.count:
-            return None
-        q = basis.column(k)
-        step = A @ (q.astype(np.float32) if A.dtype == np.float32 else q)
-        H[:, k] = basis.add(_double(step))
-        if k + 1 in LOOKS:
-            sizes, before = _recursion(H[: k + 2, : k + 1], start, margin), leaving
-            leaving = np.inf if sizes is None else float(sizes.leaving)
-            if sizes is not None and margin * leaving < 0.5:
-                most = max(largest, float(sizes.sizes.max()) / (1 - margin * leaving))
-                if margin * leaving * most <= LEAVING:
-                    return sizes.sizes + LEAVING
-            if k + 1 > LOOKS[0] and not leaving <= FALLING * before:
-                return None
-    return None
+def _recursion(H: Floats, start: float) -> tuple[Floats, float]:
+    """‖H^m c‖, m = 1, 2, …, and the sum of what leaves the space, with what is left in the end.
 
-
-class _Recursion(NamedTuple):
-    """Sizes margin·‖H^m c‖ until they end, and the sum of what leaves the space."""
-
-    sizes: Floats
-    leaving: float
-
-
-def _recursion(H: Floats, start: float, margin: float) -> _Recursion | None:
-    """Follow a vector within its space; None where it grows or does not decay."""
+    An infinite sum where it grows or does not decay.
+    """
     k = H.shape[1]
     r = np.zeros(k)
     r[0], leaving, sizes = start, 0.0, list[float]()
     while len(sizes) < MOST_BY_BASIS:
         leaving += H[k, k - 1] * abs(r[-1])
         r = H[:k] @ r
-        sizes.append(margin * float(np.sqrt(r @ r)))
-        if not sizes[-1] <= NOT_ROUNDING:
-            return None
-        if sizes[-1] <= 0.5 - LEAVING:
-            return _Recursion(np.array(sizes), leaving)
-    return None
+        sizes.append(float(np.sqrt(r @ r)))
+        if not SINGLE_MARGIN * sizes[-1] <= NOT_ROUNDING * max(1.0, start):
+            break
+        if SINGLE_MARGIN * sizes[-1] <= LITTLE_LEFT:
+            return np.array(sizes), leaving + sizes[-1]
+    return np.array(sizes), np.inf
 
 
 def times(A: Any, X: Tall) -> Tall:
@@ -324,22 +341,6 @@ def powers_times(A: Any, X: Tall, count: int) -> Tall:
         X = times(A, X)
         made.append(X)
     return X if count == 1 else place_of(A).joined(made)
-
-
-class PowerSums(NamedTuple):
-    """Σ_m ‖A^m‖, and Σ_m ‖A^m v‖² of vectors v of length one, on average."""
-
-    norms: float
-    lasting: float
-
-
-def sums_of_powers(A: Any) -> PowerSums:
-    """Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), by :func:`power_sizes`, and the like of squares."""
-    sizes = power_sizes(A)
-    # sizes are of what becomes of vectors of squared length N
-    lasting = 1 + float((sizes[1:] ** 2).sum() / (1 - sizes[-1] ** 2)) / A.shape[0]
-    found = PowerSums(float(sizes[:-1].sum() / (1 - sizes[-1])), lasting)
-    return PowerSums(*place_of(A).same(found))
 
 
 def _normal_power_norms(moduli: Floats) -> PowerNorms:

@@ -45,7 +45,7 @@ from memcurve.solve.sensitivity import (
     Sensitivity,
     pole_sensitivity,
     power_norms,
-    power_sizes,
+    sums_of_powers,
 )
 
 Floats = NDArray[np.float64]
@@ -167,9 +167,8 @@ class States:
         UncertainResultError where that takes long.
         """
         A, unit = self.multiplied, float(np.abs(self.mask).max())
-        place, sizes = place_of(A), power_sizes(A)
+        place, later = place_of(A), sums_of_powers(A).squares
         C = place.put(self.mask / unit)
-        later = float((sizes[:-1] ** 2).sum() / (1 - sizes[-1] ** 2))
         total, x, weights = 0.0, 0.0 * C, place.small(psi)
         for k in range(MOST_PRODUCTS):
             x = (A @ x if k else x) + (C * weights[k] if k < len(psi) else 0.0)
