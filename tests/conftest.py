@@ -32,7 +32,7 @@ if threading.current_thread() is threading.main_thread():
 
 # The table of what holds
 
-_HEADS = ("holds", "what", "draws", "worst", "bound", "seconds", "test")
+_HEADS = ("holds", "what", "draws", "worst", "bound", "CPU s", "test")
 _slow_tests: dict[str, list[pytest.TestReport]] = {}
 
 
@@ -60,6 +60,14 @@ def held(request: pytest.FixtureRequest) -> Callable[..., None]:
     return note
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Count the CPU time of a test, that of processes that it waited for included."""
+    before = sum(os.times()[:4])
+    yield
+    item.user_properties.append(("cpu", sum(os.times()[:4]) - before))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--table", type=Path, help="write the table of the slow tests to this file")
 
@@ -73,6 +81,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not _slow_tests:
         return
     rows = [_HEADS, *(row for test in sorted(_slow_tests) for row in _rows(test))]
+    every = [report for reports in _slow_tests.values() for report in reports]
+    rows.append(("", "all of it", "", "", "", f"{_cpu_seconds(every):,.0f}", ""))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
@@ -90,7 +100,7 @@ def _rows(test: str) -> Iterator[tuple[str, ...]]:
     reports = _slow_tests[test]
     ended = [r for r in reports if r.when == "call" or r.skipped]
     failed, skipped = any(r.failed for r in reports), all(r.skipped for r in ended)
-    seconds = f"{sum(r.duration for r in reports):.0f}"
+    seconds = f"{_cpu_seconds(ended):.0f}"
     file, _, function = test.rpartition("::")
     noted: dict[str, list[tuple[int, float, float | None, float | None]]] = {}
     for report in ended:
@@ -109,6 +119,12 @@ def _rows(test: str) -> Iterator[tuple[str, ...]]:
         count = f"{sum(n for n, *_ in all_noted):,}"
         yield holds, what, count, f"{worst:.3g}", ", ".join(bounds), seconds, file
         seconds = ""
+
+
+def _cpu_seconds(reports: list[pytest.TestReport]) -> float:
+    """What the tests took, whoever else was at work."""
+    calls = [report for report in reports if report.when == "call"]
+    return sum(value for r in calls for name, value in r.user_properties if name == "cpu")
 
 
 def _room(noted: tuple[int, float, float | None, float | None]) -> float:

@@ -19,6 +19,7 @@ import pytest
 import scipy.io
 
 import memcurve
+from memcurve.literature import CLAIMS
 from repository import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -122,6 +123,8 @@ def test_the_paper_is_short_and_cites_what_it_lists() -> None:
     body = text.split("---", 2)[2]
     assert len(body.split()) <= 1000
     assert set(re.findall(r"@(\w+)", body)) == listed
+    assert len(CLAIMS) == 12
+    assert "twelve published" in " ".join(body.split())
     for heading in ("Summary", "Statement of need", "State of the field", "References"):
         assert f"# {heading}" in body
 
@@ -133,19 +136,29 @@ def test_workflows_run_what_the_readme_says() -> None:
         assert f'"{python}"' in workflow
 
 
-#: CPU time as a multiple of a bare interpreter's, 0.014 s where 0.03 s and 0.20 s were measured on
-#: a busy machine; NumPy alone, imported by either, would take it beyond.
-STARTS = {("-c", "import memcurve"): 4.0, ("-m", "memcurve", "--help"): 20.0}
+#: CPU time as a multiple of a bare interpreter's, which takes 0.0094 s where these are 0.05 s and
+#: 0.15 s, and 0.023 s and 0.14 s were measured on a busy machine; NumPy, imported by either, would
+#: take them beyond.
+STARTS = {("-c", "import memcurve"): 5.3, ("-m", "memcurve", "--help"): 16.0}
+#: Rounds in which the least of each is looked for; a busy machine adds to one or the other.
+ROUNDS = 25
 #: Bytes; 0.62 MB when this was written.
 WHEEL_SIZE = 800_000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="CPU times of processes are those of Unix")
-def test_starts_at_once() -> None:
+@pytest.mark.parametrize("words", STARTS)
+def test_starts_at_once(words: tuple[str, ...]) -> None:
     """Nothing heavy is imported before it is needed."""
-    bare = min(_cpu_seconds("-c", "pass") for _ in range(5))
-    for words, most in STARTS.items():
-        assert min(_cpu_seconds(*words) for _ in range(4)) < most * bare, words
+    bare = found = float("inf")
+    for number in range(ROUNDS):
+        bare, found = min(bare, _cpu_seconds("-c", "pass")), min(found, _cpu_seconds(*words))
+        if number >= 3 and found < STARTS[words] * bare:
+            break
+    assert found < STARTS[words] * bare
+
+
+def test_the_package_alone_is_imported() -> None:
     listed = "; import sys; print(*[m for m in sys.modules if m.startswith('memcurve')])"
     found = subprocess.run(
         [sys.executable, "-c", "import memcurve" + listed], capture_output=True, text=True

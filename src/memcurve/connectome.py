@@ -408,7 +408,7 @@ def compare_with_nulls(
     ]
     name = subject.name or "network"
     with (
-        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         open_executor(executor, workers=workers, address=address) as pool,
         Store.open(Path(folder) / "nulls.sqlite" if store is None else store) as opened,
         told(name, progress) as tell,

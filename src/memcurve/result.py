@@ -20,6 +20,9 @@ from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.version import __version__
 
+#: What contents that are no result of this kind may raise as they are read.
+_WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+
 
 class Result(ABC):
     """A frozen dataclass that tells what was computed.
@@ -81,7 +84,7 @@ class Result(ABC):
                 raise ValueError(f"its `format` is not {cls.FORMAT!r}")
             fields = {name: v for name, v in content.items() if name not in cls.DERIVED}
             result: Self = _adapter(cls).validate_python(cls._upgraded(fields))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except _WRONG as error:
             raise ValueError(
                 f"`text` must be the JSON of a result written by {cls.__name__}.save: "
                 f"{_reason(error)}."

@@ -107,7 +107,7 @@ def test_control_states_and_outputs(control):
     z = series(2)
     system = control.ss(A, B, C, D, True)
     longer = np.vstack([z, 0 * z[:1]])
-    response = control.forced_response(system, inputs=longer.T)
+    response = control.forced_response(system, None, longer.T)
     assert off(as_network(system), z, response.states.T[1:]) < SAME
     assert off(as_network(system, outputs=True), longer, response.outputs.T) < SAME
     timed = control.ss(A, B, C, D, 0.5)
@@ -117,11 +117,12 @@ def test_control_states_and_outputs(control):
 def test_control_transfer_functions(control):
     z = series(1)
     system = control.tf([1.0, 0.5], [1.0, -0.6, 0.2], True)
-    response = control.forced_response(system, inputs=z[:, 0])
+    response = control.forced_response(system, None, z[:, 0])
     network = as_network(system, outputs=True)
     assert off(network, z, response.outputs[:, None]) < SAME
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning:control")
 def test_control_continuous_time(control):
     system = control.ss(SLOW, B, C, D)
     with pytest.raises(ValueError, match=r"continuous-time system.*give the `step`"):

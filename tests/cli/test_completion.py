@@ -58,19 +58,20 @@ def test_bash(command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shell", "place"),
     [
-        ("zsh", ".zsh/completions/_cyclopts_memcurve"),
+        ("zsh", ".zsh/completions/_*memcurve"),  # older cyclopts leaves its own name out
         ("fish", ".config/fish/completions/memcurve.fish"),
     ],
 )
 def test_other_shells(command: Command, tmp_path: Path, shell: str, place: str) -> None:
     done = command("--install-completion", "--shell", shell)
     assert done.code == 0, done.err
-    assert str(tmp_path / place) in done.out
-    script = (tmp_path / place).read_text(encoding="utf-8")
+    (written,) = tmp_path.glob(place)
+    assert str(written) in done.out
+    script = written.read_text(encoding="utf-8")
     for word in ("curve", "compare", "spectral-radius", "orthogonal"):
         assert word in script
     if shutil.which(shell):
-        assert ended([shell, "-n", str(tmp_path / place)]).code == 0
+        assert ended([shell, "-n", str(written)]).code == 0
 
 
 def test_the_shell_in_use(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import inspect
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +17,16 @@ from scipy.io import savemat
 
 import memcurve
 import memcurve.connectome
-from command import Command, run
-from memcurve import __version__, ensembles
-from memcurve.cli import (
-    audit,
-    compare,
-    connectome,
-    curve,
-    data,
-    install_completion,
-    paper,
-    sweep,
-)
+from command import Command, ended, run
+from memcurve import __version__, cli, ensembles
+from memcurve.cli import install_completion
+from memcurve.cli.audit import audit
+from memcurve.cli.compare import compare
+from memcurve.cli.connectome import connectome
+from memcurve.cli.curve import curve
+from memcurve.cli.data import data
+from memcurve.cli.paper import paper
+from memcurve.cli.sweep import sweep
 
 COMMANDS = (audit, curve, compare, connectome, data, paper, sweep, install_completion)
 
@@ -132,3 +132,25 @@ def test_version_and_overview() -> None:
     done = run("--version")
     assert (done.code, done.out.strip()) == (0, __version__)
     assert "memcurve COMMAND" in run().out
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_the_overview_says_what_the_command_says(name: str) -> None:
+    function = getattr(importlib.import_module(f"memcurve.cli.{name}"), name)
+    first = (inspect.getdoc(function) or "").partition("\n\n")[0]
+    assert cli.COMMANDS[name] == " ".join(first.split())
+
+
+def test_the_overview_imports_no_command() -> None:
+    code = (
+        "import sys\n"
+        "from memcurve import cli\n"
+        "sys.argv[1:] = ['--help']\n"
+        "try: cli.main()\n"
+        "finally: print(*sys.modules)"
+    )
+    done = ended([sys.executable, "-c", code])
+    assert done.code == 0, done.err
+    modules = set(done.out.splitlines()[-1].split())
+    assert "memcurve.cli" in modules
+    assert not modules & {f"memcurve.cli.{name}" for name in cli.COMMANDS}

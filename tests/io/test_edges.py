@@ -218,9 +218,13 @@ def test_masks_refused(tmp_path):
         ("neuron a;1\nneuron a;2\n", "line 2 names neuron a again"),
         ("neuron a;1\nneuron b;x\n", "line 2 must be a node, or a node and its weight"),
         ("neuron a;1;2\n", "line 1 must be a node, or a node and its weight"),
+        ("neuron a;1\nneuron b;1e400\n", "n.txt: line 2 must have a finite weight"),
         ("# none\n", "names no nodes"),
     ):
         wrong(written(tmp_path, text, "n.txt"), part)
+    numbered = written(tmp_path, "0 1\n1 0\n", "numbers.edges")
+    twice = {"mask": written(tmp_path, "0 1\n0.0 2\n", "n.txt")}
+    failure(ValueError, load_network, numbered, parts=["n.txt: must name each node once"], **twice)
 
 
 @pytest.mark.parametrize(

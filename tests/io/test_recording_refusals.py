@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from memcurve import limits
 from memcurve.io import NetworkFileError, open_recording
 from stored_recordings import T, X, Z, refused, same
 from written import Payload, write_csv, write_hdf5, write_mat73, write_npy, write_parquet
@@ -52,6 +53,24 @@ def test_truncated_files(tmp_path, ending, write):
     for share in (0.5, 0.9):
         path.write_bytes(whole[: int(len(whole) * share)])
         refused(path, Z, f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("shape", "part"),
+    [
+        ((T, 10**30), "is incomplete"),
+        ((T, -1), "has a shape that no array has"),
+        ((0, 10**9), "the list of its 1,000,000,000 columns takes"),
+    ],
+)
+def test_headers_that_lie(tmp_path, shape, part, monkeypatch):
+    monkeypatch.setattr(limits, "available_memory", lambda: 2**30)
+    with (tmp_path / "run.npy").open("wb") as stream:
+        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(X.tobytes())
+    error = limits.TooLargeError if "columns" in part else NetworkFileError
+    refused(tmp_path / "run.npy", Z, "run.npy: ", part, error=error)
 
 
 def test_a_member_that_is_incomplete(tmp_path):

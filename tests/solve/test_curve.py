@@ -78,7 +78,16 @@ def test_save_and_load_are_exact(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[1]", "3", '{"format": "other/1"}', CURVE.to_json()[:-200]]
+    "text",
+    [
+        "",
+        "{}",
+        "[1]",
+        "3",
+        '{"format": "other/1"}',
+        CURVE.to_json()[:-200],
+        json.dumps(json.loads(CURVE.to_json()) | {"lags": [2**64]}),
+    ],
 )
 def test_loading_something_else(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)

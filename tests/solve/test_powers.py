@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import block_diag, csr_array
+from scipy.sparse import block_diag, coo_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from memcurve.network.operator import Operator
@@ -31,7 +31,7 @@ class Counted:
 def pairs(radius: float, gain: float) -> tuple[csr_array, np.ndarray]:
     """Blocks [[λ, g], [0, λ/2]], and ‖A^m‖ of the largest of them, m = 0, 1, …"""
     poles = np.append(radius, np.random.default_rng(1).uniform(-radius, radius, SIZE // 2 - 1))
-    A = block_diag([np.array([[pole, gain], [0.0, pole / 2]]) for pole in poles], format="csr")
+    A = block_diag([coo_array([[pole, gain], [0.0, pole / 2]]) for pole in poles], format="csr")
     first, power, norms = A[:2, :2].toarray(), np.eye(2), []
     for _ in range(20_000):
         norms.append(np.linalg.norm(power, 2))

@@ -9,38 +9,54 @@ from typing import Any, Literal, get_args
 
 from cyclopts import App
 
-from memcurve.cli.audit import audit
-from memcurve.cli.claims import claims
-from memcurve.cli.compare import compare
-from memcurve.cli.connectome import connectome
-from memcurve.cli.curve import curve
-from memcurve.cli.data import data
-from memcurve.cli.explore import explore
-from memcurve.cli.measure import measure
 from memcurve.cli.options import Verbose
-from memcurve.cli.paper import paper
 from memcurve.cli.process import EXIT_CODES, UsageError, exit_code
-from memcurve.cli.sweep import sweep
 from memcurve.version import __version__
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
 
-app = App(
-    name="memcurve",
-    help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
-    help_format="plaintext",
-    version=__version__,
-    suppress_keyboard_interrupt=False,  # it is told in a line, as errors are
-)
-_COMMANDS = (audit, curve, compare, connectome, data, measure, claims, explore, paper, sweep)
-for _command in _COMMANDS:
-    app.command(_command)
+#: The commands, each a function in the module of its name, and what the overview says of them: the
+#: first lines of their docstrings, for which nothing is imported.
+COMMANDS = {
+    "audit": "What a network's memory really is, and what a number claimed for it means.",
+    "curve": "Memory curve of a network from a file or of a built-in ensemble.",
+    "compare": "Several methods on one network, measured against the exact curve.",
+    "connectome": "Memory of a network beside that of its null models: which of it is due to its "
+    "wiring.",
+    "data": "Memory of a network known by its recorded states.",
+    "measure": "Memory of a network that is run, measured to the precision asked for.",
+    "claims": "What was published about memory, re-judged: the list, or the study behind a "
+    "verdict.",
+    "explore": "A page to play with, in the browser: move the controls, and watch the memory "
+    "change.",
+    "paper": 'The figures and claims of "Memory of recurrent networks: Do we compute it right?".',
+    "sweep": "Many networks, one question: the cases of a study, a picture and a sentence at the "
+    "end.",
+}
+
+
+def _application(*, overview: bool) -> App:
+    """The command; for its overview none of its commands is imported, and none can be run."""
+    made = App(
+        name="memcurve",
+        help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
+        help_format="plaintext",
+        version=__version__,
+        suppress_keyboard_interrupt=False,  # it is told in a line, as errors are
+    )
+    for name, summary in COMMANDS.items():
+        said = summary if overview else None  # else it would stand for all of the docstring
+        made.command(f"memcurve.cli.{name}:{name}", name=name, help=said)
+    made.command(install_completion, name="--install-completion")
+    return made
 
 
 def main() -> None:
     """Entry point: ends with an exit code, and with one line on stderr where something is wrong."""
     how: Any = {"result_action": "return_value", "print_error": False, "exit_on_error": False}
-    sys.exit(exit_code(lambda: app(**how), _options))
+    overview = sys.argv[1:] in ([], ["--help"], ["-h"])
+    asked = _application(overview=True) if overview else app
+    sys.exit(exit_code(lambda: asked(**how), _options))
 
 
 def _options() -> dict[str, str]:
@@ -59,7 +75,6 @@ Shell = Literal["bash", "zsh", "fish"]
 _STARTUP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 
 
-@app.command(name="--install-completion")
 def install_completion(
     *, shell: Shell | None = None, output: Path | None = None, verbose: Verbose = False
 ) -> int:
@@ -100,3 +115,6 @@ def install_completion(
         loaded = f"{_STARTUP_FILES[chosen]} loads it; " if chosen in _STARTUP_FILES else ""
         print(f"{loaded}start a new shell.")
     return 0
+
+
+app = _application(overview=False)

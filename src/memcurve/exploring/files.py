@@ -48,7 +48,7 @@ def network_of(
     plain = PurePosixPath(name.replace("\\", "/")).name
     if not contents:
         raise NetworkFileError(f"{plain}: the file is empty.")
-    with tempfile.TemporaryDirectory(prefix="memcurve-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / f"uploaded{ending_of(plain)}"
         file.write_bytes(contents)
         try:
@@ -69,7 +69,7 @@ def network_of(
 
 def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:
     """The curves as :func:`memcurve.plot.curves` draws them, as ``".png"`` or ``".svg"``."""
-    with tempfile.TemporaryDirectory(prefix="memcurve-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / f"memory{ending}"
         labels = [f"{name}: total {curve.total:.6g}" for name, curve in curves.items()]
         plot.save(plot.curves(*curves.values(), labels=labels), file)

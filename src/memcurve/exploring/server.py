@@ -170,8 +170,13 @@ def _names_this_machine(asked: str, host: str) -> bool:
         return False
     if is_loopback(host):
         return is_loopback(name) or name == host
-    own = {host.lower(), "localhost", socket.gethostname().lower(), socket.getfqdn().lower()}
-    return name in own or _address(name) is not None
+    return name in {host.lower(), *_own_names()} or _address(name) is not None
+
+
+@functools.cache
+def _own_names() -> tuple[str, ...]:
+    """Names of this machine, asked for once: some systems take seconds to tell them."""
+    return "localhost", socket.gethostname().lower(), socket.getfqdn().lower()
 
 
 def _same_site(origin: str | None, asked: str) -> bool:

@@ -5,6 +5,7 @@ An edge source → target of weight w means that the source drives the target: A
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -496,6 +497,10 @@ def listed_nodes(file: Path, has: Callable[[str], bool]) -> Weights:
                     f"{file}: line {number} must be a node, or a node and its weight; got {text!r}."
                 )
             weight = 1.0 if weight is None else weight
+            if not math.isfinite(weight):
+                raise NetworkFileError(
+                    f"{file}: line {number} must have a finite weight; got {text!r}."
+                )
             if found.setdefault(fields[0], weight) != weight:
                 raise NetworkFileError(
                     f"{file}: line {number} names {fields[0]} again, with another weight; leave "

@@ -550,10 +550,12 @@ def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
     places = {str(label): k for k, label in enumerate(labels)}
     names = [part.strip() for part in mask.split(",")] if isinstance(mask, str) else mask
     notes: list[Note] = []
+    named = "`mask`"
     if isinstance(mask, Mapping):
         weights = {str(name): weight for name, weight in mask.items()}
     elif isinstance(mask, os.PathLike) or (isinstance(mask, str) and _is_file(mask, places)):
         weights, notes = _listed(readable(mask), places)
+        named = f"{os.fspath(mask)}:"
     else:
         weights = dict.fromkeys(map(str, names), 1.0)
     found: dict[int, Any] = {}
@@ -567,7 +569,7 @@ def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
                 f"{name!r}, which is none of them{meant}"
             )
         if found.setdefault(place, weight) is not weight:
-            raise NetworkFileError(f"`mask` must name each node once, got {name!r} twice.")
+            raise NetworkFileError(f"{named} must name each node once, got {name!r} twice.")
     return node_mask(found, size), notes
 
 

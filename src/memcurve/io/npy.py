@@ -78,7 +78,10 @@ def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], bool, np.dt
         raise NetworkFileError(_PICKLE.format(file=file))
     first = npy.read_magic(head)[0] == 1
     read = npy.read_array_header_1_0 if first else npy.read_array_header_2_0
-    return *read(head), head.tell()
+    shape, by_column, dtype = read(head)
+    if min(shape, default=0) < 0:
+        raise NetworkFileError(f"{file}: has a shape that no array has, {shape}; write it again.")
+    return shape, by_column, dtype, head.tell()
 
 
 def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> str | None:

@@ -30,6 +30,7 @@ from memcurve.io.arrays import (
 from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
 from memcurve.io.tables import open_parquet, open_table
+from memcurve.limits import require_room
 from memcurve.result import Floats
 
 #: How to open each ending that recordings come with.
@@ -49,6 +50,8 @@ FORMATS: dict[str, Opener] = {
 #: Where no name is given, these are looked for.
 _STATES = ("states", "X", "x")
 _INPUTS = ("z", "u", "input", "inputs")
+#: Bytes that a column takes in a list of them: its number, as text, too.
+_COLUMN = 100
 #: From one name to another that differs by a number: ch0-ch29, 8_V-23_V.
 _SPAN = re.compile(r"(?P<before>.*?)(?P<first>\d+)(?P<after>.*)-(?P=before)(?P<last>\d+)(?P=after)")
 
@@ -382,6 +385,9 @@ def _column_names(contents: Table | Array) -> list[str]:
         return contents.names or [str(column) for column in range(contents.width)]
     if len(contents.shape) != 2:
         raise contents.fault(f"has no columns to choose from, its shape is {contents.shape}.")
+    contents.require_readable()  # what a header says of a shape need not be true
+    what = f"{contents.label} is too large: the list of its {contents.shape[1]:,} columns"
+    require_room(_COLUMN * contents.shape[1], what, "Store a row for each time.")
     return [str(column) for column in range(contents.shape[1])]
 
 

@@ -207,7 +207,7 @@ def _covered(edges: Any) -> NDArray[np.bool_]:
     edges.eliminate_zeros()
     # both an edge and the choice of none, on the diagonal, add up to 3: the edge is free
     costs = csr_array(edges + 2 * eye_array(size, columns))
-    # SciPy 1.13 makes sparse arrays with indices of 64 bits, and takes graphs with those of 32 only
+    # SciPy may make sparse arrays with indices of 64 bits, and takes graphs with those of 32 only
     places, starts = costs.indices.astype(np.int32), costs.indptr.astype(np.int32)
     rows = np.repeat(np.arange(size), np.diff(starts))
     slack, price = np.where(costs.data == 2, 1.0, 0.0), np.zeros(columns)

@@ -214,7 +214,7 @@ class Sweep(Table, Result):  # type: ignore[override]
                 metadata["memcurve"] = json.dumps(self.provenance, ensure_ascii=False)
                 parquet.write_table(content.replace_schema_metadata(metadata), stream)
             else:
-                with tempfile.TemporaryDirectory() as folder:
+                with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                     draft = Path(folder) / "sweep.nc"
                     self.to_xarray().to_netcdf(draft, engine="h5netcdf")
                     with draft.open("rb") as written:

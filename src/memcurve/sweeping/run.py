@@ -89,7 +89,7 @@ def sweep(
     if chosen is not None:
         require_few(chosen, allow_many)
     with (
-        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         open_executor(executor, workers=workers, address=address) as pool,
         # under MPI only the rank that drives comes here
         Store.open(Path(folder) / "sweep.sqlite" if store is None else store) as opened,
