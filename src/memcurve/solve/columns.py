@@ -28,7 +28,7 @@ from memcurve.solve.sensitivity import EPS, TINY, sums_of_powers, times
 Floats = NDArray[np.float64]
 
 #: What all lags beyond those listed may hold, relative to the noise, where only its square counts.
-TAIL = 3e-7
+TAIL = 1e-6
 #: After so many columns, and at least so many lags, it is foreseen how many there will be.
 PILOT, FEWEST_LAGS = 64, 8
 #: Lags are kept until one is below this share of it.

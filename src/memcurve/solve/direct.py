@@ -77,12 +77,14 @@ LARGEST_DOUBT = 1e-9
 #: Where lags are listed one by one: what may lie beyond them for coloured input, and their
 #: rounding, both relative to the noise; and how much noise it takes, relative to the mask.
 COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
+#: So many lags are made at most where it is not foreseen how many there are.
+MOST_ON_TRIAL = 4000
 #: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
 #: and how much dearer the steps of a basis are.
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
-#: Responses that still grow after so many times as many lags as directions have an eigenvalue to tell.
+#: Responses that still grow after so many lags a direction may grow for ever: eigenvalues tell.
 SETTLED_AFTER = 4
 #: Powers are squared until a block has so many columns as those of a basis, and further where there
 #: are far more columns than rows: a product with a block is then quick, and they are not too many.
@@ -235,7 +237,16 @@ class Seen(NamedTuple):
         return Projection(self.sigma, self.squares).spread(levels, len(self.sigma), blur)
 
 
-def solve_direct(task: Task) -> Outcome:
+def solve_by_lags(task: Task) -> Outcome:
+    """The same from the Krylov matrix itself, where other ways fail.
+
+    Waves that run through a network have few lags, though the eigenvalues of H are outside the
+    circle until nearly all directions are there, and those of A cannot be told.
+    """
+    return solve_direct(task, by_lags=True)
+
+
+def solve_direct(task: Task, *, by_lags: bool = False) -> Outcome:
     """Usable memory under errors of reading."""
     filters = tuple(map(filter_of, task.question.processes))
     if max(each.doubt for each in filters) > LARGEST_DOUBT:
@@ -250,7 +261,7 @@ def solve_direct(task: Task) -> Outcome:
     gain = 1.0 if task.question.is_white else max(each.gain for each in filters)
     tail = TAIL if task.question.is_white else COLOURED_TAIL / gain
     reduction, measure = _kept(
-        task.analysis, task.states, deviations / unit, float(levels.min()), rows, tail
+        task.analysis, task.states, deviations / unit, float(levels.min()), rows, tail, by_lags
     )
     return _evaluated(reduction, levels / measure, filters, task.question.lags)
 
@@ -308,11 +319,12 @@ def _kept(
     level: float,
     rows: NDArray[np.intp] | None,
     tail: float | None,
+    by_lags: bool = False,
 ) -> tuple[Reduction | Listed, float]:
     """The reduction for noise of this shape, kept for further levels, and the unit of its mask.
 
     ``tail`` is what may lie beyond the lags, relative to the noise, where they are listed one by
-    one; without it they are not.
+    one; without it they are not, and ``by_lags`` nothing else is done.
     """
     scale = shape
     if rows is not None:
@@ -321,7 +333,7 @@ def _kept(
     C = states.mask if np.all(scale == 1) else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
     measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
-    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail)
+    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail, by_lags)
     found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
         A = states.multiplied
@@ -335,11 +347,36 @@ def _kept(
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        found = _reduced_by_cost(A, C / measure, level / measure, rows, tail, analysis.tell)
+        given = A, C / measure, level / measure, rows, tail, analysis.tell
+        found = _listed(*given) if by_lags else _reduced_by_cost(*given)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
             analysis.known_deviations = scale * measure * np.sqrt(found.variances)
     return found, measure
+
+
+def _listed(
+    A: Any,
+    C: Floats,
+    level: float,
+    rows: NDArray[np.intp] | None,
+    tail: float | None,
+    tell: Listener,
+    lag_by_lag: LagByLag | None = None,
+    most: int = MOST_ON_TRIAL,
+) -> Listed:
+    """Lags until all that follows is small; an error where these are too many, or rounding is."""
+    products_only = isinstance(A, Operator) and not A.has_entries
+    if tail is None or products_only or level < LEAST_LISTED * np.sqrt((C**2).sum()):
+        raise UncertainResultError("its lags would be lost in rounding.")
+    if lag_by_lag is None:
+        lag_by_lag = LagByLag(A, C, rows, tell)
+        lag_by_lag.require_room(most)
+    found = place_of(A).same(lag_by_lag.finished(tail * level, most))
+    if found.rounding > LISTED_ROUNDING * level:
+        raise UncertainResultError("rounding of its lags is too large for the noise.")
+    read = len(C) if rows is None else len(rows)
+    return Listed(found.R, C.shape[1], level, found.rounding, found.beyond, read)
 
 
 def _reduced_by_cost(
@@ -380,10 +417,8 @@ def _reduced_by_cost(
     if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
         lag_by_lag.require_room(lags)
         with contextlib.suppress(UncertainResultError):
-            found = place.same(lag_by_lag.finished(tail * level, int(2 * lags) + PILOT))
-            if found.rounding <= LISTED_ROUNDING * level:
-                read = len(C) if rows is None else len(rows)
-                return Listed(found.R, width, level, found.rounding, found.beyond, read)
+            most = int(2 * lags) + PILOT
+            return _listed(A, C, level, rows, tail, tell, lag_by_lag, most)
     else:
         require_room_at(place, len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag

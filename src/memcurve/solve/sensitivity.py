@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from memcurve.errors import UncertainResultError
 from memcurve.limits import TooLargeError
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
+from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
 from memcurve.solve.basis import Basis, require_room_at
 
@@ -51,9 +52,9 @@ HOPELESS = EPS**-2
 #: After so many powers of A with entries a basis is tried, where so many more are foreseen: a step
 #: takes time of its own. Where A is known by its products only, it is tried at once.
 PLAIN, WORTH_A_BASIS = 32, 700
-#: One vector is followed there: ‖A^m‖ is more than so many times ‖A^m v‖ once in 300 draws. On
-#: average over vectors it is so many times as large at most.
-SINGLE_MARGIN, SINGLE_AVERAGE = 250.0, 4.0
+#: One vector is followed there: ‖A^m‖ is more than so many times ‖A^m v‖ once in 300 draws. What
+#: A^m does to vectors on average is taken for so many times what it does to this one, or to two.
+SINGLE_MARGIN, FEW_AVERAGE = 250.0, 4.0
 #: It is looked at after so many steps, and followed to so many powers, of which rounding tells
 #: nothing where they get so large. What is left then, and what leaves the space, times the margin:
 LOOKS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 45, 50, 56, 63, 70, 80, 90, 100, 115, 130, 160, 256)
@@ -61,6 +62,8 @@ MOST_BY_BASIS, NOT_ROUNDING, LITTLE_LEFT, LITTLE_LEAVES = 40_000, 1e8, 0.1, 0.5
 #: From so many steps on it is foreseen, from how it went since so many looks before, whether so
 #: many will do, or a basis is given up: on a circle little is lost.
 PATIENCE, LOOKS_BEFORE, REACH = 60, 4, 333
+#: Bytes of columns that sparse matrices are multiplied by at a time.
+CACHE = 8_000_000
 _SEED = 20230501
 
 
@@ -206,7 +209,7 @@ def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
                 break
             norms.append(float(size))
             if size <= 0.5:
-                return PowerSums(*place.same(_summed(np.array(norms), A.shape[0])))
+                return PowerSums(*place.same(_summed(np.array(norms), margin, A.shape[0])))
             if large and size > HOPELESS:
                 ended = True
                 break
@@ -228,11 +231,12 @@ def _left(norms: list[float]) -> float:
     return float(np.log(0.5 / norms[-1]) / slope) if slope < 0 else 0.0
 
 
-def _summed(sizes: Floats, states: int) -> PowerSums:
+def _summed(sizes: Floats, margin: float, states: int) -> PowerSums:
     """Sums over all powers, from the sizes of those up to one below one."""
-    # sizes are of what becomes of vectors of squared length N
+    # sizes are of what becomes of vectors of squared length N, times the margin
     later = 1 - sizes[-1] ** 2
-    lasting = 1 + float((sizes[1:] ** 2).sum() / later) / states
+    average = min(1.0, FEW_AVERAGE / margin)
+    lasting = 1 + float(((average * sizes[1:]) ** 2).sum() / later) / states
     norms = float(sizes[:-1].sum() / (1 - sizes[-1]))
     return PowerSums(norms, float((sizes[:-1] ** 2).sum() / later), lasting)
 
@@ -274,7 +278,7 @@ def _sums_by_basis(A: Any, v: Tall, norms: list[float]) -> PowerSums | None:
         if leaving[-1] <= LITTLE_LEAVES:
             a, average = (
                 np.append(norms, margin * sizes) / (1 - leaving[-1])
-                for margin in (SINGLE_MARGIN, SINGLE_AVERAGE)
+                for margin in (SINGLE_MARGIN, FEW_AVERAGE)
             )
             lasting = 1 + float((average[1:] ** 2).sum()) / size
             return PowerSums(float(a.sum()), float((a**2).sum()), lasting)
@@ -312,16 +316,17 @@ def _recursion(H: Floats, start: float) -> tuple[Floats, float]:
 
 
 def times(A: Any, X: Tall) -> Tall:
-    """A·X; of sparse matrices column by column, since SciPy's wide products take twice as long."""
+    """A·X; of sparse matrices as many columns at a time as the cache has room for."""
     if isinstance(A, np.ndarray):
         return np.asarray(A @ X)
     if place_of(A) is not HOST:
         return A @ X
-    if X.shape[1] == 1:
-        return np.asarray(A @ X[:, 0])[:, None]
     product = np.empty(X.shape, dtype=X.dtype, order="F")
-    for j, column in enumerate(X.T):
-        product[:, j] = A @ np.ascontiguousarray(column)
+    step = 1 if isinstance(A, Operator) else max(1, CACHE // (X.itemsize * len(X)))
+    for j in range(0, X.shape[1], step):
+        # a wide product takes half the time of narrow ones, in the cache; beyond it, longer
+        some = np.ascontiguousarray(X[:, j : j + step])
+        product[:, j : j + step] = A @ some if step > 1 else (A @ some[:, 0])[:, None]
     return product
 
 
