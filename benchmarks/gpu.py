@@ -23,6 +23,7 @@ import argparse
 import json
 import platform
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,7 +40,13 @@ ONCE_FROM = 16000
 COMPARED_UP_TO = 2000
 #: Nodes and edges of sparse networks, and of those whose rank is found: the last is as large as the
 #: brain of a fly. The former have this much noise.
-SPARSE = [(10_000, 100_000), (100_000, 1_000_000), (139_255, 15_000_000), (1_000_000, 10_000_000)]
+SPARSE = [
+    (10_000, 100_000),
+    (100_000, 1_000_000),
+    (139_255, 15_000_000),
+    (1_000_000, 10_000_000),
+    (10_000_000, 100_000_000),
+]
 RANKED = [(10_000, 100_000), (139_255, 15_000_000)]
 NOISE = 1e-3
 SPARSE_COMPARED_UP_TO = 10_000
@@ -105,9 +112,11 @@ class Torch:
         columns = torch.randint(size, (size * each,), generator=generator, **there)
         weights = torch.randn(size * each, dtype=torch.float64, generator=generator, **there)
         starts = torch.arange(0, size * each + 1, each, **there)
-        return torch.sparse_csr_tensor(
-            starts.int(), columns.int(), weights * (RADIUS / each**0.5), (size, size)
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that sparse matrices are new
+            return torch.sparse_csr_tensor(
+                starts.int(), columns.int(), weights * (RADIUS / each**0.5), (size, size)
+            )
 
     def triangle(self, X: Any) -> Any:
         return self.torch.linalg.qr(X, mode="r").R

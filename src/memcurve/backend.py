@@ -119,8 +119,9 @@ class Backend:
         """A host array on this backend's device."""
         if self.xp is np:
             return array
-        # a copy, as some backends share the memory of what they are given
-        return self.xp.asarray(np.array(array, order="C"), device=self.device)
+        # a copy, as libraries on the host may share the memory of what they are given
+        host = np.array(array, order="C") if self.is_host else np.ascontiguousarray(array)
+        return self.xp.asarray(host, device=self.device)
 
     def rows(self, array: Array, index: NDArray[Any]) -> Array:
         """Some entries of the first axis, in the order of ``index``."""

@@ -13,7 +13,9 @@ from scipy.sparse import csr_array, random_array
 
 import memcurve
 from memcurve import LinearNetwork, memory_curve
+from memcurve.backend import Backend
 from memcurve.network.device import DeviceMatrix
+from memcurve.network.places import SKETCH, Device
 from tolerances import agree
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
@@ -88,6 +90,34 @@ def test_usable_memory_is_that_of_scipy(library: Library, readout: Any) -> None:
         )
         assert agree(found, known)
         assert found.error.max() < 1e-9
+
+
+def _smooth(rows: int) -> np.ndarray:
+    """Columns of all sizes, of which many are combinations of others but for their last digits."""
+    x = np.linspace(0, 1, rows)[:, None]
+    return np.exp(-30 * (x - np.linspace(0, 1, 60)) ** 2) * 10.0 ** -np.linspace(0, 12, 60)
+
+
+@pytest.mark.parametrize("kind", ["smooth", "few rows", "hidden", "nothing"])
+def test_factors_by_products_are_those_of_reflections(library: Library, kind: str) -> None:
+    place = Device(Backend.of(library.array(np.ones(1)), "x"))
+    K = {
+        "smooth": _smooth(5000),
+        "few rows": np.eye(5000, 60),
+        # rows that a sketch adds up: it shows one direction of sixty, and others find that out
+        "hidden": np.zeros((60 * SKETCH * 60, 60)),
+        "nothing": np.zeros((5000, 60)),
+    }[kind]
+    if kind == "hidden":
+        K[:: SKETCH * 60] = np.random.default_rng(1).standard_normal((60, 60))
+    found, off = place.factor([place.put(K[:, :32]), place.put(K[:, 32:])])
+    assert off <= 1e-12 * np.linalg.norm(K)
+    sigma = np.linalg.svd(K, compute_uv=False)
+    known = np.zeros(60)
+    known[: len(found)] = np.linalg.svd(found, compute_uv=False)
+    assert np.abs(known - sigma).max() <= off
+    G = K.T @ K
+    assert np.abs(found.T @ found - G).max() <= 2 * off * np.linalg.norm(K)
 
 
 def test_functions_of_vectors_on_the_device(library: Library) -> None:

@@ -209,7 +209,7 @@ def test_errors_hold_at_all_levels(family: str, size: int) -> None:
         for found in answers(network, level, LAGS):
             require_holds(found, memory, float(total), float(own))
             compared += 1
-    assert compared or family == "strong gain chain"
+    assert compared or family in FAR_FROM_NORMAL  # said so, where powers grow too far
 
 
 def test_few_steps_where_lags_are_many() -> None:

@@ -40,6 +40,8 @@ class DeviceMatrix:
     """
 
     ndim = 2
+    #: As an operator says it: more than products is known of this one.
+    has_entries = True
 
     def __init__(self, place: Device, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> None:
         self.place, self.shape = place, shape

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,21 @@ from memcurve.backend import Backend, to_host
 Floats = NDArray[np.float64]
 Tall = Any  # an array (N,) or (N, k) of any library
 
-#: Rows of a chunk, in units of the number of columns, and at least; on a device entries at most.
-CHUNK, LEAST_ROWS, MOST_ENTRIES = 4, 2048, 2**28
+#: Rows of a chunk, in units of the number of columns, and at least; on a device so many rows where
+#: they are multiplied, added up so many at a time, and so many entries where they are reflected.
+CHUNK, LEAST_ROWS, PRODUCT_ROWS, SHORT_SUM, MOST_ENTRIES = 4, 2048, 2**17, 2**12, 2**28
+#: Rows of a sketch, in units of the number of columns, and at least.
+SKETCH, LEAST_SKETCH = 3, 256
+#: Directions of columns that are below this share of all are given up; a sketch shows the others
+#: well, if no length is off by more than this factor; and their triangle is well inverted if
+#: rounding is as much more at most, relative to their number.
+GIVEN_UP, WELL_SHOWN, INDEPENDENT = 4 * float(np.finfo(float).eps), 8.0, 4.0
 #: Pivots of a Cholesky factor down to this share of the largest are good enough to divide by twice.
 WELL_CONDITIONED = 1e-4
 #: ‖R⁻¹‖ of columns of unit length, at most, where inner products will do, and of the first rows of
 #: so many chunks or more.
 WELL_APART, ROUGHLY_APART, MANY_CHUNKS, POWER_STEPS = 8.0, 16.0, 4, 12
+EPS = float(np.finfo(float).eps)
 _SEED = 20230501
 
 
@@ -46,6 +54,13 @@ def _unit_factor(G: Floats, most: float) -> Floats | None:
         x, size = x / np.linalg.norm(x), np.linalg.norm(x)
     # x had length one before the last step
     return np.asarray(R * lengths) if size <= most**2 else None
+
+
+class Factor(NamedTuple):
+    """R (k, n) of N×n columns K, RᵀR = (K + δK)ᵀ(K + δK), and a bound on the size of δK."""
+
+    R: Floats
+    off: float
 
 
 class Host:
@@ -138,10 +153,6 @@ class Host:
         """The largest number, not looked at yet."""
         return x.max()
 
-    def largest_square(self, x: Tall) -> Any:
-        """The squared length of the longest column, not looked at yet."""
-        return np.einsum("ij,ij->j", x, x).max()
-
     def lengths(self, x: Tall) -> Floats:
         """Lengths of the columns."""
         return np.asarray(np.sqrt(self.squares(x)))
@@ -153,35 +164,64 @@ class Host:
         P, T = qr(x, mode="economic", overwrite_a=True, check_finite=False)
         return P, np.asarray(T)
 
-    def chunk_rows(self, width: int) -> int:
+    def signs(self, rows: int) -> Any:
+        """Random signs of rows, the same each time."""
+        return self.xp.sign(self.normal(np.random.default_rng(_SEED), rows, 1, np.float32)[:, 0])
+
+    def sketch(self, parts: list[Tall]) -> Floats:
+        """Columns side by side, of which many rows are added up with random signs (CountSketch).
+
+        Their combinations keep their lengths, about, unless few rows hold all there is.
+        """
+        return self.host(self._sketched(parts))
+
+    def _sketched(self, parts: list[Tall]) -> Tall:
+        xp, rows = self.xp, parts[0].shape[0]
+        width = sum(part.shape[1] for part in parts)
+        count = max(SKETCH * width, LEAST_SKETCH)
+        times = rows // count
+        whole, signs, found = times * count, self.signs(rows), []
+        for part in parts:
+            lines = xp.matrix_transpose(part) * signs
+            sums = xp.sum(xp.reshape(lines[:, :whole], (part.shape[1], times, count)), axis=1)
+            rest = lines[:, whole:]
+            ends = [sums[:, : rows - whole] + rest, sums[:, rows - whole :]]
+            found.append(xp.matrix_transpose(xp.concat(ends, axis=1)))
+        return self.joined(found)
+
+    def _chunk_rows(self, width: int) -> int:
         """Rows that are factored at a time."""
         return max(CHUNK * width, LEAST_ROWS)
 
-    def triangle(self, parts: list[Tall]) -> Floats:
-        """The triangular factor of columns side by side, from chunks of rows.
+    def factor(self, parts: list[Tall]) -> Factor:
+        """R of columns side by side, RᵀR = KᵀK, from chunks of rows.
 
         By reflections, or in half the time from inner products, where columns are far apart.
         """
+        width = sum(part.shape[1] for part in parts)
+        R, step = np.zeros((0, width)), self._chunk_rows(width)
+        if len(parts[0]) >= MANY_CHUNKS * step:
+            found = self._cholesky(parts, step)
+            if found is not None:
+                return found
+        for first in range(0, len(parts[0]), step):
+            R = self._reflected(R, [part[first : first + step] for part in parts])
+        stages = width + len(parts[0]) / step
+        return Factor(R, 8 * EPS * float(np.sqrt(stages * (R**2).sum())))
+
+    @staticmethod
+    def _reflected(R: Floats, rows: list[Tall]) -> Floats:
+        """The triangular factor of a triangle and further rows."""
         from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
 
-        width = sum(part.shape[1] for part in parts)
-        R, step = np.zeros((0, width)), self.chunk_rows(width)
-        if (
-            len(parts[0]) >= MANY_CHUNKS * step
-            and (found := self._cholesky(parts, step)) is not None
-        ):
-            return found
-        for first in range(0, len(parts[0]), step):
-            rows = [part[first : first + step] for part in parts]
-            chunk = np.empty((len(R) + len(rows[0]), width), order="F")
-            chunk[: len(R)] = R
-            np.concatenate(rows, axis=1, out=chunk[len(R) :])
-            work = int(dgeqrf_lwork(*chunk.shape)[0])
-            factors = dgeqrf(chunk, lwork=work, overwrite_a=True)[0]
-            R = np.triu(factors[:width])
-        return R
+        width = R.shape[1]
+        chunk = np.empty((len(R) + len(rows[0]), width), order="F")
+        chunk[: len(R)] = R
+        np.concatenate(rows, axis=1, out=chunk[len(R) :])
+        work = int(dgeqrf_lwork(*chunk.shape)[0])
+        return np.asarray(np.triu(dgeqrf(chunk, lwork=work, overwrite_a=True)[0][:width]))
 
-    def _cholesky(self, parts: list[Tall], step: int) -> Floats | None:
+    def _cholesky(self, parts: list[Tall], step: int) -> Factor | None:
         """The same from KᵀK, if columns of unit length are far enough apart; the first rows tell.
 
         Rounding of a few eps in those inner products moves columns by ‖R⁻¹‖ times as much, of their
@@ -198,7 +238,11 @@ class Host:
             G = dsyrk(1.0, chunk, beta=1.0, c=G, trans=True, overwrite_c=True)
             if not first and _unit_factor(G, ROUGHLY_APART) is None:
                 return None
-        return _unit_factor(G, WELL_APART)
+        R = _unit_factor(G, WELL_APART)
+        # inner products are off by some eps each, all of them together by √n times as much
+        return (
+            R if R is None else Factor(R, WELL_APART * EPS * float(np.sqrt(width * (R**2).sum())))
+        )
 
     @property
     def room(self) -> int | None:
@@ -212,7 +256,7 @@ HOST = Host()
 class Device(Host):
     """Arrays of another library, on its device."""
 
-    ahead = 32
+    ahead = 16
 
     def __init__(self, backend: Backend) -> None:
         self.backend, self.xp = backend, backend.xp
@@ -270,6 +314,10 @@ class Device(Host):
         across = self.xp.matrix_transpose
         return across(self.xp.concat([across(part) for part in parts], axis=0))
 
+    def stacked(self, vectors: list[Tall]) -> Tall:
+        """Vectors side by side."""
+        return self.xp.matrix_transpose(self.xp.stack(vectors))
+
     def dot(self, x: Tall, y: Tall) -> Floats:
         return to_host(x.T @ y)
 
@@ -297,10 +345,10 @@ class Device(Host):
         return self.put(super().normal(rng, rows, columns, dtype))
 
     def squares(self, x: Tall) -> Floats:
-        return np.asarray(to_host(self.xp.sum(x * x, axis=0)), dtype=float)
-
-    def largest_square(self, x: Tall) -> Any:
-        return self.xp.max(self.xp.sum(x * x, axis=0))
+        if self.backend.name == "torch":
+            return np.asarray(to_host(self.xp.linalg.vector_norm(x, axis=0)), dtype=float) ** 2
+        # sums along an axis take other libraries far longer than this
+        return np.asarray(np.diagonal(to_host(self.xp.matrix_transpose(x) @ x)), dtype=float)
 
     def qr(self, x: Tall) -> tuple[Tall, Floats]:
         """Cholesky's way, twice, which is but products; by reflections where that is not enough."""
@@ -317,18 +365,61 @@ class Device(Host):
             P, T = self.combined(P, np.linalg.inv(L).T), L.T @ T
         return P, T
 
-    def chunk_rows(self, width: int) -> int:
+    def _chunk_rows(self, width: int) -> int:
         return max(CHUNK * width, MOST_ENTRIES // width)
 
-    def triangle(self, parts: list[Tall]) -> Floats:
+    def factor(self, parts: list[Tall]) -> Factor:
+        """The same by wide products alone, where a sketch shows the columns well.
+
+        With T the triangular factor of a sketch, made regular by rows of a size that is given up,
+        the columns of Y = KT⁻¹ are close to orthonormal, and YᵀY = UΛUᵀ is good to the last digits:
+        R = √Λ·UᵀT, though not triangular.
+        """
+        width, rows = sum(part.shape[1] for part in parts), parts[0].shape[0]
+        shown = self._sketched(parts)
+        size = float(np.sqrt(self.squares(shown).sum()))
+        if not 0 < size < np.inf:
+            return self._reflections(parts)
+        regular = self.put(GIVEN_UP * size * np.eye(width))
+        T = to_host(self._triangle(self.xp.concat([shown, regular])))
+        inverse, T, spread = _inverted(T)
+        weights, G = self.put(inverse), self.put(np.zeros((width, width)))
+        for first in range(0, rows, PRODUCT_ROWS):
+            chunk = self.joined([part[first : first + PRODUCT_ROWS, :] for part in parts])
+            G = G + self._gram(chunk @ weights)
+        G, kept = to_host(G), len(T)
+        if not np.isfinite(G).all():
+            return self._reflections(parts)
+        lengths, U = np.linalg.eigh(G[:kept, :kept])
+        R, left = U.T @ T, float(np.sqrt(np.trace(G[kept:, kept:])))
+        # sums one after another go astray by a share of a digit each, where all are alike; short
+        # columns of YU are known that much worse
+        sums = EPS * (8 * np.sqrt(width) + SHORT_SUM / 16)
+        off = np.sqrt((R**2).sum(axis=1)) * sums / np.sqrt(np.maximum(lengths, sums))
+        off = float(np.sqrt((off**2).sum())) + EPS * (spread + 8 * np.sqrt(width)) * size + left
+        if lengths[-1] > WELL_SHOWN**2 or off > WELL_SHOWN * sums * size:
+            return self._reflections(parts)
+        return Factor(np.sqrt(np.maximum(lengths, 0.0))[:, None] * R, off)
+
+    def _reflections(self, parts: list[Tall]) -> Factor:
         width = sum(part.shape[1] for part in parts)
-        R, step = self.put(np.zeros((0, width))), self.chunk_rows(width)
+        R, step = self.put(np.zeros((0, width))), self._chunk_rows(width)
         for first in range(0, parts[0].shape[0], step):
             rows = self.joined([part[first : first + step, :] for part in parts])
-            R = self._reflected(self.xp.concat([R, rows], axis=0) if first else rows)
-        return to_host(R)
+            R = self._triangle(self.xp.concat([R, rows], axis=0) if first else rows)
+        found, stages = to_host(R), width + parts[0].shape[0] / step
+        return Factor(found, 8 * EPS * float(np.sqrt(stages * (found**2).sum())))
 
-    def _reflected(self, x: Tall) -> Tall:
+    def _gram(self, x: Tall) -> Any:
+        """XᵀX, from short sums."""
+        xp, (rows, width), lines = self.xp, x.shape, self.xp.matrix_transpose(x)
+        count = rows // SHORT_SUM
+        whole = count * SHORT_SUM
+        parts = xp.permute_dims(xp.reshape(lines[:, :whole], (width, count, SHORT_SUM)), (1, 0, 2))
+        sums = xp.sum(parts @ xp.matrix_transpose(parts), axis=0)
+        return sums + lines[:, whole:] @ x[whole:, :]
+
+    def _triangle(self, x: Tall) -> Tall:
         """R of X = QR alone, which the array API does not offer."""
         if self.backend.name == "torch":
             import torch
@@ -360,6 +451,26 @@ class Device(Host):
         if "bytes_limit" not in known:
             return None
         return int(known["bytes_limit"] - known["bytes_in_use"])
+
+
+def _inverted(T: Floats) -> tuple[Floats, Floats, float]:
+    """T'⁻¹ and T', T up to a rotation, and how many times rounding of KT'⁻¹ becomes that of K.
+
+    Rows of any size do no harm, as columns of the inverse have the inverse sizes. The rotation,
+    which takes longer, is made where rows of about one size are far from independent; rows that are
+    given up then are left out, and as further columns of the inverse show what K has of them.
+    """
+    diagonal = np.diag(T)
+    rows = T / diagonal[:, None]
+    # all of it by NumPy's LAPACK: threads of SciPy's would get in its way
+    inverse = np.linalg.inv(rows)
+    spread = float(np.linalg.norm(np.abs(inverse) @ np.abs(rows)))
+    if spread <= INDEPENDENT * len(T):
+        return inverse / diagonal, T, spread
+    _, sigma, Vt = np.linalg.svd(T)
+    sigma = sigma[sigma > 2 * GIVEN_UP * np.linalg.norm(sigma)]
+    kept, lost = np.split(Vt, [len(sigma)])
+    return np.concatenate([kept.T / sigma, lost.T], axis=1), sigma[:, None] * kept, float(len(T))
 
 
 def place_of(A: Any) -> Host:

@@ -389,12 +389,12 @@ class Task:
     @property
     def reads_all(self) -> bool:
         """Whether every one of these states is read."""
-        return len(self.rows) == len(self.states)
+        return self.question.network.readout is None or len(self.rows) == len(self.states)
 
     @property
     def is_driven(self) -> bool:
         """Whether any state that is read is ever driven."""
-        return len(self.rows) > 0 and bool(self.states.mask.any())
+        return bool(self.states.mask.any()) and (self.reads_all or len(self.rows) > 0)
 
     @cached_property
     def rank(self) -> int:

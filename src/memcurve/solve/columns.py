@@ -1,14 +1,15 @@
 """The Krylov matrix of a large sparse network, lag by lag, and its triangular factor.
 
 Where the lags that stand above the noise are few, nothing is cheaper than K = [C, AC, A²C, …]
-itself: one product a lag, and the factor R of K = QR by Householder reflections, rows of K a chunk
-at a time (TSQR). Q is never formed, and of rows that are not read nothing is kept.
+itself: one product a lag, and a factor R with RᵀR = KᵀK by Householder reflections, rows of K a
+chunk at a time (TSQR), or on a device by the triangle of a sketch and one Gram matrix. Q is never
+formed, and of rows that are not read nothing is kept.
 
 Errors: what lies beyond the lags is bounded by the powers of A; some more lags, in single precision
 and not kept, lead to where that bound is small. Rounding of all products is measured: the same
 columns are made in single precision, where it is 2²⁹ times as large, until the difference has grown
-as far as it will, and twenty times it, scaled back, is taken for it. That of the reflections is a
-few units in the last place of each column. Both count relative to the noise, not to each direction:
+as far as it will, and twenty times it, scaled back, is taken for it. That of the factor is a few
+units in the last place. Both count relative to the noise, not to each direction:
 far below 1e-6 of the mask another way is the better one.
 """
 
@@ -23,12 +24,13 @@ from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_columns
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.solve.sensitivity import EPS, TINY, sums_of_powers, times
+from memcurve.solve.sensitivity import EPS, TINY, powers_times, sums_of_powers
 
 Floats = NDArray[np.float64]
 
-#: What all lags beyond those listed may hold, relative to the noise, where only its square counts.
-TAIL = 1e-6
+#: What all lags beyond those listed may hold, relative to the noise, where only its square counts,
+#: as far as they are followed, and all of them by a proof.
+TAIL, PROVEN_TAIL = 3e-7, 3e-6
 #: After so many columns, and at least so many lags, it is foreseen how many there will be.
 PILOT, FEWEST_LAGS = 64, 8
 #: Lags are kept until one is below this share of it.
@@ -42,6 +44,8 @@ SINGLE = 2.0**-29
 #: Rounding is not followed further once a lag has less than this share of what all lags have, and
 #: the lags themselves have as little left.
 SETTLED = 1e-3
+#: A vector of single precision is divided by its length, or by this.
+VANISHED = 1e-30
 
 
 class Columns(NamedTuple):
@@ -81,13 +85,13 @@ class LagByLag:
 
     def advance(self, lags: int) -> None:
         """Make further lags."""
+        width = self._x.shape[1]
         for first in range(0, lags, self._place.ahead):
-            made = []
-            for _ in range(min(self._place.ahead, lags - first)):
-                self._x = times(self._A, self._x)
-                made.append(self._x)
-            self._take(self._place.joined(made))
-            if len(self.sizes) // TOLD_EVERY > (len(self.sizes) - len(made)) // TOLD_EVERY:
+            count = min(self._place.ahead, lags - first)
+            made = powers_times(self._A, self._x, count)
+            self._x = made[:, -width:]
+            self._take(made)
+            if len(self.sizes) // TOLD_EVERY > (len(self.sizes) - count) // TOLD_EVERY:
                 self._tell(f"lag {len(self.sizes):,}{self._foreseen}", len(self.sizes), None)
 
     def _take(self, columns: Tall) -> None:
@@ -104,13 +108,12 @@ class LagByLag:
         place, width, rough = self._place, self._x.shape[1], self._rough
         total, share, done = 0.0, 0.0, 0
         for part in parts:
-            made = []
-            for _ in range(part.shape[1] // width):
-                made.append(rough)
-                rough = times(self._single, rough)
-            changed = float(place.squares(part - self._read(place.joined(made))).sum())
-            here = float(np.linalg.norm(self.sizes[done : done + len(made)]))
-            total, done = total + changed, done + len(made)
+            count = part.shape[1] // width
+            made = powers_times(self._single, rough, count) if done else rough
+            rough = made[:, -width:]
+            changed = float(place.squares(part - self._read(made)).sum())
+            here = float(np.linalg.norm(self.sizes[done : done + count]))
+            total, done = total + changed, done + count
             share = max(share, np.sqrt(changed) / max(here, TINY))
             held = float(np.linalg.norm(self.sizes[:done]))
             if place.same(changed <= SETTLED**2 * total and here <= SETTLED * held):
@@ -128,11 +131,11 @@ class LagByLag:
         missing = np.log(small / (self.sizes[end] * self.passed_on))
         return end + 1 + float(missing / slope) if slope < 0 else np.inf
 
-    def finished(self, small: float, most: int) -> Columns:
-        """Go on until all that follows is small, and factor."""
+    def finished(self, small: float, most: int, proven: float) -> Columns:
+        """Go on until all that follows is small, and at most what has to be proven, and factor."""
         if len(self.sizes) > FEWEST_LAGS:
             self._foreseen = f" of about {self.lags_needed(small * self.passed_on):,.0f}"
-        while (later := self._later(small, most - len(self.sizes))) is None:
+        while (later := self._later(small, most - len(self.sizes), proven)) is None:
             if len(self.sizes) >= most or not np.isfinite(self.sizes[-1]):
                 raise UncertainResultError("the states do not decay soon.")
             self.advance(self._place.ahead)
@@ -142,34 +145,37 @@ class LagByLag:
         beyond = (after[count] if count < len(after) else 0.0) + sizes[-1] * self.passed_on
         self._tell(f"directions among {count:,} lags", count, None)
         parts = self._first(count)
-        R = self._place.triangle(parts)
-        size = float(np.sqrt((R**2).sum()))
-        rounding = SAFETY * SINGLE * self._changed(parts)
-        stages = R.shape[1] + len(self._kept[0]) / self._place.chunk_rows(R.shape[1])
-        return Columns(R, float(rounding + 8 * EPS * np.sqrt(stages) * size), float(beyond))
+        R, off = self._place.factor(parts)
+        # of the products, of the factor, and of its singular values
+        rounding = SAFETY * SINGLE * self._changed(parts) + off
+        rounding += 8 * EPS * float(np.sqrt(R.shape[1] * (R**2).sum()))
+        return Columns(R, rounding, float(beyond))
 
-    def _later(self, small: float, most: int) -> list[float] | None:
-        """Sizes of lags beyond, to where all that follows is small; None where one of them is not.
+    def _later(self, small: float, most: int, proven: float) -> list[float] | None:
+        """Sizes of lags beyond, as far as a proof takes; None where one of them is not small.
 
         Looked at where the last lag is small itself; it may vanish and come back.
         """
-        size, later = self.sizes[-1], list[float]()
+        size, later, place = self.sizes[-1], list[float](), self._place
         if not size <= NO_MORE * small:
             return None
-        x = self._place.single(self._x / max(size, TINY))
-        while not size * self.passed_on <= small:
-            x = times(self._single, x)
-            length = float(np.sqrt(self._place.squares(x).sum()))
-            x = x / max(length, TINY)
-            size *= length
-            if not size <= small or len(later) >= most:
-                return None
-            later.append(size)
+        x = place.single(self._x / max(size, TINY))
+        while not size * self.passed_on <= proven:
+            made = powers_times(self._single, x, place.ahead)
+            lengths = np.sqrt(place.squares(made).reshape(-1, x.shape[1]).sum(axis=1))
+            for last in (size * lengths).tolist():
+                size = last
+                if not size <= small or len(later) >= most:
+                    return None
+                later.append(size)
+                if size * self.passed_on <= proven:
+                    break
+            x = made[:, -x.shape[1] :] / max(float(lengths[-1]), VANISHED)
         return later
 
-    def factor(self) -> Floats:
-        """The triangular factor of the columns kept so far."""
-        return self._place.triangle(self._kept)
+    def rough_triangle(self) -> Floats:
+        """About the triangular factor of the columns kept so far."""
+        return np.asarray(np.linalg.qr(self._place.sketch(self._kept), mode="r"))
 
     def _first(self, lags: int) -> list[Tall]:
         """The columns of the first lags; those of later ones are given up."""

@@ -23,7 +23,7 @@ in the changed problems one more state, read like the others, stands for all tha
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -40,8 +40,8 @@ from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.basis import BLOCK, Basis, require_room_at
 from memcurve.solve.coloured import Filter, filter_of
-from memcurve.solve.columns import FEWEST_LAGS, PILOT, TAIL, TOLD_EVERY, LagByLag
-from memcurve.solve.evaluation import Projection, project
+from memcurve.solve.columns import FEWEST_LAGS, PILOT, PROVEN_TAIL, TAIL, TOLD_EVERY, LagByLag
+from memcurve.solve.evaluation import Projection, normwise, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
@@ -82,9 +82,11 @@ MOST_ON_TRIAL = 4000
 #: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
 #: and how much dearer the steps of a basis are.
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
+#: Masks of large networks may be larger or smaller than one by so many binary digits.
+ABOUT_ONE = 20
 #: Below this much noise a reduction knows the size of all states: profiles mark number formats.
 LITTLE_NOISE = 1e-6
-#: Responses that still grow after so many lags a direction may grow for ever: eigenvalues tell.
+#: Responses that grow after so many times as many lags as directions have an eigenvalue to tell.
 SETTLED_AFTER = 4
 #: Powers are squared until a block has so many columns as those of a basis, and further where there
 #: are far more columns than rows: a product with a block is then quick, and they are not too many.
@@ -195,7 +197,7 @@ class Listed:
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read; nothing is changed, as rounding is part of what is left out."""
-        return [Seen.of(self.R, filters)]
+        return [Seen.of(self.R, filters, normwise)]
 
 
 class Seen(NamedTuple):
@@ -208,7 +210,12 @@ class Seen(NamedTuple):
     squares: Floats
 
     @classmethod
-    def of(cls, R: Floats, filters: Sequence[Filter]) -> Seen:
+    def of(
+        cls,
+        R: Floats,
+        filters: Sequence[Filter],
+        decompose: Callable[[Floats], Projection] = project,
+    ) -> Seen:
         """Of responses R (rows, lags·inputs) to inputs that filters make from white noise.
 
         With x = Kz, z = Ψe and KΨ = UΣWᵀ, the covariance of the states with the inputs is
@@ -223,7 +230,7 @@ class Seen(NamedTuple):
         wide = np.zeros((len(R), lags, len(filters)))
         for j, part in enumerate(inputs):
             wide[:, : part.shape[1], j] = part
-        sigma, W = project(wide.reshape(len(R), -1))
+        sigma, W = decompose(wide.reshape(len(R), -1))
         shares = [each.adjoint(W[j :: len(filters)]) ** 2 for j, each in enumerate(filters)]
         return cls(sigma, np.stack(shares, axis=1).reshape(W.shape))
 
@@ -252,7 +259,7 @@ def solve_direct(task: Task, *, by_lags: bool = False) -> Outcome:
     if max(each.doubt for each in filters) > LARGEST_DOUBT:
         raise UncertainResultError("the input is not known well enough as a filter.")
     deviations = _deviations(task)
-    deviations = deviations if task.reads_all else deviations[task.rows]
+    deviations = deviations if task.reads_all or len(deviations) == 1 else deviations[task.rows]
     unit = float(deviations.max())
     if not deviations.min() > 0:
         raise UncertainResultError("some of the states are read without noise.")
@@ -278,12 +285,12 @@ def is_direct(task: Task) -> bool:
 
 
 def _deviations(task: Task) -> Floats:
-    """Standard deviations of the errors of reading at level one, in units of the states."""
+    """Standard deviations of the errors of reading at level one, or one for all states alike."""
     noise = task.question.noise
     assert noise is not None
     if noise.is_relative:
         return noise.observation(task.analysis.state_deviations(task.question.processes))
-    return noise.observation(np.ones(len(task.states)))
+    return noise.observation(np.ones(1))
 
 
 def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
@@ -291,7 +298,7 @@ def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
     states = analysis.reached
     largest = float(np.abs(states.mask).max())
     length = largest * float(np.sqrt(((states.mask / largest) ** 2).sum()))
-    found, _ = _kept(analysis, states, np.ones(len(states)), level * length, None, None)
+    found, _ = _kept(analysis, states, np.ones(1), level * length, None, None)
     assert isinstance(found, Reduction)
     return found
 
@@ -303,7 +310,7 @@ def reduction_of(task: Task) -> tuple[Floats, Floats, Floats | None, float]:
     """
     [level] = task.question.levels.tolist()
     rows = None if task.reads_all else task.rows
-    found, measure = _kept(task.analysis, task.states, np.ones(len(task.rows)), level, rows, None)
+    found, measure = _kept(task.analysis, task.states, np.ones(1), level, rows, None)
     assert isinstance(found, Reduction)
     filters = tuple(map(filter_of, task.question.processes))
     outcome = _evaluated(found, np.array([level]) / measure, filters, None)
@@ -323,31 +330,37 @@ def _kept(
 ) -> tuple[Reduction | Listed, float]:
     """The reduction for noise of this shape, kept for further levels, and the unit of its mask.
 
+    ``shape`` has the noise of each state read, or a single number where they are alike.
     ``tail`` is what may lie beyond the lags, relative to the noise, where they are listed one by
     one; without it they are not, and ``by_lags`` nothing else is done.
     """
-    scale = shape
-    if rows is not None:
+    alike = len(shape) == 1 or bool(np.ptp(shape) == 0)
+    scale = shape[:1] if alike else shape
+    if rows is not None and not alike:
         scale = np.full(len(states), float(np.exp(np.log(shape).mean())))
         scale[rows] = shape
-    C = states.mask if np.all(scale == 1) else states.mask / scale[:, None]
+    C = states.mask if alike and scale[0] == 1 else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
-    measure = float(np.ldexp(1.0, int(np.frexp(np.abs(C).max())[1])))
-    key = (id(states), shape.tobytes(), None if rows is None else rows.tobytes(), tail, by_lags)
+    exponent = int(np.frexp(max(C.max(), -C.min()))[1])
+    if len(states) >= MANY_STATES and abs(exponent) <= ABOUT_ONE:
+        exponent = 0  # a large mask is not copied for nothing
+    measure = float(np.ldexp(1.0, exponent))
+    key = (id(states), scale.tobytes(), None if rows is None else rows.tobytes(), tail, by_lags)
     found: Reduction | Listed | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
         A = states.multiplied
-        if isinstance(A, np.ndarray):
+        if alike:
+            A = A if isinstance(A, np.ndarray | Operator | DeviceMatrix) else A.tocsr()
+        elif isinstance(A, np.ndarray):
             A = A * (scale / scale[:, None])
         elif isinstance(A, Operator | DeviceMatrix):
             A = A.scaled(scale)
-        elif np.ptp(scale) == 0:
-            A = A.tocsr()
         else:
             from scipy.sparse import diags_array
 
             A = (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
-        given = A, C / measure, level / measure, rows, tail, analysis.tell
+        C = C if measure == 1 else C / measure
+        given = A, C, level / measure, rows, tail, analysis.tell
         found = _listed(*given) if by_lags else _reduced_by_cost(*given)
         analysis.reductions[key] = found
         if found.variances is not None and states is analysis.reached:
@@ -372,7 +385,8 @@ def _listed(
     if lag_by_lag is None:
         lag_by_lag = LagByLag(A, C, rows, tell)
         lag_by_lag.require_room(most)
-    found = place_of(A).same(lag_by_lag.finished(tail * level, most))
+    proven = level * (PROVEN_TAIL if tail == TAIL else tail)
+    found = place_of(A).same(lag_by_lag.finished(tail * level, most, proven))
     if found.rounding > LISTED_ROUNDING * level:
         raise UncertainResultError("rounding of its lags is too large for the noise.")
     read = len(C) if rows is None else len(rows)
@@ -392,7 +406,7 @@ def _reduced_by_cost(
     Neither where rounding, which counts relative to the noise there, would be too much.
     """
     small = len(C) < MANY_STATES or isinstance(A, np.ndarray)
-    little = level < LEAST_LISTED * np.sqrt((C**2).sum())
+    little = level < LEAST_LISTED * np.sqrt(np.vdot(C, C))
     if small or tail is None or little or (isinstance(A, Operator) and not A.has_entries):
         # powers that grow are found before a basis fills the memory
         first = len(C) >= MANY_STATES or isinstance(A, Operator)
@@ -404,7 +418,7 @@ def _reduced_by_cost(
     lags = place.same(lag_by_lag.lags_needed(tail * level))
     steps = np.inf
     if rows is None and len(C) > 2 * width:  # the diagonal of R tells how a basis would grow
-        lengths = np.log(np.abs(np.diag(lag_by_lag.factor())) + TINY)
+        lengths = np.log(np.abs(np.diag(lag_by_lag.rough_triangle())) + TINY)
         lengths = lengths[: len(lengths) // width * width].reshape(-1, width)
         log_enough = np.log(PROMISING * SMALL * level / lag_by_lag.passed_on)
         foreseen = width * _steps_needed(lengths.mean(axis=1).tolist(), log_enough)
@@ -607,7 +621,7 @@ def _with_rounding(
         Q = basis.columns(np.arange(k), rows)
         if k < len(C):
             Q = place.joined([Q, place.rows(outside, rows)[:, None]])
-        reader, states = place.triangle([Q]), len(rows)
+        reader, states = place.factor([Q]).R, len(rows)
     variances = None
     if len(C) <= KEPT_UP_TO and level <= LITTLE_NOISE:
         Q = place.host(basis.columns(np.arange(k)))

@@ -237,6 +237,14 @@ def project(M: Floats) -> Projection:
     return Projection(sigma, W)
 
 
+def normwise(M: Floats) -> Projection:
+    """The same where rounding of the size of eps·‖M‖ does no harm, in a fourth of the time."""
+    if not np.isfinite(M).all():
+        raise UncertainResultError("the states leave the range of floating point.")
+    _, sigma, Wt = np.linalg.svd(M, full_matrices=False)
+    return Projection(sigma, Wt.T)
+
+
 def _jacobi(M: Floats, *, left: bool) -> tuple[Floats, Floats]:
     from scipy.linalg.lapack import dgejsv
 

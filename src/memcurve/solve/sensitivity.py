@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import TooLargeError
+from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
@@ -45,23 +46,22 @@ SMALL_GROWTH = 1e3
 #: How far ‖A^m‖ may exceed what A^m does to so many random vectors, ‖A^m‖_F in the mean square: for
 #: powers of rank one, the worst case, that is too little once in 270 draws.
 POWER_MARGIN, FEW_PROBES = 1.5, 8
-#: The same from so many states on, where products are dear: too little once in 400 draws.
-LARGE_MARGIN, FEWER_PROBES, MANY_STATES = 16.0, 2, 5000
+#: The same of one vector, from so many states on, where products are dear: too little once in 300
+#: draws. On average over vectors it is so many times as large at most.
+SINGLE_MARGIN, SINGLE_AVERAGE, MANY_STATES = 250.0, 4.0, 5000
 #: Powers of this size are of no use to large networks: what they pass on is above all rounding.
 HOPELESS = EPS**-2
 #: After so many powers of A with entries a basis is tried, where so many more are foreseen: a step
 #: takes time of its own. Where A is known by its products only, it is tried at once.
 PLAIN, WORTH_A_BASIS = 32, 700
-#: One vector is followed there: ‖A^m‖ is more than so many times ‖A^m v‖ once in 300 draws. What
-#: A^m does to vectors on average is taken for so many times what it does to this one, or to two.
-SINGLE_MARGIN, FEW_AVERAGE = 250.0, 4.0
-#: It is looked at after so many steps, and followed to so many powers, of which rounding tells
-#: nothing where they get so large. What is left then, and what leaves the space, times the margin:
+#: The vector is looked at there after so many steps, and followed to so many powers, of which
+#: rounding tells nothing where they get so large. What is left then, and what leaves the space,
+#: times the margin:
 LOOKS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 45, 50, 56, 63, 70, 80, 90, 100, 115, 130, 160, 256)
 MOST_BY_BASIS, NOT_ROUNDING, LITTLE_LEFT, LITTLE_LEAVES = 40_000, 1e8, 0.1, 0.5
 #: From so many steps on it is foreseen, from how it went since so many looks before, whether so
 #: many will do, or a basis is given up: on a circle little is lost.
-PATIENCE, LOOKS_BEFORE, REACH = 60, 4, 333
+PATIENCE, LOOKS_BEFORE, REACH = 90, 4, 333
 #: Bytes of columns that sparse matrices are multiplied by at a time.
 CACHE = 8_000_000
 _SEED = 20230501
@@ -187,7 +187,9 @@ def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
     do not get there, a GrowingPowersError where they grow.
     """
     large, place = A.shape[0] >= MANY_STATES, place_of(A)
-    count, margin = (FEWER_PROBES, LARGE_MARGIN) if large else (FEW_PROBES, POWER_MARGIN)
+    count, margin, average = FEW_PROBES, POWER_MARGIN, POWER_MARGIN
+    if large:
+        count, margin, average = 1, SINGLE_MARGIN, SINGLE_AVERAGE
     # single precision is enough, where A has it
     probes = place.normal(np.random.default_rng(_SEED), A.shape[0], count, A.dtype)
     norms, ended = [1.0], False
@@ -199,17 +201,16 @@ def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
             sums = place.same(_sums_by_basis(A, probes[:, 0], norms))
             if sums is not None:
                 return PowerSums(*sums)
-        found = []
-        for _ in range(min(place.ahead, most - len(norms))):
-            probes = times(A, probes)
-            found.append(place.largest_square(probes))
-        for size in margin * np.sqrt(place.host(found).astype(float)):
+        made = powers_times(A, probes, min(place.ahead, most - len(norms)))
+        probes = made[:, -count:]
+        for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
             if not np.isfinite(size):
                 ended = True
                 break
             norms.append(float(size))
             if size <= 0.5:
-                return PowerSums(*place.same(_summed(np.array(norms), margin, A.shape[0])))
+                share = average**2 / (margin**2 * A.shape[0])
+                return PowerSums(*place.same(_summed(np.array(norms), share)))
             if large and size > HOPELESS:
                 ended = True
                 break
@@ -231,12 +232,13 @@ def _left(norms: list[float]) -> float:
     return float(np.log(0.5 / norms[-1]) / slope) if slope < 0 else 0.0
 
 
-def _summed(sizes: Floats, margin: float, states: int) -> PowerSums:
-    """Sums over all powers, from the sizes of those up to one below one."""
-    # sizes are of what becomes of vectors of squared length N, times the margin
+def _summed(sizes: Floats, share: float) -> PowerSums:
+    """Sums over all powers, from the sizes of those up to one below one.
+
+    What becomes of vectors of length one is a share of their squares, on average.
+    """
     later = 1 - sizes[-1] ** 2
-    average = min(1.0, FEW_AVERAGE / margin)
-    lasting = 1 + float(((average * sizes[1:]) ** 2).sum() / later) / states
+    lasting = 1 + float((sizes[1:] ** 2).sum() / later) * share
     norms = float(sizes[:-1].sum() / (1 - sizes[-1]))
     return PowerSums(norms, float((sizes[:-1] ** 2).sum() / later), lasting)
 
@@ -278,7 +280,7 @@ def _sums_by_basis(A: Any, v: Tall, norms: list[float]) -> PowerSums | None:
         if leaving[-1] <= LITTLE_LEAVES:
             a, average = (
                 np.append(norms, margin * sizes) / (1 - leaving[-1])
-                for margin in (SINGLE_MARGIN, FEW_AVERAGE)
+                for margin in (SINGLE_MARGIN, SINGLE_AVERAGE)
             )
             lasting = 1 + float((average[1:] ** 2).sum()) / size
             return PowerSums(float(a.sum()), float((a**2).sum()), lasting)
@@ -328,6 +330,21 @@ def times(A: Any, X: Tall) -> Tall:
         some = np.ascontiguousarray(X[:, j : j + step])
         product[:, j : j + step] = A @ some if step > 1 else (A @ some[:, 0])[:, None]
     return product
+
+
+def powers_times(A: Any, X: Tall, count: int) -> Tall:
+    """[AX, A²X, …] side by side, made without a look at them."""
+    made: list[Tall] = []
+    if isinstance(A, DeviceMatrix):  # vectors one by one, as nothing else is asked for so quickly
+        columns = [X[:, j] for j in range(X.shape[1])]
+        for _ in range(count):
+            columns = [A @ x for x in columns]
+            made += columns
+        return A.place.stacked(made)
+    for _ in range(count):
+        X = times(A, X)
+        made.append(X)
+    return X if count == 1 else place_of(A).joined(made)
 
 
 def _normal_power_norms(moduli: Floats) -> PowerNorms:
