@@ -284,6 +284,11 @@ def is_direct(task: Task) -> bool:
     )
 
 
+def is_listable(task: Task) -> bool:
+    """Whether lags may be listed besides: A has entries."""
+    return is_direct(task) and getattr(task.question.network.A, "has_entries", True)
+
+
 def _deviations(task: Task) -> Floats:
     """Standard deviations of the errors of reading at level one, or one for all states alike."""
     noise = task.question.noise
@@ -381,7 +386,7 @@ def _listed(
     """Lags until all that follows is small; an error where these are too many, or rounding is."""
     products_only = isinstance(A, Operator) and not A.has_entries
     if tail is None or products_only or level < LEAST_LISTED * np.sqrt((C**2).sum()):
-        raise UncertainResultError("its lags would be lost in rounding.")
+        raise UncertainResultError("there is too little noise for its lags to be listed.")
     if lag_by_lag is None:
         lag_by_lag = LagByLag(A, C, rows, tell)
         lag_by_lag.require_room(most)
