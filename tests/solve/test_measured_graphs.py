@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
-from graph_families import FAMILIES, MASKS, WEIGHTS, draw, network_of
+from graph_families import (
+    FAMILIES,
+    MASKS,
+    WEIGHTS,
+    draw,
+    feed_forward_with_loops,
+    network_of,
+)
 from memcurve import (
     LinearNetwork,
     UncertainResultError,
@@ -18,7 +27,7 @@ from memcurve import (
     memory_curve,
 )
 from memcurve.network.graph import most_nodes_on_cycles, strong_components
-from memcurve.solve import spectrum
+from memcurve.solve import factors, modular, spectrum
 from memcurve.solve.factors import counting_roots, likely_factor
 from memcurve.solve.modular import (
     Block,
@@ -69,6 +78,41 @@ def test_three_hundred_nodes_are_answered(family: object, weights: str) -> None:
     assert np.all(np.diff(curve.values) <= 1e-12)
 
 
+def times_eigvals(A: np.ndarray, C: np.ndarray) -> float:
+    """Time of the processor for a curve, in units of bare eigenvalues: medians, one thread."""
+    times = []
+    with threadpool_limits(1):
+        for _ in range(3):
+            start = time.process_time()
+            np.linalg.eigvals(A)
+            between = time.process_time()
+            memory_curve(LinearNetwork(A, C), certify_up_to=0)
+            times.append((between - start, time.process_time() - between))
+    bare, whole = np.median(times, axis=0)
+    return float(whole / bare)
+
+
+def test_time_of_graphs() -> None:
+    """They take five to seven times as long as eigenvalues, with modes lost and zeros scattered."""
+    for family, weights, mask, seed in (
+        (FAMILIES[0], "normal", "random", 1),
+        (FAMILIES[1], "equal", "ones", 0),
+        (FAMILIES[2], "equal", "ones", 1),
+        (FAMILIES[5], "integer", "some", 1),
+    ):
+        assert times_eigvals(*network_of(family, 300, 2, weights, mask, seed)) < 14
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f is not feed_forward_with_loops])
+def test_time_of_many_graphs(family: object, weights: str, held: Callable[..., None]) -> None:
+    """Eigenvalues of feed-forward networks are read off their diagonal, in no time at all."""
+    drawn = [(k, mask, seed) for k in (2, 3, 5) for mask in MASKS for seed in range(3)]
+    most = max(times_eigvals(*network_of(family, 300, k, weights, m, s)) for k, m, s in drawn)
+    held("measured graphs of 300 nodes: × eigvals", most, at_most=10, draws=len(drawn))
+
+
 def test_mirrored_parts() -> None:
     """Six copies of one eigenvalue, three in small parts and three in a large one."""
     assert_right(*draw(10, 30))
@@ -106,8 +150,26 @@ def test_motifs() -> None:
     assert_right(np.kron(np.eye(3), path), np.eye(9)[0] + np.eye(9)[4] + np.eye(9)[8])
 
 
-def test_multiplicities_by_sparse_elimination() -> None:
-    """Two paths of three nodes among loops: ±√2 w twice; Jordan blocks of sizes 3 and 2."""
+def test_cycles_of_two_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of nodes around a hub that drives them alike: all but one of each ±√(vw) are lost."""
+    v, w, size = 0.1, 0.7, 29
+    A, first = np.zeros((size, size)), np.arange(1, size, 2)
+    A[first, 0] = A[0, first] = A[first + 1, first] = v
+    A[first, first + 1] = w
+    monkeypatch.setattr(spectrum, "_without_silent", lambda *_: None)
+    assert assert_right(A, np.eye(size)[0]) < 1e-9
+    assert factors._has_rational_root(0.5, 2.0)
+    assert factors._has_rational_root(0.3, 0.3 / 4)
+    assert not factors._has_rational_root(0.5, 1.0)
+
+
+@pytest.mark.parametrize("small", [0, 300])
+def test_multiplicities(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two paths of three nodes among loops: ±√2 w twice; Jordan blocks of sizes 3 and 2.
+
+    By ranks of powers, and by the characteristic polynomial.
+    """
+    monkeypatch.setattr(modular, "SMALL_BLOCK", small)
     w, size = 0.3, 80
     A = np.diag(np.linspace(0.31, 0.9, size))
     A[:6, :6] = np.kron(np.eye(2), w * (np.eye(3, k=1) + np.eye(3, k=-1)))

@@ -57,7 +57,7 @@ def test_terms_are_exact() -> None:
     A[0] = rng.standard_normal(size)
     A, C = csr_array(A), rng.standard_normal(size)
     prime = _sparse_primes(A, 1)[0]
-    sequence = SparseSequence(A, C, prime, np.random.default_rng(2))
+    sequence = SparseSequence(A, C, [prime], np.random.default_rng(2))
     base, x = int(sequence._digit), word_residues(C, prime)
     digits = [digit[0].astype(int).tolist() for digit in sequence._looks]
     u = [sum(d * base**k for k, d in enumerate(each)) for each in zip(*digits, strict=True)]
@@ -65,7 +65,7 @@ def test_terms_are_exact() -> None:
     weights = word_residues(entries.data, prime)
     for _ in range(3):
         assert [each.tolist() for each in sequence.steps(1)] == [x]
-        assert sequence.terms[-1] == sum(a * b for a, b in zip(u, x, strict=True)) % prime
+        assert sequence.terms[0][-1] == sum(a * b for a, b in zip(u, x, strict=True)) % prime
         after = [0] * size
         for i, j, weight in zip(entries.row, entries.col, weights, strict=True):
             after[i] += weight * x[j]

@@ -151,7 +151,21 @@ def most_nodes_on_cycles(A: Any) -> int:
     Every term of the characteristic polynomial is a product over disjoint cycles, whatever the
     weights.
     """
-    return int(np.count_nonzero(_covered(_pattern(A))))
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = _pattern(A).tocoo()
+    _, label = connected_components(edges, directed=True, connection="strong")
+    companions = np.bincount(label)[label] - 1
+    rows, columns = edges.row[edges.data], edges.col[edges.data]
+    loops = int(np.count_nonzero((rows == columns) & (companions[rows] == 0)))
+    # no cycle leaves a component
+    inside = (label[rows] == label[columns]) & (companions[rows] > 0)
+    place, count = np.cumsum(companions > 0) - 1, int(np.count_nonzero(companions))
+    if count == 0:
+        return loops
+    ends, ones = (place[rows[inside]], place[columns[inside]]), np.ones(np.count_nonzero(inside))
+    return loops + int(np.count_nonzero(_covered(csr_array((ones, ends), shape=(count, count)))))
 
 
 def generically_driven(A: Any, C: NDArray[Any]) -> NDArray[np.bool_]:
@@ -257,12 +271,12 @@ def eigenvalues(A: Any, components: list[Indices] | None = None) -> NDArray[np.c
 
     Nodes on no cycle give their diagonal entry exactly; symmetric blocks use the symmetric solver.
     """
-    parts = []
-    for nodes in strong_components(A) if components is None else components:
+    components = strong_components(A) if components is None else components
+    alone = np.concatenate([np.zeros(0, np.intp), *(n for n in components if len(n) == 1)])
+    parts = [A.diagonal()[alone].astype(np.complex128)]
+    for nodes in (n for n in components if len(n) > 1):
         block = submatrix(A, nodes)
-        if len(nodes) == 1:
-            values = block.ravel()
-        elif is_symmetric(block):
+        if is_symmetric(block):
             values = np.linalg.eigvalsh(block)
         else:
             values = _eigenvalues_of_block(balanced(block)[0])

@@ -7,6 +7,7 @@ scaled to unit size first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from memcurve.solve.modes import (
     CLEAR,
     DISC,
     blur_of,
-    room_between,
+    schur_with_mask,
     triangular_modes,
     unit_norm,
 )
@@ -40,9 +41,14 @@ SETTLED = 50
 #: Directions at an angle below this to a space are taken to lie in it; where none does and there
 #: must be some, those below the wider one.
 ANGLE, WIDER_ANGLE = 1e-9, 1e-7
-#: Eigenvalues closer than this, relative to the largest, are looked at closely, or those closer
-#: than the larger number where that is not enough; if all others make up at least such a share.
-NEARLY_THE_SAME, NEAR, MOSTLY_APART = 1e-6, 1e-3, 0.5
+#: Eigenvalues closer than this, relative to the largest, are looked at closely, then those that
+#: turn out to be too close to each other, in so many attempts; if all others make up at least such
+#: a share.
+NEARLY_THE_SAME, ATTEMPTS, SHARE_APART = 1e-6, 3, 0.3
+#: Zeros are told from other eigenvalues by their modulus where the least of these is so many times
+#: the largest of those; otherwise some of these, one in so many at most, are left among the zeros,
+#: where there is at least the lower ratio.
+WELL_ABOVE, ABOVE, SHARE_AMONG_ZEROS = 2.0, 1.5, 1 / 16
 #: A step of a staircase this much shorter than the one before is a drop, not gradual decay.
 SUDDEN_DROP = 1e-4
 
@@ -129,6 +135,62 @@ def schur_form(A: Floats, C: Floats, nonzero: int) -> SchurForm | None:
     return SchurForm(found, T, Z, C, norm, overlap, split, unit)
 
 
+def ordered_form(A: Floats, C: Floats, nonzero: int, zeros: int) -> SchurForm | None:
+    """The same in less time, where the moduli of eigenvalues tell how LAPACK scatters zeros.
+
+    Zeros come last in the Schur form. With T₁₁R − RT₂₂ = −T₁₂ they have the left invariant subspace
+    [R; I], and right eigenvectors y of the others go on as −Rᵀy. Some of these may be left among
+    the zeros, in one cluster, of which no more than these and ``zeros`` count. None where that
+    cannot be done; a zero among the others would not be told from its neighbours, and be noticed.
+    """
+    from scipy.linalg import lapack, solve_triangular
+
+    A, unit = in_units(A)
+    A, C = _unit_size(A, C)
+    C = unit_norm(C)
+    size, norm = len(A), float(np.sqrt((A**2).sum()))
+    usable = nonzero > 0 and 0 < norm < np.inf and np.isfinite(C).all()
+    found = schur_with_mask(A.T, C) if usable else None
+    if found is None:
+        return None
+    (T, values), split_off, R = found, list[Cluster](), None
+    order = np.argsort(-np.abs(values), kind="stable")
+    moduli = np.append(np.abs(values)[order], 0.0)
+    fewest = max(1, int((1 - SHARE_AMONG_ZEROS) * nonzero))
+    ratios = moduli[fewest - 1 : nonzero] / moduli[fewest : nonzero + 1]
+    count = nonzero if ratios[-1] > WELL_ABOVE else fewest + int(np.argmax(ratios))
+    if not ratios[count - fewest] > ABOVE:
+        return None
+    if count < size:
+        chosen = np.zeros(size + 1, np.int32)
+        chosen[order[:count]] = 1
+        T, _, _, _, _, _, _, failed = lapack.dtrsen(
+            chosen, T, np.zeros_like(T), job=b"N", wantq=0, lwork=size + 1, overwrite_t=1
+        )
+        if failed or T[count, count - 1] != 0:
+            return None
+        T12, T22 = T[:count, count:size], T[count:size, count:size]
+        R, scale, _ = lapack.dtrsyl(T[:count, :count], T22, -T12, isgn=-1)
+        R /= scale
+        if not np.isfinite(R).all():
+            return None
+        # in an orthonormal basis, [R; I] by the inverse of its triangle
+        triangle: Any = np.linalg.qr(np.vstack([R, np.eye(size - count)]), mode="r")
+
+        def times(x: Floats) -> Floats:
+            return np.asarray(solve_triangular(triangle, T22.T @ (triangle.T @ x), trans="T"))
+
+        mask = solve_triangular(triangle, T[:count, size] @ R + T[count:size, size], trans="T")
+        error, most = DISC * size**0.5, zeros + nonzero - count
+        stairs = _steps_up(times, mask, most, error, error * norm)
+        split_off = [Cluster(np.zeros(size - count, complex), *stairs[:2], 0.0, stairs[2])]
+    overlap = None if R is None else -R.T
+    whole = np.eye(count)
+    return SchurForm(
+        split_off, T[:count, :count], whole, T[:count, size], norm, overlap, split=True, unit=unit
+    )
+
+
 def judged_clusters(form: SchurForm) -> list[Cluster] | None:
     """Judge every mode, cluster by cluster; None where there is no complex Schur form."""
     from scipy.linalg import rsf2csf
@@ -142,19 +204,34 @@ def judged_clusters(form: SchurForm) -> list[Cluster] | None:
     return _in_units(found, unit)
 
 
-def counted_clusters(form: SchurForm, driven: int) -> list[Cluster] | None:
+def counted_clusters(form: SchurForm, driven: int, zeros: int) -> list[Cluster] | None:
     """The same in less time, where as many as should count do so; some may be called unclear.
 
-    ``driven`` is the exact number of those that are not zero and count. What other modes do to
-    those that are close to each other is taken to be worse than it is. Where all count, zeros may
-    be as close to the others as they like. None where the numbers differ, or that takes as long.
+    ``driven`` is the exact number of those that are not split off and count, ``zeros`` that of
+    those that are. What other modes do to those that are close to each other is taken to be worse
+    than it is. Where all count, zeros may be as close to the others as they like. None where the
+    numbers differ, or that takes as long.
     """
+    if driven == len(form.T):
+        form = form._replace(overlap=None)
+    values = _diagonal_values(form.T)
+    first = np.flatnonzero(values.imag > 0)
+    gap = np.abs(values[:, None] - values)
+    gap[np.diag_indices(len(values))] = np.inf
+    closest = gap.min(axis=1, initial=np.inf) / float(np.abs(values).max(initial=0.0))
+    near = closest <= NEARLY_THE_SAME
     try:
-        for near in (NEARLY_THE_SAME, NEAR):
-            apart = form._replace(overlap=None) if driven == len(form.T) else form
-            found = _judged_apart(apart, near) if form.split and len(form.T) else None
+        for _ in range(ATTEMPTS if form.split and len(values) else 0):
+            if np.count_nonzero(~near) < SHARE_APART * len(near):
+                break
+            found, doubtful = _judged_apart(form, near)
             if found is not None and sum(k.rank for k in found) == driven:
-                return _in_units(form.zeros + found, form.unit)
+                split_off = [c._replace(rank=min(c.rank, zeros)) for c in form.zeros]
+                return _in_units(split_off + found, form.unit)
+            if len(doubtful) == 0:
+                break
+            near[np.abs(values[:, None] - doubtful).argmin(axis=0)] = True
+            near[first] = near[first + 1] = near[first] | near[first + 1]
     except (np.linalg.LinAlgError, ValueError):
         pass
     return None
@@ -226,8 +303,10 @@ def _kernel_of_powers(
     return np.hstack([kernel, _placed(K, kept, len(A))]), kept, K
 
 
-def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
-    """Judge modes, only those close to others closely; None where others are close, or too many.
+def _judged_apart(
+    form: SchurForm, near: NDArray[np.bool_]
+) -> tuple[list[Cluster] | None, Complexes]:
+    """Judge modes, only those ``near`` others closely; or None, and which of the others are near.
 
     In the Schur form, modes that stand apart come first. With T₁₁R − RT₂₂ = −T₁₂ the others have
     the invariant subspace [R; I], and left eigenvectors y of T₁₁ go on as −Rᵀy.
@@ -235,13 +314,8 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
     from scipy.linalg import lapack, rsf2csf, schur
 
     _, T, Z, C, norm, overlap, _, _ = form
-    size, values, separation = len(T), _diagonal_values(T), norm
-    gap = np.abs(values[:, None] - values)
-    gap[np.diag_indices(size)] = np.inf
-    near = gap.min(axis=1) <= closest * float(np.abs(values).max())
+    size, separation, none = len(T), norm, np.zeros(0, complex)
     apart = size - int(np.count_nonzero(near))
-    if apart < MOSTLY_APART * size:
-        return None
     R = np.zeros((apart, size - apart))
     if apart < size:
         room = 2 * apart * (size - apart)
@@ -249,7 +323,7 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
             (~near).astype(np.int32), T, Z, job=b"B", lwork=room, liwork=room
         )
         if failed or T[apart, apart - 1] != 0:
-            return None
+            return None, none
         T22 = T[apart:, apart:]
         R, scale, _ = lapack.dtrsyl(T[:apart, :apart], T22, -T[:apart, apart:], isgn=-1)
         R /= scale
@@ -257,11 +331,14 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
     beyond = np.vstack([-R.T, outside[:, :apart] - outside[:, apart:] @ R.T])
     quick = triangular_modes(T[:apart, :apart], mask[:apart], beyond)
     if quick is None:
-        return None
-    values, condition, excitation = quick
+        return None, none
+    values, condition, excitation, trusted = quick
+    if not trusted.all():
+        return None, values[~trusted]
     disc = np.minimum(DISC * norm * condition, norm)
-    if not room_between(values, np.maximum(disc, DISC * np.abs(values))) > 1:
-        return None
+    touching = _touching(values, np.maximum(disc, DISC * np.abs(values)))
+    if touching.any():
+        return None, values[touching]
     found, others, weight = list[Cluster](), 0.0, condition * excitation
     if apart < size:
         Q, triangle = np.linalg.qr(np.vstack([R, np.eye(size - apart)]))
@@ -273,10 +350,19 @@ def _judged_apart(form: SchurForm, closest: float) -> list[Cluster] | None:
         found = _judged_closely(*rsf2csf(*schur(small)), c, norm, leaving, rest)
         reach = np.concatenate([np.full(k.size, k.uncertainty) for k in found])
         distance = np.abs(values[:, None] - np.concatenate([k.values for k in found]))
-        if not np.all(distance > disc[:, None] + reach):
-            return None
+        reached = ~np.all(distance > disc[:, None] + reach, axis=1)
+        if reached.any():
+            return None, values[reached]
     blur = EPS * norm * (blur_of(values, weight) + others)
-    return found + _single_modes(values, excitation, disc, DISC * size**0.5 + 10 * blur)
+    return found + _single_modes(values, excitation, disc, DISC * size**0.5 + 10 * blur), none
+
+
+def _touching(values: Complexes, radius: Floats) -> NDArray[np.bool_]:
+    """Eigenvalues whose disc touches another that is no larger."""
+    gap = np.abs(values[:, None] - values)
+    gap[np.diag_indices(len(values))] = np.inf
+    apart = gap > radius[:, None] + radius
+    return np.asarray(~np.all(apart | (radius[:, None] < radius), axis=1))
 
 
 def _single_modes(
@@ -316,6 +402,7 @@ def _judged_closely(
     rest: Elsewhere | None = None,
 ) -> list[Cluster]:
     """Judge modes by the Schur form ZSZ* of Aᵀ, those that rounding cannot tell apart together."""
+    Z = np.asfortranarray(Z)  # as LAPACK wants it, once for all clusters
     size, apart, others = rest or Elsewhere(len(S), np.inf, 0.0)
     values, most = np.diag(S).conj(), _largest_disc(norm, size)
     excitation, condition, disc = _triangular_modes(S, Z, C, norm, overlap)
@@ -493,8 +580,33 @@ def _small_staircase(
     M = M - 2 * np.outer(h, h.conj() @ M)
     M = M - 2 * np.outer(M @ h, h.conj())
     steps = np.abs(np.diag(hessenberg(M) if len(M) > 2 else M, -1))
+    return _judged_steps(length, steps, error_c, error_block)
+
+
+def _judged_steps(
+    length: float, steps: Floats, error_c: float, error_block: float
+) -> tuple[int, float, bool]:
     before = np.concatenate([[np.inf], steps])[: len(steps)]
     ends = np.flatnonzero((steps <= error_block) & ~(steps > SUDDEN_DROP * before))
-    rank = int(ends[0]) + 1 if len(ends) else len(M)
+    rank = int(ends[0]) + 1 if len(ends) else len(steps) + 1
     clear = length > CLEAR * error_c and bool(np.all(steps[: rank - 1] > CLEAR * error_block))
     return rank, length, clear
+
+
+def _steps_up(
+    times: Callable[[Floats], Floats], c: Floats, most: int, error_c: float, error_block: float
+) -> tuple[int, float, bool]:
+    """The same by products, for a rank of at most ``most``: Arnoldi's steps are that diagonal."""
+    length = float(np.linalg.norm(c))
+    if length <= error_c or most == 0:
+        return 0, length, True
+    basis, steps = [c / length], list[float]()
+    while len(basis) < min(most, len(c)):
+        x, Q = times(basis[-1]), np.array(basis)
+        for _ in range(2):
+            x = x - (Q @ x) @ Q
+        steps.append(float(np.linalg.norm(x)))
+        if not steps[-1] > 0:
+            break
+        basis.append(x / steps[-1])
+    return _judged_steps(length, np.array(steps), error_c, error_block)

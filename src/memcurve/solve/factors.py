@@ -9,6 +9,8 @@ modulo the primes is how often its roots count, but for an accident of probabili
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
@@ -108,20 +110,48 @@ def likely_factor(
 def likely_factors(weights: Floats, values: Complexes) -> Iterator[tuple[Factor, Complexes]]:
     """The same for all eigenvalues at once: polynomials with roots next to some, and all its roots.
 
-    Those with the most eigenvalues around come first.
+    Those with the most eigenvalues around come first. Of several weights, two in a cycle have
+    eigenvalues with z² = ±vw, too.
     """
     polynomials, roots = _motifs()
     if len(weights) > 1:
         polynomials, roots = polynomials[:2], roots[:2]
-    near: dict[tuple[Polynomial, float], int] = {}
-    for w in weights.tolist() if len(weights) <= MOST_WEIGHTS else []:
-        for g, root in zip(polynomials, roots, strict=True):
-            count = int(np.count_nonzero(np.abs(values - w * root) <= AROUND * w))
-            near[g, w] = max(count, near.get((g, w), 0))
-    for (g, w), count in sorted(near.items(), key=lambda item: -item[1]):
-        if count > 0:
-            own = w * roots[[k for k, other in enumerate(polynomials) if other == g]]
-            yield partial(_stretched, g, partial(_residue, w)), own
+    listed = weights.tolist() if len(weights) <= MOST_WEIGHTS else []
+    likely: list[tuple[int, Factor, Complexes]] = []
+    for w in listed:
+        near = _around(values, w * roots, w)
+        for g in dict.fromkeys(polynomials[k] for k in np.flatnonzero(near)):
+            same = np.array([h == g for h in polynomials])
+            stretched = partial(_stretched, g, partial(_residue, w))
+            likely.append((int(near[same].max()), stretched, w * roots[same]))
+    for v, w in itertools.combinations(listed, 2):
+        length = float(np.sqrt(v) * np.sqrt(w))
+        for sign, root in ((-1, 1j * length), (1, complex(length))):
+            own = np.array([root, -root])
+            count = int(_around(values, own, length).max())
+            if count and (sign < 0 or not _has_rational_root(v, w)):
+                likely.append((count, partial(_cycle_of_two, v, w, sign), own))
+    for _, factor, own in sorted(likely, key=lambda item: -item[0]):
+        yield factor, own
+
+
+def _around(values: Complexes, roots: Complexes, unit: float) -> NDArray[np.intp]:
+    """How many eigenvalues may be each of some roots."""
+    near = np.abs(values[:, None] - roots) <= AROUND * unit
+    return np.asarray(np.count_nonzero(near, axis=0))
+
+
+def _cycle_of_two(v: float, w: float, sign: int, prime: int) -> list[int]:
+    """z² ∓ vw by its residues."""
+    return [-sign * _residue(v, prime) * _residue(w, prime) % prime, 0, 1]
+
+
+def _has_rational_root(v: float, w: float) -> bool:
+    """Whether vw is a square, so that z² − vw has two factors."""
+    mantissa, exponent = dyadic(np.array([v, w]))
+    product, power = math.prod(mantissa.tolist()), int(exponent.sum())
+    product <<= power % 2
+    return bool(math.isqrt(product) ** 2 == product)
 
 
 def _residue(w: float, prime: int) -> int:

@@ -409,6 +409,21 @@ def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
 
     A that falls into parts would be permuted by LAPACK, and the last row with it.
     """
+    found = schur_with_mask(A, C)
+    if found is None:
+        return None
+    T, values = found
+    modes = triangular_modes(T[:-1, :-1].T, T[:-1, -1].copy())
+    if modes is None or not modes.trusted.all():
+        return None
+    return SchurModes(values, modes.values, modes.condition, modes.excitation)
+
+
+def schur_with_mask(A: Floats, C: Floats) -> tuple[Floats, Complexes] | None:
+    """The Schur factor T = ZᵀAZ with ZᵀC as its last column and zeros below, and the eigenvalues.
+
+    None where LAPACK fails, or moves the last row, which it may where A falls into parts.
+    """
     from scipy.linalg import lapack
 
     size = len(A)
@@ -418,21 +433,29 @@ def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
     T, _, re, im, _, _, info = lapack.dgees(
         lambda *_: 0, joint, compute_v=0, lwork=lwork, overwrite_a=1
     )
-    mask = T[:size, size].copy()
+    mask = T[:size, size]
     moved = abs(float(mask @ mask) - float(C @ C)) > SMALL_ROUNDING * float(C @ C)
     if info != 0 or moved or T[size, size] != 0:
         return None
-    found = triangular_modes(T[:size, :size].T, mask)
-    return None if found is None else SchurModes(re[:size] + 1j * im[:size], *found)
+    return T, re[:size] + 1j * im[:size]
+
+
+class TriangularModes(NamedTuple):
+    """Eigenvalues, conditions and excitations; eigenvectors that are ``trusted`` together."""
+
+    values: Complexes
+    condition: Floats
+    excitation: Floats
+    trusted: NDArray[np.bool_]
 
 
 def triangular_modes(
     T: Floats, mask: Floats, beyond: Floats | None = None
-) -> tuple[Complexes, Floats, Floats] | None:
-    """Eigenvalues, conditions and excitations of Tᵀ by a mask, T or Tᵀ quasi-triangular.
+) -> TriangularModes | None:
+    """Judge the modes of Tᵀ by a mask, T or Tᵀ quasi-triangular.
 
     ``beyond`` maps right eigenvectors to the part of them that lies in other coordinates. None
-    where eigenvectors are nearly parallel.
+    where eigenvectors are parallel.
     """
     upper = not np.tril(T, -2).any()
     basis = _EigenvectorsOfT.of(T if upper else T.T)
@@ -448,15 +471,15 @@ def triangular_modes(
     condition[first] /= 2
     condition[first + 1] /= 2
     # the condition of X with columns of unit length is at most √(N Σκ²)
-    rounding = EPS * len(T) * float(np.sqrt((condition**2).sum()))
+    order, trusted = np.argsort(condition), np.zeros(len(T), np.bool_)
+    rounding = EPS * len(T) * np.sqrt(np.cumsum(condition[order] ** 2))
     allowed = np.clip(SMALL_SHARE * excitation.min(), SMALL_ROUNDING, LARGEST_ROUNDING)
-    if not rounding <= allowed:  # NaN where two eigenvalues are the same
-        return None
+    trusted[order] = rounding <= allowed  # NaN where two eigenvalues are the same
     if beyond is not None and len(beyond):
         further = np.sqrt(((beyond @ rights) ** 2).sum(axis=0))
         further[first] = further[first + 1] = np.hypot(further[first], further[first + 1])
         condition = condition * np.hypot(1.0, further / right)
-    return basis.values, condition, excitation
+    return TriangularModes(basis.values, condition, excitation, trusted)
 
 
 class _EigenvectorsOfT:

@@ -40,16 +40,21 @@ PRIMES_TO_TRY, SMALL_CHANCE = 3, 1e-7
 RANDOM_INPUTS = 4
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones.
 FEW_NON_ZEROS = 0.05
+#: Powers of blocks that are formed at a venture, without the minimal polynomial of the block.
+LOW_POWER = 2
 #: Rows and columns of no more entries are eliminated one by one.
 SHORT_LINE = 6
-#: Matrices of fewer rows are dense, whatever they hold, and those of fewer than the second number
-#: where their lines are not short on average.
-WORTH_SPARSE, SOON_DENSE = 50, 500
+#: Matrices of fewer rows are dense where their lines are not short on average.
+SOON_DENSE = 500
+#: Up to this size a characteristic polynomial takes less time than the ranks of some powers do.
+SMALL_BLOCK = 300
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 #: A sequence is looked at after so many terms, and twice as many each time; so many terms beyond
 #: twice its degree settle a recurrence. Progress is told every so many.
-FIRST_TERMS, MORE_TERMS, TELL_EVERY = 256, 20, 64
+FIRST_TERMS, MORE_TERMS, TELL_EVERY = 64, 20, 64
+#: Zeros in a minimal polynomial beside the likely number of others, as a rule at most.
+SOME_ZEROS = 16
 #: Sums over more states are not exact in float64, even of single digits; columns that are combined
 #: at a time, and how many entries they may have.
 MOST_SUMMED, COLUMNS, MOST_HELD = 2**21, 64, 2**22
@@ -157,12 +162,14 @@ def minimal_polynomial(
     most: int | None = None,
     tell: Listener = _silent,
     twin: DeviceMatrix | None = None,
+    likely: int | None = None,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
 
-    ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
-    several masks (n, d) and a sparse A, the degree is that of the space they reach together. The
-    products of a sparse A are taken where its ``twin`` is.
+    ``most`` is a bound on the degree that is known: where it is reached, there is no doubt; if most
+    roots count, ``likely`` ones are not zero. Of several masks (n, d) and a sparse A, the degree is
+    that of the space they reach together. The products of a sparse A are taken where its ``twin``
+    is.
     """
     most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
@@ -171,21 +178,26 @@ def minimal_polynomial(
     A, rng = sparse_if_few(A), np.random.default_rng(_SEED)
     dense = isinstance(A, np.ndarray)
     tried = primes(len(C)) if dense else _sparse_primes(A, C[0].size, halves=twin is not None)
-    for attempt, prime in enumerate(tried, 1):
+    while tried:
+        prime, chance = tried[0], 2 * len(C) / tried[0]
         if dense:
-            coefficients = recurrence(_dense_sequence(A, C, prime, rng), prime)
+            made = [recurrence(_dense_sequence(A, C, prime, rng), prime)]
         else:
-            label = f"products modulo {prime:,}" if attempt > 1 else "products"
-            sequence = SparseSequence(A, C, prime, rng, twin)
-            coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
-        zeros = next((k for k, c in enumerate(coefficients) if c), 0)
-        found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
-        # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
-        if found[:2] == best[:2]:
-            best.modulo[prime] = coefficients
-        elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
-            best = found
-        if best.degree == most or (2 * len(C) / prime) ** len(best.modulo) <= SMALL_CHANCE:
+            label = f"products modulo {prime:,}" if best.degree else "products"
+            # two primes at once take little longer than one, and one is seldom enough
+            both = C.ndim == 1 and twin is None and likely is not None and chance > SMALL_CHANCE
+            sequence = SparseSequence(A, C, tried[: 1 + both], rng, twin)
+            made = sequence.recurrences(most, lambda *step: tell(label, *step), likely)  # noqa: B023
+        for coefficients in made:
+            prime, tried = tried[0], tried[1:]
+            zeros = next((k for k, c in enumerate(coefficients) if c), 0)
+            found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
+            # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
+            if found[:2] == best[:2]:
+                best.modulo[prime] = coefficients
+            elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
+                best = found
+        if best.degree == most or chance ** len(best.modulo) <= SMALL_CHANCE:
             break
     return best
 
@@ -243,7 +255,10 @@ def sparse_if_few(A: Any) -> Any:
         return A
     from scipy.sparse import csr_array
 
-    return csr_array(A)
+    rows, columns = np.nonzero(A != 0)  # of truth values, much faster than of numbers
+    ends = np.append(0, np.cumsum(np.bincount(rows, minlength=len(A))))
+    entries = (A[rows, columns], columns.astype(np.int32), ends.astype(np.int32))
+    return csr_array(entries, shape=A.shape)
 
 
 def _reduced(A: Any, prime: int) -> Any:
@@ -260,43 +275,50 @@ class SparseSequence:
 
     For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. Sums
     are exact: of int64 here, and with a ``twin`` of A on a device there, of float64, in which two
-    halves of A are held.
+    halves of A are held. Several primes, of one mask here, are run side by side.
     """
 
     def __init__(
         self,
         A: Any,
         C: Floats,
-        prime: int,
+        primes: Sequence[int],
         rng: np.random.Generator,
         twin: DeviceMatrix | None = None,
     ) -> None:
-        from scipy.sparse import csr_array, hstack, vstack
+        from scipy.sparse import block_diag, csr_array, hstack, vstack
 
         def draw(*shape: int) -> Any:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
+        self.primes, prime = tuple(primes), primes[0]
         self.prime, self._half = prime, 2.0 ** round(np.log2(prime) / 2)
         self.place, self._is_here = place_of(twin), twin is None
-        size, mask = len(C), residues(C.reshape(len(C), -1), prime)
-        if size > MOST_SUMMED:
+        self._size, mask = len(C), residues(C.reshape(len(C), -1), prime)
+        if self._size > MOST_SUMMED:
             raise ValueError(
                 f"`network` must have at most {MOST_SUMMED:,} states for an exact rank, got "
-                f"{size:,}; memcurve.structural_rank bounds it from the wiring."
+                f"{self._size:,}; memcurve.structural_rank bounds it from the wiring."
             )
         reduced = _reduced(A, prime)
         # digits so short that their sums over all states are exact
-        self._digit = 2.0 ** int(51 - np.log2(size * prime / 2 + 1))
-        looks, feedback, start = self._digits(draw(1, size)), [], mask[:, 0]
+        self._digit = 2.0 ** int(51 - np.log2(self._size * max(primes) / 2 + 1))
+        looks, feedback, start = self._digits(draw(1, self._size)), [], mask[:, 0]
         if mask.shape[1] > 1:
             reduced = hstack([reduced, csr_array(mask)], format="csr")
-            feedback = self._digits(draw(mask.shape[1], size))
+            feedback = self._digits(draw(mask.shape[1], self._size))
             weights = self._digits(draw(1, mask.shape[1]))
             start = self._sum([(mask @ digit.T)[:, 0] for digit in weights])
         self.x: Tall = start
+        self._modulus: Any = prime
         if twin is None:
-            self._matrix: Any = csr_array(reduced, dtype=np.int64)
-            self.x = start.astype(np.int64) % prime
+            others = primes[1:]
+            blocks = [reduced, *(_reduced(A, other) for other in others)]
+            self._matrix: Any = csr_array(block_diag(blocks, format="csr"), dtype=np.int64)
+            starts = np.concatenate([start, *(residues(C, other) for other in others)])
+            if others:
+                self._modulus = np.repeat(primes, self._size)
+            self.x = starts.astype(np.int64) % self._modulus
         else:
             self.x = self.place.put(start)
             high = reduced.copy()
@@ -305,7 +327,7 @@ class SparseSequence:
             self._matrix = twin.like(vstack([high, reduced], format="csr"))
         self._looks = [self.place.put(digit) for digit in looks]
         self._feedback = [self.place.put(digit) for digit in feedback]
-        self.terms: list[int] = []
+        self.terms: list[list[int]] = [[] for _ in primes]
 
     def steps(self, count: int) -> Iterator[Tall]:
         """Go on from x_k by some steps, and pass x_k on, with entries that are residues."""
@@ -323,7 +345,7 @@ class SparseSequence:
         if self._feedback:
             fed = self._sum([digit @ x.astype(float) for digit in self._feedback])
             x = np.append(x, fed.astype(np.int64) % self.prime)
-        return (self._matrix @ x) % self.prime
+        return (self._matrix @ x) % self._modulus
 
     def _next_there(self, x: Tall) -> Tall:
         xp, prime, size = self.place.xp, self.prime, x.shape[0]
@@ -339,27 +361,34 @@ class SparseSequence:
         else:
             columns = [x[:, None] for x in passed]
             X = columns[0] if len(columns) == 1 else self.place.joined(columns)
-        looks = [self.place.host(digit @ X) for digit in self._looks]
-        self.terms += (self._sum(looks)[0] % self.prime).astype(np.int64).tolist()
+        for k, (prime, terms) in enumerate(zip(self.primes, self.terms, strict=True)):
+            own = X if len(self.primes) == 1 else X[k * self._size : (k + 1) * self._size]
+            looks = [self.place.host(digit @ own) for digit in self._looks]
+            terms += (self._sum(looks, prime=prime)[0] % prime).astype(np.int64).tolist()
 
-    def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
-        """Coefficients of the shortest recurrence, which has a degree of at most ``most``.
+    def recurrences(
+        self, most: int, tell: Callable[[int, int], None], likely: int | None = None
+    ) -> list[list[int]]:
+        """Coefficients of the shortest recurrence by each prime, of a degree of at most ``most``.
 
         It is looked for at ever more terms: one that holds for :data:`MORE_TERMS` beyond those it
-        was made from holds for all but a chance of about n/p.
+        was made from holds for all but a chance of about n/p. As a rule ``likely`` roots or a few
+        more are enough.
         """
-        terms = FIRST_TERMS
+        terms, expected = FIRST_TERMS, 2 * ((likely or 0) + SOME_ZEROS) + MORE_TERMS
         while True:
-            terms = 2 * most if 3 * terms > 4 * most else terms  # nearly all: go to the end
-            before = len(self.terms)
+            terms = 2 * most if 5 * terms > 9 * most else terms  # nearly all: go to the end
+            before = len(self.terms[0])
             for done, _ in enumerate(self.steps(terms - before), before + 1):
                 if done % TELL_EVERY == 0:
                     tell(done, 2 * most)
-            found = recurrence(np.array(self.terms), self.prime)
-            if terms == 2 * most or 2 * (len(found) - 1) + MORE_TERMS <= terms:
+            looked_at = zip(self.terms, self.primes, strict=True)
+            found = [recurrence(np.array(own), prime) for own, prime in looked_at]
+            longest = max(len(each) - 1 for each in found)
+            if terms == 2 * most or 2 * longest + MORE_TERMS <= terms:
                 tell(2 * most, 2 * most)
                 return found
-            terms *= 2
+            terms = expected if likely and terms < expected else 2 * terms
 
     def _digits(self, x: Floats) -> list[Floats]:
         """Matrices of short digits, the lowest first."""
@@ -370,14 +399,14 @@ class SparseSequence:
             x = high
         return digits
 
-    def _sum(self, products: list[Any], xp: Any = np) -> Any:
+    def _sum(self, products: list[Any], xp: Any = np, prime: int | None = None) -> Any:
         """The number whose digits these are, or sums of them, modulo p."""
         *others, highest = products
-        total = centred(highest, self.prime, xp)
+        prime = prime or self.prime
+        total = centred(highest, prime, xp)
         for product in reversed(others):
             # the digit is below √p or else there are two of them: nothing is rounded
-            carried = self._digit * total + centred(product, self.prime, xp)
-            total = centred(carried, self.prime, xp)
+            total = centred(self._digit * total + centred(product, prime, xp), prime, xp)
         return total
 
 
@@ -386,79 +415,85 @@ Factor = Callable[[int], list[int]]
 
 
 class Block:
-    """A strong component as it is stored: how often a factor's roots are among its eigenvalues."""
+    """A strong component as it is stored: how often a factor's roots are among its eigenvalues.
+
+    Modulo a single prime near 2³⁰: that it divides the minors that matter is an accident of
+    probability about 1/p.
+    """
 
     def __init__(self, B: Floats) -> None:
         self.B = B
+        self.prime = _primes_below(int((2**54 / (len(B) + 4)) ** (2 / 3)))[0]
         self._nullities: dict[tuple[int, ...], tuple[int, int]] = {}
 
     @cached_property
     def polynomial(self) -> MinimalPolynomial:
         """The minimal polynomial: that of a random mask."""
         mask = np.random.default_rng(_SEED).integers(1, 2**30, len(self.B)).astype(float)
-        return minimal_polynomial(self.B, mask)
+        return minimal_polynomial(self.B, mask, likely=len(self.B))
 
-    def multiplicity(self, factor: Factor, attempt: int, index: int | None = None) -> int:
-        """The nullity of g(B)^m modulo a prime, m the multiplicity in the minimal polynomial.
+    @cached_property
+    def _characteristic(self) -> dict[int, list[int]]:
+        """The characteristic polynomial, of a small block."""
+        found = _flint_matrix(residues(self.B, self.prime), self.prime).charpoly()
+        return {self.prime: [int(c) for c in found.coeffs()]}
+
+    def multiplicity(self, factor: Factor, index: int | None = None) -> int:
+        """The nullity of g(B)^m, m the multiplicity in the minimal polynomial.
 
         With another ``index`` m it is as large at most.
         """
-        size, prime = len(self.B), primes(len(self.B))[attempt]
+        if len(self.B) <= SMALL_BLOCK:
+            return multiplicity(factor, self._characteristic)
         if index is None:
-            small = size < WORTH_SPARSE
-            index = size if small else multiplicity(factor, self.polynomial.modulo)
+            index = multiplicity(factor, self.polynomial.modulo)
         if index == 0:
             return 0
-        coefficients, squarings = factor(prime), (index - 1).bit_length()
-        key = (prime, *coefficients)
+        coefficients, squarings = factor(self.prime), (index - 1).bit_length()
+        key = tuple(coefficients)
         if self._nullities.get(key, (-1, 0))[0] < squarings:  # higher powers have no less
-            self._nullities[key] = squarings, self._nullity(coefficients, prime, squarings)
+            self._nullities[key] = squarings, self._nullity(coefficients, squarings)
         return self._nullities[key][1] // (len(coefficients) - 1)
 
-    def _nullity(self, coefficients: list[int], prime: int, squarings: int) -> int:
+    @cached_property
+    def _reduced(self) -> Any:
+        return _reduced(sparse_if_few(self.B), self.prime)
+
+    def _nullity(self, coefficients: list[int], squarings: int) -> int:
         """That of g(B)^m, m = 2^squarings."""
         from scipy.sparse import csr_array, eye_array
 
-        size = len(self.B)
-        small = size < WORTH_SPARSE
-        reduced = _reduced(self.B if small else sparse_if_few(self.B), prime)
+        size, prime, reduced = len(self.B), self.prime, self._reduced
         unit = np.eye(size) if isinstance(reduced, np.ndarray) else csr_array(eye_array(size))
-        base = unit
-        for c in reversed(coefficients[:-1]):  # Horner's rule
-            base = _centred_entries(base @ reduced + c * unit, prime)
-        power = base
+        power = _centred_entries(reduced + coefficients[-2] * unit, prime)
+        for c in reversed(coefficients[:-2]):  # Horner's rule
+            power = _centred_entries(_product(power, reduced, prime) + c * unit, prime)
         for _ in range(squarings):
             if not isinstance(power, np.ndarray) and power.nnz > FEW_NON_ZEROS * size**2:
                 power = power.toarray()
-            power = _centred_entries(power @ power, prime)
+            power = _product(power, power, prime)
         return size - _rank(power, prime)
 
 
 def eigenvalue_multiplicity(
-    factor: Factor,
-    blocks: Sequence[Block],
-    enough: int | None = None,
-    index: int | None = None,
-    fewest: int | None = None,
+    factor: Factor, blocks: Sequence[Block], enough: int | None = None, index: int | None = None
 ) -> int:
     """How often the roots of a factor g are eigenvalues of stored blocks: n − rank of g(B)ⁿ.
 
-    An unlucky prime finds more; one that finds ``enough``, the most there may be, is not doubted,
-    nor is one that finds the ``fewest``. A low power ``index`` in place of n may find as many.
+    A low power ``index`` in place of n may find ``enough``, the most there may be.
     """
     single = np.array([block.B[0, 0] for block in blocks if len(block.B) == 1])
-    larger = [block for block in blocks if len(block.B) > 1]
-    counts = []
-    for attempt, power in [(0, index), (0, None), (1, None)][index is None :]:
-        prime = primes(1)[attempt]
-        value, at = np.zeros(len(single), np.int64), residues(single, prime).astype(np.int64)
-        for c in reversed(factor(prime)):
-            value = (value * at + c) % prime
-        counts.append(int(np.count_nonzero(value == 0)))
-        counts[-1] += sum(block.multiplicity(factor, attempt, power) for block in larger)
-        if counts[-1] == enough or (power is None and counts[-1] == fewest):
-            return counts[-1]
-    return min(counts[-2:])
+    prime = _primes_below(2**30)[0]
+    value, at = np.zeros(len(single), np.int64), residues(single, prime).astype(np.int64)
+    for c in reversed(factor(prime)):
+        value = (value * at + c) % prime
+    count = alone = int(np.count_nonzero(value == 0))
+    for power in [index, None][index is None or index > LOW_POWER :]:
+        larger = (block.multiplicity(factor, power) for block in blocks if len(block.B) > 1)
+        count = alone + sum(larger)
+        if count == enough:
+            break
+    return count
 
 
 def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
@@ -485,6 +520,19 @@ def _centred_entries(X: Any, prime: int) -> Any:
         return centred(X, prime)
     X.data = centred(X.data, prime)
     return X
+
+
+def _product(X: Any, Y: Any, prime: int) -> Any:
+    """XY of residues, dense or sparse, with X in two halves so that sums are exact."""
+    half = 2.0 ** round(np.log2(prime) / 2)
+    if isinstance(X, np.ndarray):
+        high = np.round(X / half)
+        low = X - half * high
+    else:
+        high, low = X.copy(), X.copy()
+        high.data = np.round(X.data / half)
+        low.data = X.data - half * high.data
+    return _centred_entries(half * _centred_entries(high @ Y, prime) + low @ Y, prime)
 
 
 def _rank(X: Any, prime: int) -> int:
@@ -576,7 +624,7 @@ def sparse_krylov_rank(
     require_room_for_array((len(rows), wide), "the matrix of what is read", itemsize=40)
     rng = np.random.default_rng(_SEED)
     for prime in _sparse_primes(A, C.shape[1], halves=twin is not None)[:2]:
-        sequence, read = SparseSequence(A, C, prime, rng, twin), np.zeros((len(rows), wide))
+        sequence, read = SparseSequence(A, C, [prime], rng, twin), np.zeros((len(rows), wide))
         half, place = 2.0 ** round(np.log2(prime) / 2), sequence.place
         for done in range(0, degree, COLUMNS):
             columns = sequence.steps(min(COLUMNS, degree - done))
@@ -640,8 +688,14 @@ def _flint_matrix(X: Floats, prime: int) -> Any:
     """Residues held in float64 as a matrix of FLINT's."""
     from flint import fmpz_mat, nmod_mat
 
-    # by way of integers, which takes half the time
-    return nmod_mat(fmpz_mat(*X.shape, X.astype(np.int64).ravel().tolist()), prime)
+    entries, (rows, columns) = X.astype(np.int64), np.nonzero(X)
+    if len(rows) > X.size // 2:  # by way of integers, which takes half the time
+        return nmod_mat(fmpz_mat(*X.shape, entries.ravel().tolist()), prime)
+    matrix = nmod_mat(*X.shape, prime)
+    places = zip(rows.tolist(), columns.tolist(), entries[rows, columns].tolist(), strict=True)
+    for i, j, entry in places:
+        matrix[i, j] = entry
+    return matrix
 
 
 def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:

@@ -26,6 +26,7 @@ from memcurve.solve.clusters import (
     SchurForm,
     counted_clusters,
     judged_clusters,
+    ordered_form,
     schur_form,
 )
 from memcurve.solve.factors import MOST_WEIGHTS
@@ -54,6 +55,8 @@ Floats = NDArray[np.float64]
 MOST_PRODUCTS = 10_000
 #: Modes of about this modulus may be unstable.
 NEAR_CIRCLE = 0.99
+#: Zeros of more states that cannot be split off are one large cluster, of which nothing is learnt.
+MOST_SCATTERED = 300
 #: States are measured in units that differ by no more binary orders than this.
 WIDEST_UNITS = 950
 
@@ -108,6 +111,11 @@ class States:
         return submatrix(self.stored, np.arange(len(self), dtype=np.intp))
 
     @cached_property
+    def sparse(self) -> Any:
+        """Connectivity as it is stored, sparse where it has few entries."""
+        return sparse_if_few(self.stored)
+
+    @cached_property
     def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """D⁻¹AD, D⁻¹C and the exponents of D."""
         A, d = balanced(self.dense) if len(self) else (self.dense, np.ones(0))
@@ -146,7 +154,7 @@ class States:
     @cached_property
     def strong_components(self) -> list[Indices]:
         """Sets of states that can all reach each other."""
-        return strong_components(self.stored)
+        return strong_components(self.sparse)
 
     @cached_property
     def eigenvalues(self) -> NDArray[np.complex128]:
@@ -187,24 +195,27 @@ class States:
     @cached_property
     def degree(self) -> MinimalPolynomial:
         """Exact degree of the minimal polynomial of a single mask."""
-        return minimal_polynomial(self.stored, self.mask[:, 0])
+        return minimal_polynomial(self.sparse, self.mask[:, 0], likely=self.nodes_on_cycles)
 
     @cached_property
     def blocks(self) -> list[Floats]:
         """Connectivity within each strong component."""
-        return [submatrix(self.stored, nodes) for nodes in self.strong_components]
+        diagonal = self.stored.diagonal()
+        return [
+            submatrix(self.stored, nodes) if len(nodes) > 1 else diagonal[nodes][:, None]
+            for nodes in self.strong_components
+        ]
 
     @cached_property
     def weights(self) -> Floats:
         """Moduli of the weights, each once."""
-        A = self.stored
+        A = self.sparse
         return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
 
     @property
     def is_alike(self) -> bool:
         """Whether there are few edges with few weights: modes may well coincide, or be lost."""
-        A = sparse_if_few(self.stored)
-        return not isinstance(A, np.ndarray) and len(self.weights) <= MOST_WEIGHTS
+        return not isinstance(self.sparse, np.ndarray) and len(self.weights) <= MOST_WEIGHTS
 
     @cached_property
     def exact_blocks(self) -> list[Block]:
@@ -217,8 +228,8 @@ class States:
 
         Where there are few edges; with many of them there are nearly always enough cycles.
         """
-        A = self.stored
-        edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
+        A = self.sparse
+        edges = A.size if isinstance(A, np.ndarray) else A.nnz
         return most_nodes_on_cycles(A) if edges <= FEW_NON_ZEROS * len(self) ** 2 else len(self)
 
     @cached_property
@@ -228,9 +239,7 @@ class States:
         if driven == self.nodes_on_cycles:
             return driven
         most, index = len(self) - driven, max(1, self.degree.zeros)
-        zeros = eigenvalue_multiplicity(
-            lambda prime: [0, 1], self.exact_blocks, most, index, len(self) - self.nodes_on_cycles
-        )
+        zeros = eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most, index)
         return len(self) - zeros
 
     @property
@@ -240,8 +249,10 @@ class States:
 
     @cached_property
     def _schur_form(self) -> SchurForm | None:
+        A, C, nonzero = self.dense, self.mask[:, 0], self.nonzero_eigenvalues
         with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            return schur_form(self.dense, self.mask[:, 0], self.nonzero_eigenvalues)
+            form = ordered_form(A, C, nonzero, self.degree.zeros)
+            return schur_form(A, C, nonzero) if form is None else form
 
     @cached_property
     def clusters(self) -> list[Cluster] | None:
@@ -252,10 +263,12 @@ class States:
     @cached_property
     def counted_clusters(self) -> list[Cluster] | None:
         """The same; some may be called unclear that are not, where the right number counts."""
-        if self._schur_form is None:
+        form = self._schur_form
+        if form is None or (not form.split and len(self) > MOST_SCATTERED):
             return None
+        driven = len(form.T) - self.lost  # where others are split off with the zeros, all count
         with np.errstate(all="ignore"):
-            found = counted_clusters(self._schur_form, self.degree.nonzero)
+            found = counted_clusters(form, driven, self.degree.degree - driven)
         # what is next to the circle must be clear
         if found is None or any(abs(c.centre) + c.uncertainty >= NEAR_CIRCLE for c in found):
             return self.clusters
@@ -266,7 +279,7 @@ class States:
 
         Nothing but products of residues, sparse ones where A has few edges.
         """
-        A, read = sparse_if_few(self.stored), None if len(rows) == len(self) else rows
+        A, read = self.sparse, None if len(rows) == len(self) else rows
         if not isinstance(A, np.ndarray):
             from scipy.sparse import csr_array
 
