@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from memcurve import LinearNetwork, inputs, limits, memory_curve
-from memcurve.solve import direct
+from memcurve.network.places import HOST
+from memcurve.solve import direct, sensitivity
 from memcurve.solve.columns import LagByLag
 from memcurve.solve.direct import Listed, Reduction, reduced
 from memcurve.solve.sensitivity import MANY_STATES
@@ -85,3 +86,25 @@ def test_what_does_not_fit_is_refused_with_numbers(monkeypatch: pytest.MonkeyPat
         subject = network(positive)
         with pytest.raises(limits.TooLargeError, match=f"{what}.*5,000 states.*1 MB are available"):
             direct._reduced_by_cost(subject.A, subject.C.reshape(-1, 1), 1e-3, None, direct.TAIL)
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.5, 1 - 1e-9])
+def test_factors_of_columns_near_and_far(shared: float) -> None:
+    """RᵀR = KᵀK for columns of any lengths, from inner products or reflections, to rounding."""
+    rng = np.random.default_rng(3)
+    K = rng.standard_normal((9000, 40)) * (1 - shared) + shared * rng.standard_normal((9000, 1))
+    K = np.asfortranarray(K * np.logspace(0, -9, 40))
+    R = HOST.factor([K[:, :25], K[:, 25:]]).R
+    assert np.array_equal(R, np.triu(R))
+    lengths = np.linalg.norm(K, axis=0)
+    exact = K.astype(np.longdouble).T @ K.astype(np.longdouble)
+    off = np.abs(R.T @ R - exact.astype(float)) / lengths / lengths[:, None]
+    assert off.max() < 5e-14
+    assert (HOST._cholesky([K], 2048) is None) == (shared > 0.9)
+
+
+@pytest.mark.parametrize("room", [1, 3, 50])
+def test_wide_products_are_those_of_columns(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sensitivity, "CACHE", 8 * SIZE * room)
+    A, X = network().A, np.random.default_rng(4).standard_normal((SIZE, 7))
+    assert np.allclose(sensitivity.times(A, np.asfortranarray(X)), A @ X, rtol=1e-13, atol=1e-13)

@@ -80,6 +80,8 @@ COLOURED_TAIL, LISTED_ROUNDING, LEAST_LISTED = 1e-10, 1e-7, 1e-6
 #: With less noise than this, relative to the mask, rounding leads out of a basis of some
 #: directions, and dense networks of more than so many states are reduced with all of them.
 LEAST_REDUCED, WHOLE_FROM = 1e-9, 300
+#: So many lags are made at most where it is not foreseen how many there are.
+MOST_ON_TRIAL = 4000
 #: Seconds on some machine: of a product with A an edge, of the reflections an entry of K and lag;
 #: and how much dearer the steps of a basis are.
 PRODUCT, ENTRY, ARNOLDI = 2e-9, 1.7e-10, 6
@@ -294,6 +296,15 @@ def solve_direct(task: Task) -> Outcome:
     return solve_reduced(task, _reduced_by_cost)
 
 
+def solve_by_lags(task: Task) -> Outcome:
+    """The same from the Krylov matrix itself, where other ways fail.
+
+    Waves that run through a network have few lags, though the eigenvalues of H are outside the
+    circle until nearly all directions are there, and those of A cannot be told.
+    """
+    return solve_reduced(task, _listed)
+
+
 def solve_reduced(task: Task, reduce: Reducer) -> Outcome:
     """The same with a way to reduce networks."""
     filters = tuple(map(filter_of, task.question.processes))
@@ -328,6 +339,11 @@ def is_direct(task: Task) -> bool:
 def is_wholly_dense(A: Any, C: Floats) -> bool:
     """Whether a network is dense, has one input, and is large enough for all directions at once."""
     return isinstance(A, np.ndarray) and C.shape[1] == 1 and len(A) > WHOLE_FROM
+
+
+def is_listable(task: Task) -> bool:
+    """Whether lags may be listed besides: A has entries."""
+    return is_direct(task) and getattr(task.question.network.A, "has_entries", True)
 
 
 def _deviations(task: Task) -> Floats:
@@ -414,6 +430,31 @@ def _kept(
     return found, measure
 
 
+def _listed(
+    A: Any,
+    C: Floats,
+    level: float,
+    rows: NDArray[np.intp] | None,
+    tail: float | None,
+    tell: Listener,
+    lag_by_lag: LagByLag | None = None,
+    most: int = MOST_ON_TRIAL,
+) -> Listed:
+    """Lags until all that follows is small; an error where these are too many, or rounding is."""
+    products_only = isinstance(A, Operator) and not A.has_entries
+    if tail is None or products_only or level < LEAST_LISTED * np.sqrt(np.vdot(C, C)):
+        raise UncertainResultError("there is too little noise for its lags to be listed.")
+    if lag_by_lag is None:
+        lag_by_lag = LagByLag(A, C, rows, tell)
+        lag_by_lag.require_room(most)
+    proven = level * (PROVEN_TAIL if tail == TAIL else tail)
+    found = place_of(A).same(lag_by_lag.finished(tail * level, most, proven))
+    if found.rounding > LISTED_ROUNDING * level:
+        raise UncertainResultError("rounding of its lags is too large for the noise.")
+    read = len(C) if rows is None else len(rows)
+    return Listed(found.R, C.shape[1], level, found.rounding, found.beyond, read)
+
+
 def _reduced_by_cost(
     A: Any,
     C: Floats,
@@ -455,12 +496,8 @@ def _reduced_by_cost(
     if by_lags <= by_steps and lags <= MOST_DEFAULT_LAGS:
         lag_by_lag.require_room(lags)
         with contextlib.suppress(UncertainResultError):
-            proven = level * (PROVEN_TAIL if tail == TAIL else tail)
-            found = lag_by_lag.finished(tail * level, int(2 * lags) + PILOT, proven)
-            found = place.same(found)
-            if found.rounding <= LISTED_ROUNDING * level:
-                read = len(C) if rows is None else len(rows)
-                return Listed(found.R, width, level, found.rounding, found.beyond, read)
+            most = int(2 * lags) + PILOT
+            return _listed(A, C, level, rows, tail, tell, lag_by_lag, most)
     else:
         require_room_at(place, len(C), min(steps, MOST_DIRECTIONS), "a basis of its states")
     del lag_by_lag

@@ -32,7 +32,7 @@ from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_witho
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
-from memcurve.solve.direct import is_direct, solve_direct
+from memcurve.solve.direct import is_direct, is_listable, solve_by_lags, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
 from memcurve.solve.sensitivity import UNKNOWN, GrowingPowersError, curve_error
@@ -151,6 +151,7 @@ SOLVERS = (
     Solver("direct", is_direct, solve_direct, is_dense=False),
     Solver("whole", is_whole, solve_whole),
     Solver("white", is_general, solve_white),
+    Solver("lags", is_listable, solve_by_lags, is_dense=False),
     Solver("bounds", lambda task: task.question.is_plain, solve_between),
 )
 
