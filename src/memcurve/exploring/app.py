@@ -162,26 +162,33 @@ def home_at_scale(file, scaled, settings, vast):
 
 @app.cell
 def summary(page, scene, settings):
+    mo.stop(scene is None)
     widgets.headline(page, scene, settings)
 
 
 @app.cell
 def tale(file, moved, page, scene, settings, story):
-    mo.stop(story is None or settings != story.settings or file is not None or moved is not None)
+    mo.stop(scene is None or story is None or settings != story.settings)
+    mo.stop(file is not None or moved is not None)
     widgets.tale(page, scene, story)
 
 
 @app.cell
 def memory(base, end, moved, page, scene, settings):
+    mo.stop(scene is None)
     widgets.memory(page, scene, settings, end, None if moved is None else base)
 
 
 @app.cell
 def spectrum(base):
-    mo.stop(base is None)
-    disc = mo.ui.anywidget(widgets.disc_of(base.eigenvalues, movable=figures.is_movable(base)))
-    _said = figures.disc_section(base)
-    mo.vstack([mo.Html(figures.heading(_said.title)), disc, mo.Html(figures.says(_said.text))])
+    # defined in any case: what depends on it runs for other reasons, too
+    disc, _shown = None, None
+    if base is not None:
+        disc = mo.ui.anywidget(widgets.disc_of(base.eigenvalues, movable=figures.is_movable(base)))
+        _said = figures.disc_section(base)
+        _title, _text = mo.Html(figures.heading(_said.title)), mo.Html(figures.says(_said.text))
+        _shown = mo.vstack([_title, disc, _text])
+    _shown
     return (disc,)
 
 
@@ -254,17 +261,18 @@ def resting():
 
 @app.cell
 def moving(base, disc, draft, frame, rest):
-    moved, scene, _trouble = widgets.moved_of(disc.value), base, ""
+    _move = {} if disc is None else disc.value
+    moved, scene, _trouble = widgets.moved_of(_move), base, ""
     if moved is not None:
         try:
             scene = moved_scene(base, *moved)
         except (ValueError, UncertainResultError) as _error:
             moved = None
             _trouble = f"{_error} What is shown is the network without the move."
-    if not disc.value.get("held"):
+    if scene is not None and not _move.get("held"):
         frame["end"] = scene.end if moved is None else max(scene.end, base.end)
         rest(widgets.Rested(draft, moved, scene))
-    end = frame.get("end", scene.end)
+    end = frame.get("end", None if scene is None else scene.end)
     mo.Html(figures.explained("The eigenvalue cannot be moved there.", _trouble))
     return end, moved, scene
 

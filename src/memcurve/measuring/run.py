@@ -103,7 +103,7 @@ def measure(
         Steps after which to stop, of all replicas together.
     washout : int or Forgetting, optional
         Steps to leave out at the start of each replica; measured by default, as what two different
-        pasts need to become one; or what :func:`memcurve.measuring.forgetting.forgetting` found.
+        pasts need to become one; or what ``memcurve.measuring.forgetting.forgetting`` found.
     level, noise_floor
         As for :func:`memcurve.memory_from_data`, whose result this has.
     capacity : optional

@@ -35,7 +35,7 @@ from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, is_listable, solve_by_lags, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
-from memcurve.solve.sensitivity import UNKNOWN, GrowingPowersError, curve_error
+from memcurve.solve.sensitivity import MANY_STATES, UNKNOWN, GrowingPowersError, curve_error
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
 
@@ -262,7 +262,8 @@ def _in_floating_point(task: Task, tolerance: float) -> tuple[Outcome | None, st
             reason = str(error).rstrip(".")
             if is_direct(task) and task.states.runaway:
                 raise unstable(task.states.runaway) from None
-            if isinstance(error, GrowingPowersError) and _is_products_only(task):
+            dear = _is_products_only(task) or len(task.states) >= MANY_STATES
+            if isinstance(error, GrowingPowersError) and dear:
                 raise UnstableNetworkError(
                     f"the network is unstable, or so far from normal that its states swell beyond "
                     f"all measure: {reason}. Scale `A` below spectral radius 1."
