@@ -78,7 +78,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    if not _slow_tests:
+    if not _slow_tests or hasattr(config, "workerinput"):  # a worker knows of its own tests only
         return
     rows = [_HEADS, *(row for test in sorted(_slow_tests) for row in _rows(test))]
     every = [report for reports in _slow_tests.values() for report in reports]
