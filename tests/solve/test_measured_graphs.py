@@ -60,6 +60,11 @@ def test_families(seed: int) -> None:
     assert_right(*draw(seed, 40))
 
 
+def test_sums_of_squares_are_rounded() -> None:
+    """A mode is divided out, and what is next to one is off by its last digits."""
+    assert_right(*draw(4341))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 7000, 500))
 def test_many_of_the_families(first: int, held: Callable[..., None]) -> None:

@@ -35,7 +35,13 @@ from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, is_listable, solve_by_lags, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
-from memcurve.solve.sensitivity import MANY_STATES, UNKNOWN, GrowingPowersError, curve_error
+from memcurve.solve.sensitivity import (
+    EPS,
+    MANY_STATES,
+    UNKNOWN,
+    GrowingPowersError,
+    curve_error,
+)
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
 
@@ -106,6 +112,8 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     else:
         memory, loss = memory_of_poles(poles, listed)
     error = curve_error(memory, loss, sensitivity, len(poles))
+    if len(removed):  # sums of squares one after another, and what they are divided by
+        error = np.minimum(1.0, error + EPS * (4 + 2 * np.sqrt(len(memory))) * memory)
     if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
         raise UncertainResultError("the zeros that do not count cannot be told well enough.")
     memory, loss, error = memory[shift:], loss[shift:], error[shift:]
