@@ -70,6 +70,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--table", type=Path, help="write the table of the slow tests to this file")
+    parser.addoption("--thorough", action="store_true", help="slow tests of the largest networks")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -197,11 +197,17 @@ def known_by_matrices(family: str, network: LinearNetwork) -> Known:
     return listed(network)
 
 
+#: Families whose largest networks take seconds.
+QUICK = ("symmetric", "Toeplitz", "small world", "positive", "random graph")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [24, PROVEN, 300, 1000, 2000])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_errors_hold_at_all_levels(family: str, size: int) -> None:
+def test_errors_hold_at_all_levels(family: str, size: int, pytestconfig: pytest.Config) -> None:
     """Against proven numbers, else in white coordinates, or from all lags where these fail."""
+    if size == 2000 and family not in QUICK and not pytestconfig.getoption("--thorough"):
+        pytest.skip("takes a minute or more of its own, with --thorough")
     network = drawn(family, size, seed=2)
     known = proven(network) if size <= PROVEN else known_by_matrices(family, network)
     compared = 0
