@@ -187,5 +187,5 @@ class Page:
     def close(self) -> None:
         """Close it; whatever it complained about is an error."""
         (self.context if self.is_first else self.tab).close()
-        assert not self.errors
+        assert not self.errors, self.errors
         assert not self.elsewhere

@@ -178,17 +178,27 @@ def arriving(
             left = {name: job for name, job in ordered.items() if name not in found}
             for name, outcome in jobs.WORKER.results(left, wanted, pause):
                 found[name] = outcome
-                more = drawn()
+                more = _undisturbed(drawn)
                 if thread.should_exit:  # the settings have changed: this is no longer theirs
                     return
-                mo.output.replace(more)
+                _undisturbed(lambda: mo.output.replace(more))  # noqa: B023
             if thread.should_exit:
                 return
             time.sleep(jobs.POLL)  # the page is closed
 
-    mo.output.replace(drawn())
+    mo.output.replace(_undisturbed(drawn))
     if ordered:
         mo.Thread(target=wait).start()
+
+
+def _undisturbed(make: Callable[[], Any]) -> Any:
+    """What is made, while no other thread adds a file to marimo's: it looks through all of them."""
+    while True:
+        try:
+            return make()
+        except RuntimeError as error:
+            if "changed size during iteration" not in str(error):
+                raise
 
 
 def section(
