@@ -318,6 +318,11 @@ def shows_moved(page: Page) -> bool:
     return page.shows(memcurve.memory_curve(move_eigenvalue(network_of(), *moved)))
 
 
+def box_of(page: Page, selector: str) -> Any:
+    """Where something is seen, or None."""
+    return page.find(selector).first.bounding_box()
+
+
 def test_an_eigenvalue_is_dragged_and_set(page: Page) -> None:
     page.until_complete()  # so that nothing moves
     page.touched = True
@@ -337,7 +342,9 @@ def test_an_eigenvalue_is_dragged_and_set(page: Page) -> None:
     assert held["y"]["scale"]["domain"] == axes["y"]["scale"]["domain"] == [0, 1]
     assert moved_eigenvalue(page) is None  # all else waits
     for selector in (f"{MEMORY} .chart-wrapper", f"{SPECTRUM} svg"):  # both in sight
-        box = page.find(selector).first.bounding_box()
+        boxes: list[Any] = []  # none while the chart is drawn anew
+        page.until(lambda: bool(boxes.append(box_of(page, selector)) or boxes[-1]), selector)  # noqa: B023
+        box = boxes[-1]
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= 800
     mouse.up()
