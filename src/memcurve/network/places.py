@@ -20,6 +20,8 @@ from memcurve.backend import Backend, to_host
 Floats = NDArray[np.float64]
 Tall = Any  # an array (N,) or (N, k) of any library
 
+EPS = float(np.finfo(float).eps)
+
 #: Rows of a chunk, in units of the number of columns, and at least; on a device so many rows where
 #: they are multiplied, added up so many at a time, and so many entries where they are reflected.
 CHUNK, LEAST_ROWS, PRODUCT_ROWS, SHORT_SUM, MOST_ENTRIES = 4, 2048, 2**17, 2**12, 2**28
@@ -28,13 +30,12 @@ SKETCH, LEAST_SKETCH = 3, 256
 #: Directions of columns that are below this share of all are given up; a sketch shows the others
 #: well, if no length is off by more than this factor; and their triangle is well inverted if
 #: rounding is as much more at most, relative to their number.
-GIVEN_UP, WELL_SHOWN, INDEPENDENT = 4 * float(np.finfo(float).eps), 8.0, 4.0
+GIVEN_UP, WELL_SHOWN, INDEPENDENT = 4 * EPS, 8.0, 4.0
 #: Pivots of a Cholesky factor down to this share of the largest are good enough to divide by twice.
 WELL_CONDITIONED = 1e-4
 #: ‖R⁻¹‖ of columns of unit length, at most, where inner products will do, and of the first rows of
 #: so many chunks or more.
 WELL_APART, ROUGHLY_APART, MANY_CHUNKS, POWER_STEPS = 8.0, 16.0, 4, 12
-EPS = float(np.finfo(float).eps)
 _SEED = 20230501
 
 
@@ -61,6 +62,11 @@ class Factor(NamedTuple):
 
     R: Floats
     off: float
+
+    @classmethod
+    def by_reflections(cls, R: Floats, stages: float) -> Factor:
+        """A triangle that so many columns and chunks of rows went into, one after another."""
+        return cls(R, 8 * EPS * float(np.sqrt(stages * (R**2).sum())))
 
 
 class Host:
@@ -206,8 +212,7 @@ class Host:
                 return found
         for first in range(0, len(parts[0]), step):
             R = self._reflected(R, [part[first : first + step] for part in parts])
-        stages = width + len(parts[0]) / step
-        return Factor(R, 8 * EPS * float(np.sqrt(stages * (R**2).sum())))
+        return Factor.by_reflections(R, width + len(parts[0]) / step)
 
     @staticmethod
     def _reflected(R: Floats, rows: list[Tall]) -> Floats:
@@ -407,8 +412,7 @@ class Device(Host):
         for first in range(0, parts[0].shape[0], step):
             rows = self.joined([part[first : first + step, :] for part in parts])
             R = self._triangle(self.xp.concat([R, rows], axis=0) if first else rows)
-        found, stages = to_host(R), width + parts[0].shape[0] / step
-        return Factor(found, 8 * EPS * float(np.sqrt(stages * (found**2).sum())))
+        return Factor.by_reflections(to_host(R), width + parts[0].shape[0] / step)
 
     def _gram(self, x: Tall) -> Any:
         """XᵀX, from short sums."""

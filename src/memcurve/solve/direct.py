@@ -360,7 +360,8 @@ def krylov_reduction(analysis: Analysis, level: float) -> Reduction:
     states = analysis.reached
     largest = float(np.abs(states.mask).max())
     length = largest * float(np.sqrt(((states.mask / largest) ** 2).sum()))
-    found, _ = _kept(analysis, states, np.ones(1), level * length, None, None)
+    at = level * length
+    found, _ = _kept(analysis, states, np.ones(1), at, None, None, _reduced_by_cost)
     assert isinstance(found, Reduction)
     return found
 
@@ -372,7 +373,9 @@ def reduction_of(task: Task) -> tuple[Floats, Floats, Floats | None, float]:
     """
     [level] = task.question.levels.tolist()
     rows = None if task.reads_all else task.rows
-    found, measure = _kept(task.analysis, task.states, np.ones(1), level, rows, None)
+    found, measure = _kept(
+        task.analysis, task.states, np.ones(1), level, rows, None, _reduced_by_cost
+    )
     assert isinstance(found, Reduction)
     filters = tuple(map(filter_of, task.question.processes))
     outcome = _evaluated(found, np.array([level]) / measure, filters, None)
@@ -388,7 +391,7 @@ def _kept(
     level: float,
     rows: NDArray[np.intp] | None,
     tail: float | None,
-    reduce: Reducer | None = None,
+    reduce: Reducer,
 ) -> tuple[Reduced, float]:
     """The reduction for noise of this shape, kept for further levels, and the unit of its mask.
 
@@ -407,7 +410,6 @@ def _kept(
     if len(states) >= MANY_STATES and abs(exponent) <= ABOUT_ONE:
         exponent = 0  # a large mask is not copied for nothing
     measure = float(np.ldexp(1.0, exponent))
-    reduce = reduce or _reduced_by_cost
     key = (id(states), scale.tobytes(), None if rows is None else rows.tobytes(), tail, reduce)
     found: Reduced | None = analysis.reductions.get(key)
     if found is None or level / measure < found.level:
