@@ -18,6 +18,7 @@ from memcurve.solve.modes import (
     CLEAR,
     DISC,
     blur_of,
+    complex_schur,
     schur_with_mask,
     triangular_modes,
     unit_norm,
@@ -193,12 +194,10 @@ def ordered_form(A: Floats, C: Floats, nonzero: int, zeros: int) -> SchurForm | 
 
 def judged_clusters(form: SchurForm) -> list[Cluster] | None:
     """Judge every mode, cluster by cluster; None where there is no complex Schur form."""
-    from scipy.linalg import rsf2csf
-
     found, T, Z, C, norm, overlap, _, unit = form
     try:
         if len(T):
-            found = found + _judged_closely(*rsf2csf(T, Z), C, norm, overlap)
+            found = found + _judged_closely(_both_forms(T, Z), C, norm, overlap)
     except (np.linalg.LinAlgError, ValueError):
         return None
     return _in_units(found, unit)
@@ -311,7 +310,7 @@ def _judged_apart(
     In the Schur form, modes that stand apart come first. With T₁₁R − RT₂₂ = −T₁₂ the others have
     the invariant subspace [R; I], and left eigenvectors y of T₁₁ go on as −Rᵀy.
     """
-    from scipy.linalg import lapack, rsf2csf, schur
+    from scipy.linalg import lapack, schur
 
     _, T, Z, C, norm, overlap, _, _ = form
     size, separation, none = len(T), norm, np.zeros(0, complex)
@@ -347,7 +346,7 @@ def _judged_apart(
         leaving = np.vstack([rights - Q @ (Q.T @ rights), outside @ rights])
         others = float(np.sqrt((1 + (R**2).sum()) * (c @ c))) / max(separation, TINY)
         rest = Elsewhere(size, separation, float(weight.sum()) / max(separation, TINY))
-        found = _judged_closely(*rsf2csf(*schur(small)), c, norm, leaving, rest)
+        found = _judged_closely(_both_forms(*schur(small)), c, norm, leaving, rest)
         reach = np.concatenate([np.full(k.size, k.uncertainty) for k in found])
         distance = np.abs(values[:, None] - np.concatenate([k.values for k in found]))
         reached = ~np.all(distance > disc[:, None] + reach, axis=1)
@@ -393,26 +392,50 @@ class Elsewhere(NamedTuple):
     blur: float
 
 
+class BothForms(NamedTuple):
+    """The Schur form ZTZᵀ of Aᵀ, and the complex one QSQ*, with eigenvalues at the same places.
+
+    ``conjugate`` tells where the conjugate of each eigenvalue is.
+    """
+
+    T: Floats
+    Z: Floats
+    S: Complexes
+    Q: Complexes
+    conjugate: NDArray[np.intp]
+
+
+def _both_forms(T: Floats, Z: Floats) -> BothForms:
+    conjugate, first = np.arange(len(T)), np.flatnonzero(np.diag(T, -1))
+    conjugate[first], conjugate[first + 1] = first + 1, first
+    T, Z = np.asfortranarray(T), np.asfortranarray(Z)  # as LAPACK wants them, once for all clusters
+    return BothForms(T, Z, *complex_schur(T, Z), conjugate)
+
+
 def _judged_closely(
-    S: Complexes,
-    Z: Complexes,
+    forms: BothForms,
     C: Floats,
     norm: float,
     overlap: Floats | None,
     rest: Elsewhere | None = None,
 ) -> list[Cluster]:
-    """Judge modes by the Schur form ZSZ* of Aᵀ, those that rounding cannot tell apart together."""
-    Z = np.asfortranarray(Z)  # as LAPACK wants it, once for all clusters
-    size, apart, others = rest or Elsewhere(len(S), np.inf, 0.0)
-    values, most = np.diag(S).conj(), _largest_disc(norm, size)
-    excitation, condition, disc = _triangular_modes(S, Z, C, norm, overlap)
-    radius, found, single = np.minimum(disc, most), [], []
+    """Judge modes by their Schur forms, those that rounding cannot tell apart together."""
+    size, apart, others = rest or Elsewhere(len(forms.S), np.inf, 0.0)
+    values, most = np.diag(forms.S).conj(), _largest_disc(norm, size)
+    excitation, condition, disc = _triangular_modes(forms.S, forms.Q, C, norm, overlap)
+    radius, single = np.minimum(disc, most), list[int]()
+    found, judged = list[Cluster](), dict[tuple[int, ...], tuple[_Pair, int, float, bool]]()
     for cluster in _clusters(values, radius):
         if len(cluster) == 1:
             single.append(int(cluster[0]))
             continue
-        pair = _invariant_pair(S, Z, cluster, C, norm, apart)
-        rank, excited, clear = _small_staircase(pair.M, pair.c, pair.error_c, pair.error_block)
+        key = tuple(sorted(forms.conjugate[cluster].tolist()))
+        if key not in judged:  # else what is the conjugate of a cluster is driven as that is
+            key = tuple(sorted(cluster.tolist()))
+            pair = _invariant_pair(forms, cluster, C, norm, apart)
+            stairs = _small_staircase(pair.M, pair.c, pair.error_c, pair.error_block)
+            judged[key] = pair, *stairs
+        pair, rank, excited, clear = judged[key]
         clear = clear and max(pair.error_c, pair.error_block / norm) < LARGEST_ROUNDING
         clear = clear and bool(np.all(disc[cluster] <= most))
         spread = float(np.abs(values[cluster] - values[cluster].mean()).max())
@@ -435,29 +458,29 @@ def clearly_driven(A: Floats, C: Floats) -> bool:
     show it. A cluster is as far from being driven by fewer inputs than it takes as the least
     singular value of [M − λ, c]; next to the circle even little counts.
     """
-    from scipy.linalg import rsf2csf, schur
+    from scipy.linalg import schur
 
     C = C / float(np.abs(C).max())
     C = C / float(np.sqrt((C**2).sum(axis=0).max()))
     norm = float(np.sqrt((A**2).sum()))
     try:
-        S, Z = rsf2csf(*schur(A.T))
+        forms = _both_forms(*schur(A.T))
     except (np.linalg.LinAlgError, ValueError):
         return False
-    values = np.diag(S).conj()
+    values = np.diag(forms.S).conj()
     if not norm > 0 or not np.abs(values).max() < 1:
         return False
-    excitation, condition, disc = _triangular_modes(S, Z, C, norm, None)
+    excitation, condition, disc = _triangular_modes(forms.S, forms.Q, C, norm, None)
     blur = EPS * norm * blur_of(values, condition * excitation)
-    for cluster in _clusters(values, np.minimum(disc, _largest_disc(norm, len(S)))):
+    for cluster in _clusters(values, np.minimum(disc, _largest_disc(norm, len(A)))):
         if len(cluster) == 1:
             driven = float(excitation[cluster[0]])
             doubt = DISC * len(A) ** 0.5 + 10 * float(blur[cluster[0]])
         else:
-            M, c, error_c, error_block, _, _ = _invariant_pair(S, Z, cluster, C, norm)
+            M, c, error_c, error_block, _, _ = _invariant_pair(forms, cluster, C, norm)
             if max(error_c, error_block / norm) >= LARGEST_ROUNDING:
                 return False
-            points = (*np.diag(M), values[cluster].mean())
+            points = (*np.linalg.eigvals(M), values[cluster].mean())
             driven = min(_least_singular_value(M - z * np.eye(len(M)), norm, c) for z in points)
             doubt = (error_c + error_block / norm) / (1 - float(np.abs(values[cluster]).max()))
         if not driven > CLEAR * doubt:
@@ -465,7 +488,7 @@ def clearly_driven(A: Floats, C: Floats) -> bool:
     return True
 
 
-def _least_singular_value(M: Complexes, norm: float, c: Complexes) -> float:
+def _least_singular_value(M: NDArray[Any], norm: float, c: NDArray[Any]) -> float:
     return float(np.linalg.svd(np.hstack([M / norm, c]), compute_uv=False)[-1])
 
 
@@ -526,8 +549,8 @@ class _Pair(NamedTuple):
     ``projector`` is the norm of the spectral projector, ``separation`` that from all other modes.
     """
 
-    M: Complexes
-    c: Complexes
+    M: NDArray[Any]
+    c: NDArray[Any]
     error_c: float
     error_block: float
     projector: float
@@ -535,27 +558,35 @@ class _Pair(NamedTuple):
 
 
 def _invariant_pair(
-    S: Complexes,
-    Z: Complexes,
+    forms: BothForms,
     cluster: NDArray[np.intp],
     C: Floats,
     norm: float,
     apart: float = np.inf,
 ) -> _Pair:
-    from scipy.linalg.lapack import ztrsen
+    """In real numbers, which take a quarter of the time, where conjugates are in the cluster."""
+    from scipy.linalg.lapack import dtrsen, ztrsen
 
+    T, Z, S, Q, conjugate = forms
     size, count = len(S), len(cluster)
     separation, overlap = norm, 1.0
     if count < size:
-        chosen = np.zeros(size, np.int32)
+        chosen, room = np.zeros(size, np.int32), max(1, 2 * count * (size - count))
         chosen[cluster] = 1
-        S, Z, _, _, overlap, separation, _ = ztrsen(
-            chosen, S, Z, job=b"B", lwork=max(1, 2 * count * (size - count))
-        )
+        is_real = bool(chosen[conjugate[cluster]].all())
+        if is_real:  # LAPACK may be unable to swap blocks
+            S, Q, _, _, _, overlap, separation, failed = dtrsen(
+                chosen, T, Z, job=b"B", lwork=room, liwork=room
+            )
+            is_real = not failed
+        if not is_real:
+            S, Q, _, _, overlap, separation, _ = ztrsen(
+                chosen, forms.S, forms.Q, job=b"B", lwork=room
+            )
     separation = min(separation, apart)
     error_c = min(DISC * max(norm / max(separation, TINY), size**0.5), LARGEST_ROUNDING)
     error_block = norm * min(DISC * size / max(overlap, TINY), LARGEST_ROUNDING)
-    M, c = S[:count, :count].conj().T, Z[:, :count].conj().T @ C
+    M, c = S[:count, :count].conj().T, Q[:, :count].conj().T @ C
     return _Pair(M, c, error_c, error_block, 1 / max(overlap, TINY), separation)
 
 

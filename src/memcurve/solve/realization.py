@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.solve.allpass import cascade
-from memcurve.solve.modes import EigenBasis
+from memcurve.solve.modes import EigenBasis, complex_schur
 from memcurve.solve.sensitivity import EPS
 from memcurve.solve.stein import stein
 
@@ -150,9 +150,9 @@ def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:
 
 def _sections(A: Floats, C: Floats) -> tuple[Complexes, Complexes]:
     """Poles (n,), conjugate pairs adjacent, and unit directions (n, d) of the sections."""
-    from scipy.linalg import rsf2csf, schur, solve_triangular
+    from scipy.linalg import schur, solve_triangular
 
-    S, Z = rsf2csf(*schur(A.T, output="real"))
+    S, Z = complex_schur(*schur(A.T, output="real"))
     T: Any = S.conj().T.copy()
     rest: Any = Z.conj().T @ C
     poles, directions = _paired(np.diag(T)), np.empty(rest.shape, complex)
