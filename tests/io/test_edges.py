@@ -80,6 +80,8 @@ def test_endings(tmp_path, name):
         "weight from to\n0.25 a b\n-2 b c\n0.5 c a\n0.125 c c\n\n",
         listing("\t") + "\t\n\n",
         listing().replace("-2", "-1e0\nb,c,-1"),
+        "# weighted\n#weight,to,from\n0.25,b,a\n-2,c,b\n0.5,a,c\n0.125,c,c\n",
+        "% target source weight\nb a 0.25\nc b -2\na c 0.5\nc c 0.125\n",
     ],
 )
 def test_oddities(tmp_path, text):
@@ -88,6 +90,29 @@ def test_oddities(tmp_path, text):
         path = written(tmp_path, text)
         network = load_network(path, mask=[rename("a")])
         np.testing.assert_array_equal(dense(network), RING)
+
+
+@pytest.mark.parametrize(
+    ("separator", "names"),
+    [(",", ("a,1", "b;2", "c;3")), (";", ("a,1", "b;2", "c 3")), (" ", ("a 1", "b", "c;3"))],
+)
+def test_separators_within_names(tmp_path, separator, names):
+    called = dict(zip("abc", names, strict=True))
+    path = written(tmp_path, listing(separator, rename=lambda node: f'"{called[node]}"'))
+    network = load_network(path, mask=names[0])
+    np.testing.assert_array_equal(dense(network), RING)
+    assert (network.labels, network.C.tolist()) == (names, [1, 0, 0])
+
+
+def test_numbers_among_names(tmp_path, monkeypatch):
+    """07 and 7 are two nodes where some are names, whichever block a line is in."""
+    text = "1,2,1\n2,7,1\n7,1,1\n1,07,1\n07,+1,3\n"
+    for block in (8, 2**22):
+        monkeypatch.setattr(reader, "_BLOCK", block)
+        for more, nodes in (("b,1,1\n", {"1", "+1", "2", "7", "07", "b"}), ("", {"1", "2", "7"})):
+            network = load_network(written(tmp_path, text + more), mask="2")
+            assert {*network.labels} == nodes
+            assert any("in several ways" in note for note in network.notes) == (not more)
 
 
 def test_blocks_without_edges(tmp_path, monkeypatch):
@@ -219,10 +244,13 @@ def test_masks_refused(tmp_path):
         ("neuron a;1\nneuron b;x\n", "line 2 must be a node, or a node and its weight"),
         ("neuron a;1;2\n", "line 1 must be a node, or a node and its weight"),
         ("neuron a;1\nneuron b;1e400\n", "n.txt: line 2 must have a finite weight"),
+        ("neuron a;x\nneuron b;1\n", "line 1 must be a node, or a node and its weight"),
         ("# none\n", "names no nodes"),
     ):
         wrong(written(tmp_path, text, "n.txt"), part)
-    numbered = written(tmp_path, "0 1\n1 0\n", "numbers.edges")
+    numbered = written(tmp_path, "0 1\n1 0\n1 2\n", "numbers.edges")
+    vector = {"mask": written(tmp_path, "1\n0\n0\n", "n.csv")}
+    failure(ValueError, load_network, numbered, parts=["n.csv", "mask='C.npy'"], **vector)
     twice = {"mask": written(tmp_path, "0 1\n0.0 2\n", "n.txt")}
     failure(ValueError, load_network, numbered, parts=["n.txt: must name each node once"], **twice)
 
@@ -234,6 +262,9 @@ def test_masks_refused(tmp_path):
         ("a,b,1\nb,a,nan\n", ["line 2 has the weight nan", "finite"]),
         ("a,b,1\nb,a,-inf\n", ["line 2 has the weight -inf"]),
         ("a,b,1\nb,a,1_0\n", ["line 2 has the weight '1_0'"]),
+        ("a,b,1_0\nb,a,1\n", ["line 1 has the weight '1_0'"]),
+        ("a,b,\nb,a,1\n", ["line 1 has the weight ''"]),
+        ("a,b,1 # strong\nb,a,1\n", ["line 1 has the weight '1 # strong'"]),
         ("a;b;0,5\nb;a;0,5\n", ["line 1 has the weight '0,5'", "decimal point"]),
         ("a,b,1\n\nb,a\n", ["line 3 has 2 fields, the first line 3"]),
         ("a,b,1\nb\nb,a,1\n", ["line 2 has 1 fields, the first line 3"]),

@@ -254,7 +254,7 @@ class _Reader:
             from memcurve.io.edges import listed_nodes, node_place
 
             places = {label: place for place, label in enumerate(labels)}
-            listed = listed_nodes(Path(text), lambda name: node_place(name, places) is not None)
+            listed = listed_nodes(Path(text), places)
             found = [place for name in listed if (place := node_place(name, places)) is not None]
             if not found:
                 raise UsageError(f"--readout: {text} names no node of the network.")

@@ -231,7 +231,7 @@ def nodes_read(text: str, labels: tuple[str, ...] | None) -> list[int] | list[st
     """The nodes read, by their names where they have some: 5-9 is then from name to name."""
     if labels is None:
         return _node_list(text)
-    names = [name.strip() for name in text.split(",")]
+    names = [text] if text in labels else [name.strip() for name in text.split(",")]
     if not {*names} <= {*labels}:
         with contextlib.suppress(UsageError):
             return [str(node) for node in _node_list(text)]

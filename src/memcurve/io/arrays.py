@@ -224,9 +224,10 @@ def reading(file: Path | None) -> Iterator[None]:
             raise MemoryError(
                 f"{file}: does not fit into memory; read it where there is more."
             ) from error
+        kind = ", not in UTF-8" if isinstance(error, UnicodeDecodeError) else ""
         raise NetworkFileError(
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
-            f"damaged, incomplete or of another kind: write or download it again."
+            f"damaged, incomplete{kind} or of another kind: write or download it again."
         ) from error
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from memcurve.arguments import exact_array
 from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading
 from memcurve.io.tables import (
     BYTE_ORDER_MARK,
+    comment_above,
     content_lines,
     fields_of,
     is_missing,
@@ -50,6 +51,8 @@ _WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value")
 _NUMBER = re.compile(r"\(?[+-]?[\d.,][\d.,eE+-]*[ij]?\)?")
 _WHOLE = re.compile(r"\+?\d{1,300}")  # Python reads no number of thousands of digits
 _COMMENTS = (b"#", b"%")
+#: Numbers of nodes with several names: 07 and +7 are 7 only where all names are numbers.
+_SEVERAL_NAMES = re.compile(rb"(?<![\d.eE+-])(?:0\d|\+)")
 _ORDER = "source drives target, A[target, source]"
 
 
@@ -75,6 +78,7 @@ class Layout:
                 if len(top) == _TOP or size > _LONGEST:
                     break
             texts = [line.decode() for _, line in top]
+            above = comment_above(file, top[0][0], _COMMENTS) if top else ""
         if not texts:
             raise NetworkFileError(
                 f"{file}: holds no numbers and no edges; write one row, or one edge, a line."
@@ -83,6 +87,9 @@ class Layout:
         first, *below = (fields_of(text, separator) for text in texts)
         if _is_header(first, below):
             return cls(file, separator, first, below, top[0][0] + 1)
+        names = fields_of(above, separator)
+        if len(names) == len(first) and _ends(names):
+            return cls(file, separator, names, [first, *below], top[0][0])
         return cls(file, separator, None, [first, *below], top[0][0])
 
     @property
@@ -92,10 +99,10 @@ class Layout:
 
     @property
     def counts_nodes(self) -> bool:
-        """Whether the first two columns could be numbers of nodes, of a list or of a matrix."""
+        """Whether the first two columns could be nodes: names, or numbers, as a matrix has too."""
         places = [field for row in self.rows for field in row[:2]]
-        whole = (_whole(place.removeprefix("-")) is not None for place in places)
-        return self.width in (2, 3) and all(whole)
+        nodes = (_whole(place.removeprefix("-")) is not None or _is_name(place) for place in places)
+        return self.width in (2, 3) and all(nodes)
 
     @property
     def is_list(self) -> bool:
@@ -152,7 +159,14 @@ def _is_header(first: list[str], below: list[list[str]]) -> bool:
         return True
     under = below[0] if below else []
     numbers = [real_number(field) is not None for field in under]
-    return len(under) == len(first) and (numbers[2:3] == [True] or all(numbers)) and bool(numbers)
+    # a weight that cannot be read, 1_0 or none, is told, not taken for the name of its column
+    if not numbers or len(under) != len(first) or not all(map(_starts_a_word, first[2:3])):
+        return False
+    return numbers[2:3] == [True] or all(numbers)
+
+
+def _starts_a_word(field: str) -> bool:
+    return field[:1].isalpha() and not is_missing(field)
 
 
 def _ends(names: list[str]) -> list[int]:
@@ -247,6 +261,8 @@ class _Edges:
         """Columns of a block of nothing but numbers, quickly; None where there is more to it."""
         separator, gaps = self.layout.separator, self.layout.width - 1
         if block.isspace() or any(sign in block for sign in (b'"', *_COMMENTS)):
+            return None
+        if _SEVERAL_NAMES.search(block):
             return None
         if separator is None and self.used != [*range(gaps + 1)]:
             return None
@@ -474,12 +490,13 @@ def node_names(nodes: Iterable[Any]) -> list[str]:
 Weights = dict[str, float]
 
 
-def listed_nodes(file: Path, has: Callable[[str], bool]) -> Weights:
+def listed_nodes(file: Path, places: Mapping[str, int]) -> Weights:
     """Read a list of nodes, one a line, a second column their weights (else 1).
 
-    ``has`` tells the names there are: a name may have blanks in it.
+    ``places`` has the names that there are: a name may have blanks in it.
     """
     found: Weights = {}
+    count = 0
     with reading(file):
         lines = content_lines(file)
         top = list(islice(lines, _TOP))
@@ -487,16 +504,17 @@ def listed_nodes(file: Path, has: Callable[[str], bool]) -> Weights:
         for at, (number, line) in enumerate(chain(top, lines)):
             text = line.decode()
             fields = [text.strip('"')]
-            if separator is not None or not has(fields[0]):
+            if separator is not None or node_place(fields[0], places) is None:
                 fields = fields_of(text, separator)
             weight = real_number(fields[1]) if len(fields) == 2 else None
-            if weight is None and len(fields) == 2 and at == 0:
+            is_pair = weight is None and len(fields) == 2
+            if is_pair and at == 0 and node_place(fields[0], places) is None:
                 continue  # a header
-            if len(fields) > 2 or (len(fields) == 2 and weight is None) or is_missing(fields[0]):
+            if len(fields) > 2 or is_pair or is_missing(fields[0]):
                 raise NetworkFileError(
                     f"{file}: line {number} must be a node, or a node and its weight; got {text!r}."
                 )
-            weight = 1.0 if weight is None else weight
+            weight, count = 1.0 if weight is None else weight, count + 1
             if not math.isfinite(weight):
                 raise NetworkFileError(
                     f"{file}: line {number} must have a finite weight; got {text!r}."
@@ -509,6 +527,11 @@ def listed_nodes(file: Path, has: Callable[[str], bool]) -> Weights:
             require_room(_NODE * len(found), f"{file} is too large: it", "List fewer nodes.")
     if not found:
         raise NetworkFileError(f"{file}: names no nodes; write one a line.")
+    if len(found) < count == len(places):
+        raise NetworkFileError(
+            f"{file}: must name each node once; its {count} lines, one a node, have "
+            f"{len(found)} names. If they are the numbers of a mask, give it as mask='C.npy'."
+        )
     return found
 
 

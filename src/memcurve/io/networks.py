@@ -548,7 +548,7 @@ def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
     size = parts["A"].shape[0]
     labels = parts.get("labels") or range(size)
     places = {str(label): k for k, label in enumerate(labels)}
-    names = [part.strip() for part in mask.split(",")] if isinstance(mask, str) else mask
+    names = _names(mask, places) if isinstance(mask, str) else mask
     notes: list[Note] = []
     named = "`mask`"
     if isinstance(mask, Mapping):
@@ -573,15 +573,20 @@ def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
     return node_mask(found, size), notes
 
 
+def _names(mask: str, places: Mapping[str, int]) -> list[str]:
+    """The nodes that a text names: one, which may have commas in it, or several between commas."""
+    return [mask] if mask in places else [part.strip() for part in mask.split(",")]
+
+
 def _is_file(mask: str, places: Mapping[str, int]) -> bool:
     """Whether this is a file of nodes, not the name of one, or names of several."""
-    known = all(node_place(name.strip(), places) is not None for name in mask.split(","))
+    known = all(node_place(name, places) is not None for name in _names(mask, places))
     return not known and (ending_of(mask) in TEXT or Path(mask).is_file())
 
 
 def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list[Note]]:
     """Weights of the nodes listed in a file; those that the network has not are told."""
-    listed = listed_nodes(file, lambda name: node_place(name, places) is not None)
+    listed = listed_nodes(file, places)
     unknown = [name for name in listed if node_place(name, places) is None]
     if len(unknown) == len(listed):
         raise NetworkFileError(

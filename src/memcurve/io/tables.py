@@ -24,6 +24,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 2**26
 #: Peak memory of a line by its bytes, as measured where fields are short; looked at for long ones.
 _FIELDS, _LONG_LINE, _SHORTER = 100, 2**20, "Write one row a line."
+_QUOTED = re.compile(r'"[^"]*"')
+_BLANK_FIELD = re.compile(r'"[^"]*"|\S+')
 _INTEGER = re.compile(r"[+-]?\d+")
 #: A number as much of Europe writes it.
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
@@ -66,7 +68,7 @@ class _Text:
         if _is_header(first, below) if is_table else _are_words(first):
             self.names, self._skip = named, 1
         elif is_table:
-            above = fields_of(_comment_above(file, top[0][0]), self._separator)
+            above = fields_of(comment_above(file, top[0][0]), self._separator)
             is_header = len(above) == len(first) and _is_header(above, below)
             self.names = above if is_header else None
         self.width, self.length = len(first), -self._skip
@@ -154,7 +156,8 @@ def content_lines(
 
 def separator_of(texts: Sequence[str]) -> str | None:
     """The sign between the fields of most of these lines; None for blanks."""
-    counts = {sign: sum(sign in text for text in texts) for sign in ";\t,"}
+    plain = [_QUOTED.sub("", text) for text in texts]
+    counts = {sign: sum(sign in text for text in plain) for sign in ";\t,"}
     return next((sign for sign, count in counts.items() if 2 * count > len(texts)), None)
 
 
@@ -184,7 +187,7 @@ def _estimated_lines(file: Path, longest: int) -> int:
 
 def fields_of(text: str, separator: str | None) -> list[str]:
     if separator is None:
-        return [field.strip('"') for field in text.split()]
+        return [field.strip('"') for field in _BLANK_FIELD.findall(text)]
     row = next(csv.reader([text], delimiter=separator, skipinitialspace=separator != "\t"), [])
     return [field.strip() for field in row]
 
@@ -205,12 +208,13 @@ def _is_header(fields: list[str], below: list[str]) -> bool:
     return len(numbers) > 1 and counted and decimals
 
 
-def _comment_above(file: Path, number: int) -> str:
+def comment_above(file: Path, number: int, comments: Sequence[bytes] = (b"#",)) -> str:
     """Return the comment, if any, on the line before that one: numpy.savetxt writes names so."""
     with open_bytes(file) as stream:
         above = next(islice(stream, number - 2, None), b"") if number > 1 else b""
+    signs = b"".join(comments).decode()
     text = above.decode("utf-8-sig").strip()
-    return text.lstrip("#").strip() if text.startswith("#") else ""
+    return text.lstrip(signs).strip() if text.startswith(tuple(signs)) else ""
 
 
 def real_number(field: str) -> float | None:
