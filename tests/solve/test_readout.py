@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -196,3 +197,14 @@ def test_smooth_networks_read_beside_the_input(size: int, kernel: str, read: str
     truth = memory_curve(network, 4, method="certified")
     assert curve.values[0] <= curve.error[0]
     assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+
+
+@pytest.mark.parametrize("slow", [2.72774255e-07, 1e-7, 1e-6, 1e-3])
+def test_a_node_that_is_small_beside_others(slow: float) -> None:
+    """MC_τ = y_τ²/Σy² for a single node; balanced, it is so many times smaller than the first."""
+    curve = memory_curve(LinearNetwork([[0, 0], [-1, slow]], [1, 1], readout=[1]), 4)
+    ratio, first = Fraction(slow), Fraction(slow) - 1
+    energy = 1 + first**2 / (1 - ratio**2)
+    known = [1 / energy, *((first * ratio**lag) ** 2 / energy for lag in range(3))]
+    off = [abs(Fraction(value) - true) for value, true in zip(curve.values, known, strict=True)]
+    assert all(o <= Fraction(e) for o, e in zip(off, curve.error.tolist(), strict=True))

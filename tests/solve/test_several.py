@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq_mat, fmpz_mat
 from scipy.linalg import block_diag, solve_discrete_lyapunov
 
 from memcurve import LinearNetwork, ensembles, memory_curve
@@ -256,3 +258,21 @@ def test_naive_and_simulated_agree_on_small_networks() -> None:
     assert np.abs(naive.channels - exact.channels).max() <= 1e-9
     sampled = memory_curve(network, 20, method="montecarlo", seed=1, samples=20_000)
     assert np.abs(sampled.channels - exact.channels).max() <= 0.05
+
+
+def test_the_error_of_a_sum_counts_its_rounding() -> None:
+    """Networks without cycles are rational: proven parts are summed, and the sum is rounded."""
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        A, C = np.tril(rng.integers(-2, 3, (4, 4)), -1), rng.integers(-2, 3, (4, 2))
+        powers = [fmpq_mat(fmpz_mat(np.linalg.matrix_power(A, k).tolist())) for k in range(4)]
+        columns = [power * fmpq_mat(fmpz_mat(C.tolist())) for power in powers]
+        G = sum((c * c.transpose() for c in columns[1:]), columns[0] * columns[0].transpose())
+        if G.rank() < 4:
+            continue
+        curve = memory_curve(LinearNetwork(A, C), 4, method="certified")
+        for column, value, error in zip(columns, curve.values, curve.error, strict=True):
+            parts = column.transpose() * G.solve(column)
+            known = parts[0, 0] + parts[1, 1]
+            off = abs(Fraction(value) - Fraction(int(known.p), int(known.q)))
+            assert off <= Fraction(error)

@@ -12,6 +12,8 @@ from memcurve.notes import Note
 
 Floats = NDArray[np.float64]
 
+EPS = float(np.finfo(float).eps)
+
 
 @dataclass(eq=False)
 class Outcome:
@@ -20,7 +22,8 @@ class Outcome:
     Each with a bound on its error of the same shape; totals (levels,) are over all lags and all
     horizons. ``loss`` is 1 − memory where it is known to more digits than that. ``sum_error`` and
     ``forecast_sum_error`` (levels, lags) are of sums over inputs: where inputs are alike, what they
-    share is known far better than who has which part. By default the errors of the parts are added.
+    share is known far better than who has which part. By default the errors of the parts are added,
+    and the rounding of the sum.
     """
 
     memory: Floats
@@ -37,8 +40,8 @@ class Outcome:
 
     def __post_init__(self) -> None:
         if self.sum_error.ndim == 1:
-            self.sum_error = self.memory_error.sum(axis=2)
-            self.forecast_sum_error = self.forecast_error.sum(axis=2)
+            self.sum_error = _error_of_sum(self.memory, self.memory_error)
+            self.forecast_sum_error = _error_of_sum(self.forecast, self.forecast_error)
 
     @classmethod
     def of_memory(
@@ -89,6 +92,12 @@ class Outcome:
                     mine.reshape(-1, *[1] * (values.ndim - 1)), values, rival
                 )
         return Outcome(**chosen)
+
+
+def _error_of_sum(parts: Floats, errors: Floats) -> Floats:
+    """Error of sums over the last axis, as they are rounded."""
+    rounding = EPS * (parts.shape[2] - 1)
+    return np.asarray((errors + rounding / 2 * np.abs(parts)).sum(axis=2) * (1 + 2 * rounding))
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ not grow in the sum itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,13 @@ NEGLIGIBLE = 2.0**-60
 MOST_DOUBLINGS = 72
 
 
-def squarings(A: Floats, B: Floats) -> Iterator[tuple[Floats, Floats]]:
+def squarings(
+    A: Floats, B: Floats, least: Callable[[], float] = lambda: 1.0
+) -> Iterator[tuple[Floats, Floats]]:
     """Yield A^(2^k) and B^(2^k), k = 0, 1, …, until their effect together is below rounding.
 
-    Raises UncertainResultError where they do not get there; overflow is the caller's to silence.
+    ``least`` tells the least of what they act on, relative to the largest. Raises
+    UncertainResultError where they do not get there; overflow is the caller's to silence.
     """
     same = A is B
     for _ in range(MOST_DOUBLINGS):
@@ -34,7 +37,7 @@ def squarings(A: Floats, B: Floats) -> Iterator[tuple[Floats, Floats]]:
         A = A @ A
         B = A if same else B @ B
         size = float(np.sqrt((A**2).sum() * (B**2).sum()))
-        if size <= NEGLIGIBLE:
+        if size <= NEGLIGIBLE and size <= NEGLIGIBLE * least():
             return
         if not np.isfinite(size):
             break
@@ -45,14 +48,24 @@ def squarings(A: Floats, B: Floats) -> Iterator[tuple[Floats, Floats]]:
 
 
 def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
-    """Return X with X = A X Bᵀ + Q (B = A by default), for A and B of spectral radius below one."""
+    """Return X with X = A X Bᵀ + Q (B = A by default), for A and B of spectral radius below one.
+
+    Terms are left out where they are below rounding of the smallest row and column: a state that is
+    driven a million times less than others may be the only one that is read.
+    """
     A = np.asarray(A)
     B = A if B is None else np.asarray(B)
     X: Floats = np.array(Q)
     with np.errstate(over="ignore", invalid="ignore"):
-        for left, right in squarings(A, B):
+        for left, right in squarings(A, B, lambda: _range(X, 0) * _range(X, 1)):
             X = X + left @ X @ right.T
     return np.asarray((X + X.T) / 2 if A is B else X)
+
+
+def _range(X: Floats, axis: int) -> float:
+    """Shortest row or column that is not zero, relative to the longest."""
+    length = np.sqrt((X**2).sum(axis=axis))
+    return float(length.min(where=length > 0, initial=np.inf) / length.max()) if X.any() else 1.0
 
 
 def gramian(A: Floats, C: Floats) -> Floats:
