@@ -7,7 +7,7 @@ not grow in the sum itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,10 @@ NEGLIGIBLE = 2.0**-60
 MOST_DOUBLINGS = 72
 
 
-def squarings(
-    A: Floats, B: Floats, least: Callable[[], float] = lambda: 1.0
-) -> Iterator[tuple[Floats, Floats]]:
+def squarings(A: Floats, B: Floats, X: Floats | None = None) -> Iterator[tuple[Floats, Floats]]:
     """Yield A^(2^k) and B^(2^k), k = 0, 1, …, until their effect together is below rounding.
 
-    ``least`` tells the least of what they act on, relative to the largest. Raises
+    Of ``X``, which they act on as it is by then, that means every row and column. Raises
     UncertainResultError where they do not get there; overflow is the caller's to silence.
     """
     same = A is B
@@ -37,7 +35,7 @@ def squarings(
         A = A @ A
         B = A if same else B @ B
         size = float(np.sqrt((A**2).sum() * (B**2).sum()))
-        if size <= NEGLIGIBLE and size <= NEGLIGIBLE * least():
+        if size <= NEGLIGIBLE and (X is None or size <= NEGLIGIBLE * _range(X)):
             return
         if not np.isfinite(size):
             break
@@ -57,15 +55,16 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
     B = A if B is None else np.asarray(B)
     X: Floats = np.array(Q)
     with np.errstate(over="ignore", invalid="ignore"):
-        for left, right in squarings(A, B, lambda: _range(X, 0) * _range(X, 1)):
-            X = X + left @ X @ right.T
+        for left, right in squarings(A, B, X):
+            X += left @ X @ right.T
     return np.asarray((X + X.T) / 2 if A is B else X)
 
 
-def _range(X: Floats, axis: int) -> float:
-    """Shortest row or column that is not zero, relative to the longest."""
-    length = np.sqrt((X**2).sum(axis=axis))
-    return float(length.min(where=length > 0, initial=np.inf) / length.max()) if X.any() else 1.0
+def _range(X: Floats) -> float:
+    """Shortest row and column that are not zero, relative to the longest."""
+    squares = [(X**2).sum(axis=axis) for axis in (0, 1)]
+    least = [length.min(where=length > 0, initial=np.inf) / length.max() for length in squares]
+    return float(np.sqrt(least[0] * least[1])) if X.any() else 1.0
 
 
 def gramian(A: Floats, C: Floats) -> Floats:
