@@ -373,7 +373,13 @@ def test_graphs_refused(tmp_path, monkeypatch):
     refused(path, "has no nodes", mask="a")
     refused(path, "leave it out", mask="a", edges=True)
     text = 'graph [ node [ id 0 label "A" ] edge [ source 0 target 0 weight "x" ] ]'
-    refused(written(tmp_path, text, "t.gml"), "'weight' of edges must hold numbers", mask="A")
+    weights = "'weight' of edges must hold finite numbers"
+    refused(written(tmp_path, text, "t.gml"), weights, mask="A")
+    refused(written(tmp_path, text.replace('"x"', "NAN"), "t.gml"), weights, mask="A")
+    known = written(tmp_path, text.replace('weight "x"', "syn 2"), "t.gml")
+    refused(known, "must have an attribute 'q'", "they have syn", mask="A", matrix="q")
+    wrong = {"mask": "A", "spectral_radius": -1}
+    failure(ValueError, load_network, known, parts=["`spectral_radius` must be a finite"], **wrong)
     monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 10)
     monkeypatch.setattr("memcurve.limits.available_memory", lambda: 100)
     refused(path, "is too large", "list of edges", error=TooLargeError, mask="a")

@@ -25,6 +25,7 @@ from memcurve import (
     UnstableNetworkError,
     controllable_spectrum,
     memory_curve,
+    noise_profile,
 )
 from memcurve.network.graph import most_nodes_on_cycles, strong_components
 from memcurve.solve import factors, modular, spectrum
@@ -269,6 +270,15 @@ def test_few_lost_modes_are_a_small_doubt(monkeypatch: pytest.MonkeyPatch) -> No
     assert curve.error.max() < 0.03
     assert "known to ±" in curve.notes[-1]
     assert curve.diagnostics["arithmetic"] == "float64"
+
+
+def test_levels_that_are_known_well_are_told() -> None:
+    A, C = network_of(FAMILIES[3], 300, 2, "equal", "random", 1)
+    profile = noise_profile(LinearNetwork(A, C), np.logspace(-18, 0, 19), certify_up_to=0)
+    well = [curve.error.max() <= 1e-6 for curve in profile.curves]
+    least = profile.levels[well].min()
+    assert 1e-18 < least < 1
+    assert any(f"known to ± 1e-06 for noise down to {least:.3g}" in n for n in profile.notes)
 
 
 def test_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:

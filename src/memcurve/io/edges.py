@@ -414,15 +414,21 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
     """Read a GraphML or GML file; nodes go by their attribute label or name, if all have one."""
     graph = _opened_graph(file)
     given, attribute = _graph_names(graph)
-    weight = weight or "weight"
+    asked, weight = weight is not None, weight or "weight"
     try:
         A = graph_matrix(graph, weight)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise NetworkFileError(
-            f"{file}: the attribute {weight!r} of edges must hold numbers; name another one by "
-            f"`matrix`. ({error})"
+            f"{file}: the attribute {weight!r} of edges must hold finite numbers; name another one "
+            f"by `matrix`. ({error})"
         ) from error
     lacking = sum(weight not in data for *_, data in graph.edges(data=True))
+    if asked and lacking and lacking == graph.number_of_edges():
+        names = dict.fromkeys(name for *_, data in graph.edges(data=True) for name in data)
+        raise NetworkFileError(
+            f"{file}: must have an attribute {weight!r} for `matrix`, which names the weights of "
+            f"edges; they have {', '.join(names) or 'none'}."
+        )
     ones = f", {lacking:,} of them without a weight: these weigh 1" if lacking else ""
     both = "" if graph.is_directed() else ", each in both directions"
     said = f"read as {graph.number_of_edges():,} edges{both} between {len(given):,} nodes, named by"

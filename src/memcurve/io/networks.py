@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.arguments import Seed
+from memcurve.arguments import Seed, require_number
 from memcurve.io.arrays import (
     Archive,
     Graph,
@@ -206,6 +206,7 @@ def _read(
 def _scaled(network: LinearNetwork, radius: float | None, file: Path) -> LinearNetwork:
     if radius is None:
         return network
+    radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
     with _naming(str(file)):
         return network.replace(A=scale_to_spectral_radius(network.A, radius))
 

@@ -38,8 +38,8 @@ def scale_to_spectral_radius(A: Any, radius: float) -> Any:
     if measured == 0:
         raise ValueError(
             "`A` has spectral radius 0 and cannot be scaled to another: no cycle of its graph "
-            "carries weight. Raise the density, take another seed, or scale by the spectral norm "
-            "or the circular law instead."
+            "carries weight, and it is stable as it is. Leave it so, raise the density, take "
+            "another seed, or scale by the spectral norm or the circular law instead."
         )
     for _ in range(3):  # the second pass takes away the rounding of the first
         A = A * (radius / measured)

@@ -184,7 +184,11 @@ def answered(task: Task, certify_up_to: int, tolerance: float | None = None) -> 
     elif outcome is None or (reason and not np.any(outcome.largest_error < 1)):
         raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
     elif reason:
-        text = f"known to ± {float(outcome.largest_error.max()):.1g} only, as the errors say"
+        worst, enough = outcome.largest_error, tolerance or LARGEST_ERROR
+        text = f"known to ± {float(worst.max()):.1g} only, as the errors say"
+        if np.any(good := worst <= enough):
+            least = float(task.question.levels[good].min())
+            text = f"known to ± {enough:g} for noise down to {least:.3g}, below as the errors say"
         if not _is_products_only(task):
             text += "; method='certified' is slower and knows more"
         notes.append(Note("arithmetic", text))
