@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from graph_families import FAMILIES, network_of
 from memcurve import LinearNetwork, audit, ensembles, memory_curve
 from memcurve.auditing import structure, usable
 from memcurve.auditing.losses import Loss
@@ -25,6 +26,18 @@ def forgetful(size: int = 60, seed: int = 1) -> LinearNetwork:
     """All weights positive: one eigenvalue stands out, and the others are small."""
     A = np.random.default_rng(seed).random((size, size))
     return LinearNetwork(scale_to_spectral_radius(A, 0.9), np.ones(size))
+
+
+def test_lost_modes_of_two_inputs() -> None:
+    """Without noise no more than the first lags are known: usable memory is told all the same."""
+    A, C = network_of(FAMILIES[0], 120, 3, "equal", "random", 1)
+    network = LinearNetwork(A, np.column_stack([C, np.ones(120)]))
+    found = audit(network)
+    assert found.curve.total == found.account.rank < 120
+    assert 0 < found.curve.channel_errors.max() < 0.01
+    assert found.usable is not None
+    assert not found.estimates
+    assert any("the usual estimates are left out" in note for note in found.notes)
 
 
 # --- why modes are lost, and which nodes that concerns

@@ -109,7 +109,11 @@ def usual_estimates(
             f"the input does not excite, and they cannot tell"
         )
         return (), (Note("method", text),)
-    curve = exact()
+    try:
+        curve = exact()
+    except UncertainResultError:
+        text = "the usual estimates are left out: there is no curve without noise to hold them to"
+        return (), (*notes, Note("method", text))
     for name, _, simulates, estimate in ways:
         reason = ""
         if simulates and radius > SLOWEST:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits
+from memcurve.noise import ObservationNoise
 from memcurve.notes import Note
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
 from memcurve.solve.analysis import Task
@@ -58,6 +59,9 @@ BALL_SECONDS, GENERAL_BALL_SECONDS = 1.7e-9, 5e-8
 MOST_SECONDS_UNASKED, MOST_SECONDS = 3.0, 120.0
 #: Steps over which the lower bound of a curve is averaged, at most.
 MOST_STEPS = 64
+#: Noise, relative to the mask, at which memory is a lower bound of what there is with less of it;
+#: bounds that are further apart than this are no answer.
+MORE_NOISE, CLOSE_BOUNDS = np.array([1e-12, 1e-11, 1e-10, 1e-8, 1e-6]), 1e-2
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
 ONE_THREAD = 700
 #: Up to this many states the rank is told along with usable memory, which does not need it.
@@ -147,6 +151,35 @@ def solve_between(task: Task) -> Outcome:
     return Outcome.of_memory(memory, np.minimum(error, 1.0), exact.degree, 0.0)
 
 
+def solve_above(task: Task) -> Outcome | None:
+    """The first lags of a curve without noise, or with too little of it for floating point.
+
+    Memory falls as the noise rises: what is left at a level that can be dealt with is there below
+    it, and no more than one. The total is the rank without noise, and at most that with it.
+    """
+    question, level = task.question, float(task.question.levels[0])
+    levels = MORE_NOISE * float(np.sqrt(np.vdot(task.states.mask, task.states.mask)))
+    levels = levels[levels > level]
+    is_one = len(question.levels) == 1 and question.kind == "memory" and question.is_white
+    is_read = question.noise is None or isinstance(question.noise, ObservationNoise)
+    if not (is_one and is_read and len(levels)):
+        return None
+    try:
+        noisier = replace(question, noise=ObservationNoise(levels))
+        found = solve_direct(Task(noisier, task.analysis))
+    except UncertainResultError:
+        return None
+    below = np.clip((found.memory - found.memory_error).max(axis=0), 0.0, 1.0)
+    least = 0.0 if level == 0 else float(np.max(found.total - found.total_error, initial=0.0))
+    total = (task.rank, 0.0)
+    if level > 0:
+        total = ((task.rank + least) / 2, (task.rank - least) / 2 + EPS * task.rank)
+    apart = (below.min(axis=1) < 1 - CLOSE_BOUNDS).tolist()
+    count = (*apart, True).index(True)
+    below, error = below[:count], (1 - below[:count]) / 2 + EPS
+    return Outcome.of_memory((1 + below) / 2, error, *total) if count else None
+
+
 def is_general(task: Task) -> bool:
     """Whether it takes white coordinates to answer."""
     return not task.question.is_plain and task.question.kind != "Fisher"
@@ -182,7 +215,15 @@ def answered(task: Task, certify_up_to: int, tolerance: float | None = None) -> 
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
     elif outcome is None or (reason and not np.any(outcome.largest_error < 1)):
-        raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
+        outcome = None if _is_products_only(task) else solve_above(task)
+        known = 0 if outcome is None else outcome.memory.shape[1]
+        if outcome is None or known < (task.question.lags or 1):
+            raise UncertainResultError(_unknown(task, reason, rank, certify_up_to, known))
+        text = (
+            f"known for the first lags, where noise leaves nearly all of it, since in floating "
+            f"point {reason}; method='certified' is slower and knows more"
+        )
+        notes.append(Note("arithmetic", text))
     elif reason:
         worst, enough = outcome.largest_error, tolerance or LARGEST_ERROR
         text = f"known to ± {float(worst.max()):.1g} only, as the errors say"
@@ -224,7 +265,7 @@ def _is_affordable(
     return count <= certify_up_to and seconds * count**4 <= most
 
 
-def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int) -> str:
+def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int, lags: int = 0) -> str:
     if _is_products_only(task):
         return (
             f"products with A cannot give this answer: {reason}. Ask for more noise, fewer nodes "
@@ -232,6 +273,7 @@ def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int) -> s
             f"matrix of {len(task.states):,} states, which does not fit or is not there."
         )
     known = "" if rank is None else f" What is known: the rank is {rank}."
+    known += f" The first lags are known, too: ask for lags={lags}." if lags else ""
     return (
         f"floating point cannot give this answer: {reason}.{known} Ball arithmetic can: ask for "
         f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) at "
