@@ -171,7 +171,7 @@ def solve_above(task: Task) -> Outcome | None:
         return None
     below = np.clip((found.memory - found.memory_error).max(axis=0), 0.0, 1.0)
     least = 0.0 if level == 0 else float(np.max(found.total - found.total_error, initial=0.0))
-    total = (task.rank, 0.0)
+    total = (float(task.rank), 0.0)
     if level > 0:
         total = ((task.rank + least) / 2, (task.rank - least) / 2 + EPS * task.rank)
     apart = (below.min(axis=1) < 1 - CLOSE_BOUNDS).tolist()
