@@ -255,6 +255,11 @@ class States:
         edges = A.size if isinstance(A, np.ndarray) else A.nnz
         return most_nodes_on_cycles(A) if edges <= FEW_NON_ZEROS * len(self) ** 2 else len(self)
 
+    @property
+    def is_feed_forward(self) -> bool:
+        """Whether there are no cycles but self-loops: eigenvalues are stored numbers."""
+        return len(self.strong_components) == len(self)
+
     @cached_property
     def nonzero_eigenvalues(self) -> int:
         """Exact number of eigenvalues that are not zero, for a single mask."""
