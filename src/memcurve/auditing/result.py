@@ -528,9 +528,7 @@ def _memory(audit: Audit) -> Section | None:
     )
     if first is not None:
         last = visible_end(curve.values)
-        text += (
-            f" Drawn as far as some of it can be used; without noise, to lag {last}."
-        )
+        text += f" Drawn as far as some of it can be used; without noise, to lag {last}."
     if audit.estimates:
         text += f" The other curves are what the usual ways report{white} (cut at −0.25 and 1.5)."
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))

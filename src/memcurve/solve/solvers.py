@@ -9,7 +9,8 @@ UncertainResultError with the reason. They are tried in order until every error 
 4. *direct*: memory under errors of reading: few directions of the Krylov space suffice;
 5. *white*: any other question about memory and forecasts, in coordinates where states are white;
 6. *bounds*: where it is not known which poles count, curves that it lies between;
-7. *balls*: what is left, noise level by noise level, where that takes seconds.
+7. *balls*: what is left, noise level by noise level, where that takes seconds;
+8. *more noise*: where it takes longer and nothing else is known, the first lags.
 
 An error that is not small is reported, not chased: a curve known to ± 1e-3 is an answer.
 """
