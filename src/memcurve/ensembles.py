@@ -495,6 +495,18 @@ def make(name: str, size: int | None = None, **options: Any) -> LinearNetwork:
     return ensemble(size, **options)
 
 
+def with_inputs(
+    network: LinearNetwork, inputs: int, mask: str | None, seed: int | None
+) -> LinearNetwork:
+    """A network drawn with this seed and one input, with as many, each with a mask of its own."""
+    if inputs == 1:
+        return network
+    # the first two streams of a seed are the network's own connectivity and mask
+    streams = np.random.SeedSequence(seed).spawn(inputs + 1)[2:]
+    columns = [masks.make(mask or "normal", network.size, seed=stream) for stream in streams]
+    return network.replace(C=np.column_stack([network.C, *columns]))
+
+
 def _assembled(
     A: Any,
     mask: Mask,

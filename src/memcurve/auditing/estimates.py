@@ -11,6 +11,7 @@ import numpy as np
 
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.limits import one_thread
 from memcurve.memory import ask
 from memcurve.methods import METHODS, Method, Variant
 from memcurve.methods.montecarlo import lagged_products
@@ -18,7 +19,6 @@ from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
 from memcurve.solve.question import Question
-from memcurve.solve.solvers import one_thread
 
 #: Where a claim is within this share of a simulation's total, and might be one, the simulation is
 #: run with this many inputs, to know how much totals scatter.
