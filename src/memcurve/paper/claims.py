@@ -11,15 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve import LinearNetwork, MemoryCurve, ensembles, krylov, masks, memory_curve
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.progress import Progress, watched
+from memcurve.result import Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
 
-Floats = NDArray[np.float64]
 Verdict = tuple[str, str]
 Check = Callable[[], Verdict]
 

@@ -21,14 +21,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
+from memcurve.result import Floats
 from memcurve.solve.sensitivity import EPS, sums_of_powers
 from memcurve.solve.stein import stein
-
-Floats = NDArray[np.float64]
 
 #: Lags that are whitened and handed out at a time.
 CHUNK = 128

@@ -6,16 +6,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.result import Floats
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Covariances
 from memcurve.solve.lags import Lags
 from memcurve.solve.sensitivity import EPS
-
-Floats = NDArray[np.float64]
-
 
 #: Rounding of a sum of squares, of its factor and its right-hand sides, in units of eps·√n.
 ARITHMETIC = 8.0

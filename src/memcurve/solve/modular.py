@@ -30,8 +30,8 @@ from memcurve.limits import require_room_for_array
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 #: Primes are tried until they agree but for this chance, (2n/p)^k for k of them, or all of them.

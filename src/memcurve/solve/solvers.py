@@ -22,7 +22,6 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits, one_thread
@@ -43,8 +42,6 @@ from memcurve.solve.sensitivity import (
 )
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
-
-Floats = NDArray[np.float64]
 
 #: An error up to this is small, unless a tolerance says otherwise.
 LARGEST_ERROR = 1e-6

@@ -23,6 +23,7 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
+from memcurve.result import Floats
 from memcurve.solve.clusters import (
     Cluster,
     SchurForm,
@@ -50,8 +51,6 @@ from memcurve.solve.sensitivity import (
     power_norms,
     sums_of_powers,
 )
-
-Floats = NDArray[np.float64]
 
 #: Products with A before a sum over its powers is left to other ways.
 MOST_PRODUCTS = 10_000

@@ -21,10 +21,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.progress import Listener, silent
+from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter
@@ -42,8 +42,6 @@ from memcurve.solve.direct import (
     solve_reduced,
 )
 from memcurve.solve.sensitivity import EPS, TINY, backward_error, sums_of_powers
-
-Floats = NDArray[np.float64]
 
 #: A is taken for a multiple of an isometry where AᵀA/ρ² is the identity up to this; its columns are
 #: used up to so many a state, where they are no closer to parallel than this. The bound on what
