@@ -16,9 +16,9 @@ from memcurve.result import Floats
 
 def correlation(one: Floats, other: Floats) -> Floats:
     """Σ_t one_t other_{t+k} for k = 0 … n − 1."""
-    size = 2 * len(one)
-    product = np.fft.rfft(one, size).conj() * np.fft.rfft(other, size)
-    return np.fft.irfft(product, size)[: len(one)]
+    from scipy.signal import correlate
+
+    return np.asarray(correlate(other, one, method="fft")[len(one) - 1 :])
 
 
 def ljung_box(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[Floats, float]:
