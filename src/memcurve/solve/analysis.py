@@ -63,6 +63,7 @@ class Analysis:
         self.network = network
         self._spectrum: Spectrum | None = None
         self._deviations: dict[Any, tuple[Any, Floats]] = {}
+        self._coordinates: dict[tuple[str, int], Any] = {}
         #: Small networks that stand for this one under noise, by the shape of the noise.
         self.reductions: dict[Any, Any] = {}
         #: Standard deviations of the states reached by white input, as good as rounding of the
@@ -228,10 +229,6 @@ class Analysis:
         return self.everything.eigenvalues
 
     # --- coordinates in which the states are white
-
-    @cached_property
-    def _coordinates(self) -> dict[tuple[str, int], Any]:
-        return {}
 
     def once(self, name: str, states: States, make: Callable[[], Any]) -> Any:
         """What is made of these states, made at most once."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -118,6 +118,7 @@ class Reduction:
     rounding: Floats
     lasting: float
     variances: Floats | None
+    _seen: dict[tuple[bytes, ...], list[Seen]] = field(default_factory=dict, init=False)
 
     @property
     def H(self) -> Floats:
@@ -160,10 +161,6 @@ class Reduction:
         entering = (self.rounding[:k] ** 2 @ self.R**2).sum() + (self.rounding[k:] ** 2).sum()
         return float(SAFETY * self.lasting * entering)
 
-    @cached_property
-    def _seen(self) -> dict[tuple[bytes, ...], list[Seen]]:
-        return {}
-
     def _read(self, R: Floats) -> Floats:
         return R if self.reader is None else self.reader[:, : len(R)] @ R
 
@@ -185,7 +182,8 @@ class Listed:
     """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
 
     ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags; otherwise as a
-    :class:`Reduction`.
+    :class:`Reduction`. ``relative`` bounds ‖X‖ where rounding is X·R, which changes the noise by a
+    share of 2‖X‖; ``turned`` is how far rounding may turn singular vectors, twice.
     """
 
     R: Floats
@@ -195,11 +193,14 @@ class Listed:
     beyond: float
     states: int
     variances: Floats | None = None
-    outside, relative, turned = 0.0, 0.0, 0.0
+    relative: float = 0.0
+    turned: float = 0.0
+    decompose: Callable[[Floats], Projection] = normwise
+    outside = 0.0
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
-        """What is read; nothing is changed, as rounding is part of what is left out."""
-        return [Seen.of(self.R, filters, normwise)]
+        """What is read; nothing is changed, as rounding is bounded."""
+        return [Seen.of(self.R, filters, self.decompose)]
 
 
 class Seen(NamedTuple):

@@ -87,6 +87,7 @@ class States:
     def __init__(self, A: Any, C: Floats, nodes: Indices) -> None:
         self.nodes = nodes
         self._whole = A
+        self._ranks: dict[bytes, int] = {}
         #: Mask (n, d) as it is stored.
         self.mask = C if len(nodes) == len(C) else C[nodes]
 
@@ -311,10 +312,6 @@ class States:
         if read is None and self.mask.shape[1] == 1:
             return self.degree.degree
         return krylov_rank(self.A, self.C, read)
-
-    @cached_property
-    def _ranks(self) -> dict[bytes, int]:
-        return {}
 
     def rows_rank(self, rows: Indices, rank: int) -> int:
         """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""

@@ -16,8 +16,7 @@ together have no outside:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from memcurve.solve.direct import (
     SAFETY,
     SMALL,
     TRIALS,
+    Listed,
     Reduced,
     Seen,
     is_direct,
@@ -41,6 +41,7 @@ from memcurve.solve.direct import (
     responses,
     solve_reduced,
 )
+from memcurve.solve.evaluation import project
 from memcurve.solve.sensitivity import EPS, TINY, backward_error, sums_of_powers
 
 #: A is taken for a multiple of an isometry where AᵀA/ρ² is the identity up to this; its columns are
@@ -76,31 +77,7 @@ def _whole(
     return found or _hessenberg(A, C, level, tail * level)
 
 
-@dataclass(eq=False)
-class Columns:
-    """The Krylov matrix itself, up to a rotation of the states, as R (k, lags).
-
-    ``left_out`` bounds rounding in it, ``beyond`` what lies beyond its lags. ``relative`` bounds
-    ‖X‖ where rounding is X·R, which changes the noise by a share of 2‖X‖; ``turned`` is how far
-    rounding may turn singular vectors, twice.
-    """
-
-    R: Floats
-    level: float
-    left_out: float
-    beyond: float
-    states: int
-    variances: Floats | None
-    relative: float
-    turned: float
-    inputs, outside = 1, 0.0
-
-    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
-        """What is read; nothing is changed, as rounding is bounded."""
-        return [Seen.of(self.R, filters)]
-
-
-def _isometry(A: Floats, C: Floats, level: float, small: float) -> Columns | None:
+def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None:
     """The columns of K to where what follows is small, where A is a multiple of an isometry."""
     from scipy.linalg.lapack import dtrtri
 
@@ -148,7 +125,7 @@ def _isometry(A: Floats, C: Floats, level: float, small: float) -> Columns | Non
     # rows that fall in size make fewer rotations
     R = np.concatenate([upper * lengths[:count], Q.T @ K[:, count:]], axis=1)
     variances = np.einsum("ij,ij->i", K, K)
-    return Columns(R, level, later, beyond, size, variances, change, float(turned))
+    return Listed(R, 1, level, later, beyond, size, variances, change, float(turned), project)
 
 
 def _columns(A: Floats, C: Floats, lags: int) -> Floats:
@@ -218,11 +195,8 @@ class AllDirections:
     passed_on: float
     states: int
     variances: Floats | None
+    _seen: dict[bytes, list[Seen]] = field(default_factory=dict, init=False)
     inputs, outside, relative, turned = 1, 0.0, 0.0, 0.0
-
-    @cached_property
-    def _seen(self) -> dict[bytes, list[Seen]]:
-        return {}
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
