@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memcurve import LinearNetwork, MemoryCurve, ensembles, krylov, masks, memory_curve
+from memcurve.limits import one_thread
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.progress import Progress, watched
 from memcurve.result import Floats
@@ -322,10 +323,8 @@ def osm_plus_monotone() -> Verdict:
 
 def check_claims(progress: Progress = False) -> list[Outcome]:
     """Check every claim in turn."""
-    from threadpoolctl import threadpool_limits
-
     outcomes = []
     for where, statement, check in watched(CLAIMS, "claims", len(CLAIMS), progress):
-        with threadpool_limits(1, user_api="blas"):  # many small decompositions
+        with one_thread():  # many small decompositions
             outcomes.append(Outcome(where, statement, *check()))
     return outcomes
