@@ -21,6 +21,14 @@ def correlation(one: Floats, other: Floats) -> Floats:
     return np.asarray(correlate(other, one, method="fft")[len(one) - 1 :])
 
 
+def correlations(a: Floats, b: Floats) -> Floats:
+    """Those of the columns of a with those of b, one by one; 0 where one does not vary."""
+    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    aa, bb, ab = (np.einsum("ij,ij->j", p, q) for p, q in ((a, a), (b, b), (a, b)))
+    scale = np.sqrt(aa * bb)
+    return np.asarray(np.where(scale > 0, ab / np.where(scale > 0, scale, 1), 0))
+
+
 def ljung_box(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[Floats, float]:
     """Correlations r_k of one_t and other_{t+k}, k ≤ h, and p of Q = n(n+2) Σ r_k²/(n − k)."""
     from scipy import stats

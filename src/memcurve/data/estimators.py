@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.curve import MemoryCurve
+from memcurve.data.autocorrelation import correlations
 from memcurve.io.recordings import Source, lagged, present, require_rows
 from memcurve.notes import Note
 from memcurve.result import Floats
@@ -34,11 +35,7 @@ def ezekiel(X: Floats, Z: Floats) -> Floats:
 def split(X: Floats, Z: Floats) -> Floats:
     """Squared correlation of a readout's output with its target on the last 30 % of the rows."""
     cut = int(0.7 * len(X))
-    predicted = _predicted(X[:cut], Z[:cut], X[cut:])
-    target = Z[cut:] - Z[cut:].mean(axis=0)
-    predicted = predicted - predicted.mean(axis=0)
-    products = (predicted * target).sum(axis=0) ** 2
-    return np.asarray(products / ((predicted**2).sum(axis=0) * (target**2).sum(axis=0)))
+    return correlations(_predicted(X[:cut], Z[:cut], X[cut:]), Z[cut:]) ** 2
 
 
 def k_fold(X: Floats, Z: Floats) -> Floats:
@@ -157,9 +154,5 @@ def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     output = np.asarray(estimator.predict(X), float).reshape(target.shape)
     if len(target) < 3:
         raise ValueError(f"`y` must have at least 3 rows to be scored, got {len(target)}.")
-    target, output = target - target.mean(axis=0), output - output.mean(axis=0)
-    energy = (target**2).sum(axis=0) * (output**2).sum(axis=0)
-    products = (target * output).sum(axis=0) ** 2
-    r2 = np.divide(products, energy, out=np.zeros_like(energy), where=energy > 0)
     chance = 1 / (len(target) - 1)
-    return float(((r2 - chance) / (1 - chance)).sum())
+    return float(((correlations(target, output) ** 2 - chance) / (1 - chance)).sum())
