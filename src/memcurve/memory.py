@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.adapters import as_network
-from memcurve.arguments import Seed, generator, require_number, require_size
+from memcurve.arguments import Seed, generator, require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve, NoiseProfile
 from memcurve.errors import RankWarning
 from memcurve.limits import WORK, Work, fits, require_room_for_states
@@ -244,7 +244,7 @@ def noise_profile(
     kind = StateNoise if state_noise else ObservationNoise
     noise = kind(chosen)
     question = Question.of(as_network(network), lags, input=input, noise=noise)
-    if _declared(method).bounded:
+    if table_entry(METHODS, method, "method").bounded:
         curves = ask_family(question, method, seed=seed, options=options, progress=progress)
     else:  # one level at a time, at the lags of the first
         curves = ()
@@ -453,7 +453,7 @@ def ask_family(
 ) -> tuple[MemoryCurve, ...]:
     """Answer a question by one of the methods, a curve for each of its noise levels."""
     options = options or {}
-    declared = _declared(method)
+    declared = table_entry(METHODS, method, "method")
     if unknown := sorted(set(options) - set(declared.options)):
         raise TypeError(
             f"method {method!r} takes the options {', '.join(declared.options) or 'none'}; got "
@@ -476,14 +476,6 @@ def ask_family(
             stack.enter_context(task.analysis.telling(tell))
         found = declared.answer(task, seed, options)
     return curves_of(question, found, method=declared.name, seed=seed)
-
-
-def _declared(method: Any) -> Method:
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(
-            f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
-        )
-    return METHODS[method]
 
 
 def _require_answers(method: Method, question: Question) -> None:

@@ -153,7 +153,6 @@ def exit_code(
 
     ``options`` tells its options by their names in Python, which messages speak of.
 
-
     An integer that ``command`` returns is passed on. Errors that are the user's doing end in one
     line on stderr, or in their traceback where the command line has ``--verbose``.
     """
