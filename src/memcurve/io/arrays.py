@@ -191,6 +191,12 @@ def ending_of(path: str | os.PathLike[str]) -> str:
     return (Path(file.name.removesuffix(packed)).suffix + packed).lower()
 
 
+def stem_of(path: str | os.PathLike[str]) -> str:
+    """A file's name without its ending."""
+    name = Path(path).name
+    return name[: len(name) - len(ending_of(name))]
+
+
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file that can be opened and is not empty, or say why there is none."""
     file = Path(path)
