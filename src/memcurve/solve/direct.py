@@ -463,7 +463,7 @@ def _reduced_by_cost(
     level: float,
     rows: NDArray[np.intp] | None,
     tail: float | None,
-    tell: Listener = silent,
+    tell: Listener,
 ) -> Reduction | Listed:
     """The Krylov matrix of a large sparse network lag by lag, where that is less work than a basis.
 

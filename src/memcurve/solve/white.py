@@ -5,9 +5,8 @@ a realization and the covariances of the input are all (:mod:`memcurve.solve.col
 that map is found in one or two ways, and for each noise level the better one is kept:
 
 * from eigenvectors (:func:`memcurve.solve.realization.eigen_state_map`), with relative accuracy at
-  any
-  level. Its error is measured: the whole computation is repeated for a network changed at random by
-  as much as rounding may change it, and ten times the difference is the error;
+  any level. Its error is measured: the whole computation is repeated for a network changed at
+  random by as much as rounding may change it, and ten times the difference is the error;
 * from a Stein equation, T = A T A'ᵀ + C C'ᵀ. The size e of what x − Tξ has left is bounded, and a
   readout w is misled by at most 2√(1 − MC)·‖w‖e + ‖w‖²e², which grows as the noise shrinks.
 """

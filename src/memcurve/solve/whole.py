@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.progress import Listener, silent
+from memcurve.progress import Listener
 from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
@@ -70,7 +70,7 @@ def is_whole(task: Task) -> bool:
 
 
 def _whole(
-    A: Floats, C: Floats, level: float, rows: Any, tail: float | None, tell: Listener = silent
+    A: Floats, C: Floats, level: float, rows: Any, tail: float | None, tell: Listener
 ) -> Reduced:
     assert tail is not None
     found = _isometry(A, C, level, tail * level)
