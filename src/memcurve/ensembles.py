@@ -338,7 +338,7 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
     5.0
     """
     if isinstance(layers, LinearNetwork):
-        raise TypeError("`layers` must be a sequence of LinearNetworks, got a single one.")
+        raise TypeError("`layers` must be a list of LinearNetworks, got one; put it in [ ].")
     layers = list(layers)
     if not layers:
         raise ValueError("`layers` must hold at least one LinearNetwork, got none.")

@@ -106,7 +106,7 @@ def memory_curve(
     >>> round(memcurve.memory_curve(delay_line, input=memcurve.inputs.ARMA(ar=[0.9])).total, 3)
     14.263
     """
-    question = Question.of(as_network(network), lags, input=input, noise=_one_level(noise))
+    question = Question.of(as_network(network), lags, input=input, noise=one_level(noise))
     return ask(question, method, seed=seed, options=options, progress=progress)
 
 
@@ -153,7 +153,7 @@ def forecasting_curve(
     horizons = require_size(horizons, "horizons")
     if horizons > MOST_HORIZONS:
         raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
-    asked = {"input": input, "noise": _one_level(noise), "horizons": horizons}
+    asked = {"input": input, "noise": one_level(noise), "horizons": horizons}
     question = Question.of(as_network(network), 1, kind="forecasting", **asked)
     return ask(question, method, options=options)
 
@@ -538,7 +538,7 @@ def _work_of(question: Question) -> Work:
     return WORK["several inputs" if question.is_white else "coloured"]
 
 
-def _one_level(noise: Any) -> Any:
+def one_level(noise: Any) -> Any:
     """The noise, if it is a single level."""
     meant = noise_of(noise)
     if meant is not None and meant.is_family:

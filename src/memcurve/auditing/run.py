@@ -33,12 +33,11 @@ from memcurve.inputs import InputProcess, processes_for
 from memcurve.limits import TooLargeError, estimated_cost, in_words
 from memcurve.measuring import Dossier, dossier
 from memcurve.measuring.models import Model, is_driven
-from memcurve.memory import ask
+from memcurve.memory import ask, one_level
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import separate_parts
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.operator import Operator
-from memcurve.noise import noise_of
 from memcurve.notes import Note
 from memcurve.progress import Listener, Progress, listening
 from memcurve.solve.analysis import Analysis
@@ -142,9 +141,7 @@ def audit(
     """
     known: dict[str, Any] = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
     seed = 0 if seed == 0 else require_size(seed, "seed")
-    given = noise_of(noise)
-    if given is not None and given.is_family:
-        raise ValueError("`noise` must be a single level for an audit, got a sequence.")
+    given = one_level(noise)
     if is_driven(network):
         if known:
             raise ValueError(
