@@ -143,6 +143,11 @@ def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
         Σ over lags of r², less the 1/(T − 1) that an unrelated prediction has by chance: at most
         the number of lags, 0 on average where nothing is recalled.
 
+    Raises
+    ------
+    ValueError
+        If a prediction or a target is not finite, or their shapes differ.
+
     Examples
     --------
     >>> import numpy as np
@@ -153,13 +158,27 @@ def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     >>> memory_score(Echo(), z[:, None], z[:, None])
     1.0
     """
-    target = np.asarray(y, float).reshape(len(np.asarray(y)), -1)
-    output = np.asarray(estimator.predict(X), float).reshape(target.shape)
-    if len(target) < 3:
-        raise ValueError(f"`y` must have at least 3 rows to be scored, got {len(target)}.")
-    target, output = target - target.mean(axis=0), output - output.mean(axis=0)
+    target, output = _centred(y, "y"), _centred(estimator.predict(X), "estimator.predict(X)")
+    if output.shape != target.shape:
+        raise ValueError(
+            f"`estimator.predict(X)` must have the shape of `y`, {target.shape}, got "
+            f"{output.shape}; fit it to as many past inputs as are scored."
+        )
     energy = (target**2).sum(axis=0) * (output**2).sum(axis=0)
     products = (target * output).sum(axis=0) ** 2
     r2 = np.divide(products, energy, out=np.zeros_like(energy), where=energy > 0)
     chance = 1 / (len(target) - 1)
     return float(((r2 - chance) / (1 - chance)).sum())
+
+
+def _centred(values: ArrayLike, argument: str) -> Floats:
+    """Columns without their means, scaled to ±1: r² knows neither, and squares stay finite."""
+    columns = np.asarray(values, float)
+    columns = columns.reshape(len(columns), -1)
+    if len(columns) < 3:
+        raise ValueError(f"`{argument}` must have at least 3 rows, got {len(columns)}.")
+    largest = np.abs(columns).max(axis=0)
+    if not np.isfinite(largest).all():
+        raise ValueError(f"`{argument}` must be finite to be scored; leave such rows out.")
+    columns = columns / np.where(largest > 0, largest, 1.0)
+    return np.asarray(columns - columns.mean(axis=0))

@@ -191,6 +191,11 @@ def ending_of(path: str | os.PathLike[str]) -> str:
     return (Path(file.name.removesuffix(packed)).suffix + packed).lower()
 
 
+def name_as_text(name: str) -> str:
+    """A file's name as pictures and JSON can take it: it need not be UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file that can be opened and is not empty, or say why there is none."""
     file = Path(path)

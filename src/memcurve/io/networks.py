@@ -26,6 +26,7 @@ from memcurve.io.arrays import (
     Opened,
     Opener,
     ending_of,
+    name_as_text,
     opened,
     readable,
     reading,
@@ -211,7 +212,7 @@ def _scaled(network: LinearNetwork, radius: float | None, file: Path) -> LinearN
 
 
 def _stem(file: Path) -> str:
-    return file.name[: len(file.name) - len(ending_of(file))]
+    return name_as_text(file.name[: len(file.name) - len(ending_of(file))])
 
 
 def load_matrix(
