@@ -200,12 +200,16 @@ def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file that can be opened and is not empty, or say why there is none."""
     file = Path(path)
     try:
-        with file.open("rb") as stream:
-            empty = not stream.read(1)
+        is_pipe = file.is_fifo()  # opening one waits for a writer
+        if not is_pipe:
+            with file.open("rb") as stream:
+                empty = not stream.read(1)
     except tuple(_NO_FILE) as error:
         raise type(error)(f"{file}: {_NO_FILE[type(error)]}.") from error
     except (OSError, ValueError) as error:
         raise NetworkFileError(f"{file}: cannot be opened ({error}); check the path.") from error
+    if is_pipe:
+        raise NetworkFileError(f"{file}: is a pipe, which can be read once; write a file instead.")
     if empty:
         raise NetworkFileError(f"{file}: is empty; write or download it again.")
     return file
