@@ -118,6 +118,19 @@ def test_time_of_many_graphs(family: object, weights: str, held: Callable[..., N
     held("measured graphs of 300 nodes: × eigvals", most, at_most=10, draws=len(drawn))
 
 
+@pytest.mark.parametrize("size", [100, 300])
+@pytest.mark.parametrize("loop", [1.0005, 1 + 1e-9, -1 - 1e-9])
+def test_one_loop_outside(size: int, loop: float) -> None:
+    """Self-loops are the eigenvalues of a feed-forward network, to their last digit."""
+    A, _ = network_of(feed_forward_with_loops, size, 3, "equal", "ones", 0)
+    A[0, 0] = loop
+    with pytest.raises(UnstableNetworkError, match="modulus 1"):
+        memory_curve(LinearNetwork(A, np.ones(size)), certify_up_to=0)
+    unread = np.arange(size) > 0  # the loop is there, and nothing enters it
+    curve = memory_curve(LinearNetwork(A, unread.astype(float)), certify_up_to=0)
+    assert curve.total == curve.rank < size
+
+
 def test_mirrored_parts() -> None:
     """Six copies of one eigenvalue, three in small parts and three in a large one."""
     assert_right(*draw(10, 30))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import block_diag, csr_array, random_array
+from scipy.sparse import block_diag, csr_array, diags_array, random_array
 
 from memcurve import Float32, LinearNetwork, UnstableNetworkError, memory_curve
 from memcurve.solve.analysis import Analysis
@@ -35,3 +35,21 @@ def test_what_the_input_does_not_reach_does_no_harm() -> None:
 
 def test_stable_networks_have_none() -> None:
     assert Analysis.of(network(0.8, 0.5, 1.0)).reached.runaway == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_of_a_crowd_is_found(seed: int) -> None:
+    """Eigenvalues of random weights fill a disc, with many of about the largest modulus."""
+    rng = np.random.default_rng(seed)
+    nodes = random_array((2000, 2000), density=5e-3 / 2, rng=rng, data_sampler=rng.standard_normal)
+    A = csr_array(1.3 * nodes / np.sqrt(5))
+    reached = Analysis.of(LinearNetwork(A, rng.standard_normal(2000))).reached
+    assert 1.2 < reached.runaway < 2
+
+
+def test_gain_without_an_unstable_mode() -> None:
+    """Far from normal, what comes near an eigenvalue outside of the circle is none."""
+    size = 1200
+    A = diags_array([np.full(size, 0.5), np.full(size - 1, 1.2)], offsets=[0, -1], format="csr")
+    A = csr_array(block_diag([A, [[0.9]]]))
+    assert Analysis.of(LinearNetwork(A, np.ones(size + 1))).reached.runaway == 0

@@ -18,6 +18,8 @@ from memcurve.network.ranks import RankRows, Ranks
 
 #: The parts of a sparse A, stored as A_data, A_indices, …
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+#: What scipy.sparse.save_npz stores beside these, by format.
+_SCIPY_PARTS = (*SPARSE_PARTS, "format", "_is_array", "row", "col", "coords", "offsets")
 
 #: Bytes of an array's header, more than numpy takes: beyond it, it may be a decompression bomb.
 _LONGEST_HEADER = 2**15
@@ -51,7 +53,7 @@ def open_npy(file: Path) -> Array:
 
 
 def open_npz(file: Path, ranks: Ranks | None = None) -> Archive:
-    """Open the arrays of an archive; parts of a sparse A make that array too.
+    """Open the arrays of an archive; parts of a sparse A make that array.
 
     Of one stored by rows, each of the ``ranks`` reads its own.
     """
@@ -66,11 +68,16 @@ def open_npz(file: Path, ranks: Ranks | None = None) -> Archive:
             for entry in archive.namelist()
             if entry.endswith(".npy")
         }
-    for prefix, parts in (("A_", SPARSE_PARTS), ("", ("format", "data", "shape"))):
-        if arrays.keys() >= {prefix + part for part in parts}:  # ours, or scipy.sparse.save_npz's
+    for prefix, needed, known in (
+        ("A_", SPARSE_PARTS, SPARSE_PARTS),  # ours
+        ("", ("format", "data", "shape"), _SCIPY_PARTS),
+    ):
+        if arrays.keys() >= {prefix + part for part in needed}:
             size = arrays[f"{prefix}shape"]
             if size.shape == (2,) and size.dtype is not None and size.dtype.kind in "iu":
-                return Archive(file, {"A": _sparse(file, arrays, prefix, ranks)} | arrays)
+                parts = {prefix + part for part in known}
+                others = {name: array for name, array in arrays.items() if name not in parts}
+                return Archive(file, {"A": _sparse(file, arrays, prefix, ranks)} | others)
     return Archive(file, arrays)
 
 

@@ -18,6 +18,8 @@ Indices = NDArray[np.intp]
 #: Nodes of a sparse component up to which all of its eigenvalues are the quicker way, and up to
 #: which they are a way at all: a minute.
 MOST_DENSE, MOST_DENSE_AT_ALL = 300, 5000
+#: Nodes up to which a leading mode is looked for in a space of many dimensions.
+MOST_IN_WIDE_SPACE = 100_000
 #: Matrices whose largest entry lies between these are taken as they are.
 ORDINARY = (2.0**-200, 2.0**200)
 
@@ -321,19 +323,23 @@ def _arpack(A: Any, space: int, restarts: int) -> NDArray[Any]:
     return np.asarray(eigs(A, 1, ncv=space, v0=start, maxiter=restarts, return_eigenvectors=False))
 
 
-def leading_mode(A: Any) -> tuple[complex, NDArray[Any]] | None:
-    """An eigenvalue of largest modulus of a large sparse A, with its left eigenvector.
+def leading_mode(A: Any) -> tuple[complex, NDArray[Any], NDArray[Any]] | None:
+    """An eigenvalue of largest modulus of a large sparse A, with unit left and right eigenvectors.
 
     None where the iteration does not converge in a short time.
     """
     from scipy.sparse.linalg import ArpackError, eigs
 
     start = np.random.default_rng(0).standard_normal(A.shape[0])
+    space, restarts = (150, 8) if A.shape[0] <= MOST_IN_WIDE_SPACE else (40, 20)
     try:
-        values, vectors = eigs(A.T, 1, ncv=40, v0=start, maxiter=20)
+        (value, *_), left = eigs(A.T, 1, ncv=space, v0=start, maxiter=restarts)
+        (same, *_), right = eigs(A, 1, ncv=space, v0=start, maxiter=restarts)
     except ArpackError:
         return None
-    return complex(values[0]), np.asarray(vectors[:, 0])
+    if value.imag * same.imag < 0:  # of a pair, one may have been found each time
+        right = right.conj()
+    return complex(value), np.asarray(left[:, 0]), np.asarray(right[:, 0])
 
 
 def _largest_eigenvalue(A: Any) -> NDArray[Any]:

@@ -113,7 +113,8 @@ class Operator:
             y = self._product(x)
         except (ValueError, RuntimeError, TypeError) as error:
             raise ValueError(
-                f"`A` must take vectors of length {x.shape[0]} to such vectors, got: {error}."
+                f"`A` must take vectors of length {x.shape[0]} to such vectors; its function "
+                f"raised {type(error).__name__}: {error}."
             ) from error
         self._require_alike(x, y)
         total, given = self.place.host([y.sum(), x.sum()])

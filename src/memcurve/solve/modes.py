@@ -109,9 +109,9 @@ class Spectrum:
         States that the input reaches along the edges of the network.
     margin : float
         Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
-        change of the mask that would silence one. NaN for an empty spectrum, and where the numbers
-        in A and C differ so much in size that float64 cannot tell (``rank_robust`` is then the
-        rank).
+        change of the mask that would silence one. NaN for an empty spectrum, where the numbers in A
+        and C differ so much in size that float64 cannot tell, and where it would take much longer
+        than the curve (``rank_robust`` is then the rank).
     sensitivity : float
         Bound on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles.
     gap : float

@@ -63,6 +63,8 @@ Complexes = NDArray[np.complex128]
 ZERO_SINGULAR_VALUE = 1e-10
 #: Up to this many states it is told how many modes count up to rounding, where the curve is known.
 MOST_JUDGED = 1500
+#: The same of feed-forward networks, whose curves take a small part of the time of a judgement.
+MOST_JUDGED_FORWARD = 150
 #: Eigenvalues in a cluster that are not the one that is proven, at most.
 MOST_BESIDE = 4
 #: An eigenvalue outside of this circle is outside the unit circle, rounding or not.
@@ -153,7 +155,8 @@ def _circulant(states: States) -> Spectrum | None:
 def _closer_look(states: States) -> Spectrum:
     require_room_for_states(len(states), "closer look")
     exact = states.degree
-    clusters = states.counted_clusters if len(states) <= MOST_JUDGED else None
+    most = MOST_JUDGED_FORWARD if states.is_feed_forward else MOST_JUDGED
+    clusters = states.counted_clusters if len(states) <= most else None
     for c in clusters or []:
         if c.rank == c.size and c.clear and abs(c.centre) - c.uncertainty >= 1:
             raise unstable(abs(c.centre))
@@ -181,13 +184,18 @@ def _poles(states: States) -> tuple[Complexes | None, Sensitivity]:
     return (None, UNKNOWN) if found is None else (found[0], found[2])
 
 
-def _inside(states: States, poles: Complexes) -> Complexes:
+def _inside(states: States, poles: Complexes, removed: Complexes) -> Complexes:
     """Poles that count; raises UnstableNetworkError where one is well outside the unit circle.
 
-    LAPACK may find one there though none is: then the powers of A decay all the same.
+    LAPACK may find one there though none is: then the powers of A decay all the same. Where it has
+    nothing to find, any pole outside that is not ``removed`` will do.
     """
     radius = float(np.abs(poles).max(initial=0.0))
-    if radius > WELL_OUTSIDE and not np.isfinite(states.power_norms.sum):
+    if states.is_feed_forward and not np.any(np.abs(removed) >= 1):
+        outside = radius >= 1
+    else:
+        outside = radius > WELL_OUTSIDE and not np.isfinite(states.power_norms.sum)
+    if outside:
         raise unstable(radius)
     return poles
 
@@ -237,7 +245,7 @@ def _counting_poles(
     rounding = 4 * EPS * np.abs(counting.roots)
     sensitivity = sensitivity.plus(uncertain_poles_sensitivity(counting.roots, rounding))
     added = np.zeros(max(0, exact.zeros - zeros))
-    poles = _inside(states, np.concatenate([poles, counting.roots, added]))
+    poles = _inside(states, np.concatenate([poles, counting.roots, added]), removed)
     return poles, max(0, zeros - exact.zeros), sensitivity, removed
 
 

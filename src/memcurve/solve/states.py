@@ -196,7 +196,8 @@ class States:
         """The modulus of an unstable mode that the input excites for sure, or 0.
 
         Looked for in large sparse networks, where all modes take long: the leading one, λ with
-        wᵀA = λwᵀ, is enough where |wᵀC| is no matter of rounding.
+        wᵀA = λwᵀ, is enough where |wᵀC| is no matter of rounding, and neither is |λ| > 1: errors
+        in A move λ by up to 1/|wᵀv| times as much, v the right eigenvector, of the same length.
         """
         A = self.stored
         if isinstance(A, np.ndarray | Operator) or len(self) < MANY_MODES:
@@ -204,10 +205,10 @@ class States:
         found = leading_mode(A)
         if found is None:
             return 0.0
-        value, w = found
-        off = float(np.abs(A.T @ w - value * w).max())
+        value, w, v = found
+        off = float(np.linalg.norm(A.T @ w - value * w))
         excited = float(np.abs(w @ self.mask).max() / np.abs(self.mask).max())
-        sure = abs(value) > 1 + SURELY and off < SURELY * abs(value) and excited > SURELY
+        sure = abs(value) > 1 + SURELY + off / max(abs(w @ v), off) and excited > SURELY
         return abs(value) if sure else 0.0
 
     @cached_property
@@ -254,6 +255,11 @@ class States:
         A = self.sparse
         edges = A.size if isinstance(A, np.ndarray) else A.nnz
         return most_nodes_on_cycles(A) if edges <= FEW_NON_ZEROS * len(self) ** 2 else len(self)
+
+    @property
+    def is_feed_forward(self) -> bool:
+        """Whether there are no cycles but self-loops: eigenvalues are stored numbers."""
+        return len(self.strong_components) == len(self)
 
     @cached_property
     def nonzero_eigenvalues(self) -> int:
