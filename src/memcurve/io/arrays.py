@@ -233,6 +233,12 @@ def reading(file: Path | None) -> Iterator[None]:
             raise MemoryError(
                 f"{file}: does not fit into memory; read it where there is more."
             ) from error
+        if isinstance(error, UnicodeDecodeError):
+            first = f"byte {error.object[error.start]:#x} at {error.start}"
+            raise NetworkFileError(
+                f"{file}: cannot be read as {file.suffix}: it is no text in UTF-8 ({first}); save it "
+                f"as such, from a spreadsheet as CSV UTF-8, or give it the ending of what it is."
+            ) from error
         raise NetworkFileError(
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
             f"damaged, incomplete or of another kind: write or download it again."
