@@ -236,8 +236,8 @@ def reading(file: Path | None) -> Iterator[None]:
         if isinstance(error, UnicodeDecodeError):
             first = f"byte {error.object[error.start]:#x} at {error.start}"
             raise NetworkFileError(
-                f"{file}: cannot be read as {file.suffix}: it is no text in UTF-8 ({first}); save it "
-                f"as such, from a spreadsheet as CSV UTF-8, or give it the ending of what it is."
+                f"{file}: cannot be read as {file.suffix}: it is no text in UTF-8 ({first}); "
+                f"save it so, from a spreadsheet as CSV UTF-8, or give it the ending of what it is."
             ) from error
         raise NetworkFileError(
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
