@@ -71,7 +71,7 @@ def memory_curve(
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1. By default enough to hold all but 1e-12 of the memory.
     method : str
-        ``"exact"`` (default): rounding accuracy in about the time of the eigenvalues;
+        ``"exact"`` (default): rounding accuracy in a few times the time of the eigenvalues;
         ``"certified"``: a proven enclosure in ball arithmetic, for up to some hundred nodes. The
         paper's own, for comparison: ``"naive"``, ``"neutral"``, ``"osm"``, ``"osm_plus"``,
         ``"arnoldi"`` and ``"montecarlo"``, which have no error bound.

@@ -49,7 +49,8 @@ _ARGUMENT = re.compile(
 # signs in what is printed, for consoles and files whose alphabet does not have them
 _SPELLED = {
     "−": "-", "–": "-", "—": "-", "×": "x", "·": ".", "•": "*", "≤": "<=", "≥": ">=", "≈": "~",
-    "→": "->", "±": "+-", "✓": "+", "⁻": "^-", "²": "^2",
+    "→": "->", "±": "+-", "✓": "+", "⁻": "^-", "²": "^2", "∞": "inf", "√": "sqrt", "‖": "|",
+    "\u0303": "~",
 }  # fmt: skip
 
 
