@@ -19,8 +19,6 @@ from memcurve.arguments import LARGEST_EXACT_INTEGER, exact_array, require_finit
 from memcurve.optional import optional
 
 Array = Any  # an array of any namespace
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 #: Entries of the matrices looked at together, which bounds the memory it takes.
 TOGETHER = 2**26

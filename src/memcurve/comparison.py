@@ -16,7 +16,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.display import grid
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.limits import TooLargeError
-from memcurve.memory import ask
+from memcurve.memory import ask, one_level
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
@@ -162,11 +162,8 @@ def compare(
     ['naive', 'osm']
     """
     subject = as_network(network)
-    question = Question.of(
-        subject, 2 * subject.states if lags is None else lags, input=input, noise=noise
-    )
-    if question.noise is not None and question.noise.is_family:
-        raise ValueError("`noise` must be a single level to compare methods, got a sequence.")
+    lags = 2 * subject.states if lags is None else lags
+    question = Question.of(subject, lags, input=input, noise=one_level(noise))
     chosen = dict(options or {})
     asked = _methods(methods, question, chosen)
     for name in [*(name for name, _, _ in asked), *chosen]:

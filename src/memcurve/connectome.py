@@ -16,7 +16,7 @@ import tempfile
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -432,8 +432,7 @@ def compare_with_nulls(
         name, subject.size, int(np.count_nonzero(_entries(subject.A))), float(radius),
         rescale, int(seed), quantities, observed, tuple(found), subject.notes + tuple(notes),
     )  # fmt: skip
-    more = tuple(_cautions(result, draws))
-    return NullComparison(**{**vars(result), "notes": result.notes + more})
+    return replace(result, notes=(*result.notes, *_cautions(result, draws)))
 
 
 def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwork, list[Note]]:

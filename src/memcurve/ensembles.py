@@ -338,7 +338,7 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
     5.0
     """
     if isinstance(layers, LinearNetwork):
-        raise TypeError("`layers` must be a sequence of LinearNetworks, got a single one.")
+        raise TypeError("`layers` must be a list of LinearNetworks, got one; put it in [ ].")
     layers = list(layers)
     if not layers:
         raise ValueError("`layers` must hold at least one LinearNetwork, got none.")
@@ -493,6 +493,18 @@ def make(name: str, size: int | None = None, **options: Any) -> LinearNetwork:
     ensemble = table_entry(ENSEMBLES, name, "ensemble")
     require_options(ensemble, options)
     return ensemble(size, **options)
+
+
+def with_inputs(
+    network: LinearNetwork, inputs: int, mask: str | None, seed: int | None
+) -> LinearNetwork:
+    """A network drawn with this seed and one input, with as many, each with a mask of its own."""
+    if inputs == 1:
+        return network
+    # the first two streams of a seed are the network's own connectivity and mask
+    streams = np.random.SeedSequence(seed).spawn(inputs + 1)[2:]
+    columns = [masks.make(mask or "normal", network.size, seed=stream) for stream in streams]
+    return network.replace(C=np.column_stack([network.C, *columns]))
 
 
 def _assembled(

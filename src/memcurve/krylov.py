@@ -92,7 +92,7 @@ def eigenvalue_products(network: LinearNetwork, count: int) -> Floats:
     """The paper's estimate of ‖θ_j‖: ``Π_{i<j} |λ_i|``, by falling modulus, for j = 1 … count."""
     moduli = np.sort(np.abs(eigenvalues(network.real_pair()[0])))[::-1]
     if require_size(count, "count") > len(moduli) + 1:
-        raise ValueError(f"`count` must be at most {len(moduli) + 1}, got {count}.")
+        raise ValueError(f"`count` must be at most {len(moduli) + 1}, got {count}; take less.")
     return np.asarray(np.cumprod(np.concatenate([[1.0], moduli]))[:count])
 
 
@@ -114,7 +114,7 @@ def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool
     size = require_size(size)
     radius = require_number(spectral_radius, "spectral_radius", "above 0", lambda r: r > 0)
     if require_size(count, "count") > size + 1:
-        raise ValueError(f"`count` must be at most N + 1 = {size + 1}, got {count}.")
+        raise ValueError(f"`count` must be at most N + 1 = {size + 1}, got {count}; take less.")
     j = np.arange(count)
     top = size + 1 if as_printed else size  # gammaln of it is ln (top − 1)!
     log_shares = 0.5 * (gammaln(top) - j * np.log(size) - gammaln(top - j))

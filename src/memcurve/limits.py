@@ -16,8 +16,12 @@ import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.
@@ -220,6 +224,23 @@ def fits(states: int, question: str | Work, *, columns: int | None = None) -> bo
     need = estimated_cost(states, question, columns=columns).bytes
     room = None if need <= _ALWAYS_THERE else available_memory()
     return room is None or need <= room
+
+
+def one_thread() -> contextlib.AbstractContextManager[Any]:
+    """One thread: what is nothing but rounding is then the same wherever it is computed."""
+    limited: contextlib.AbstractContextManager[Any] = blas_libraries().limit(
+        limits=1, user_api="blas"
+    )
+    return limited
+
+
+@cache
+def blas_libraries() -> ThreadpoolController:
+    """NumPy's and SciPy's; to look for them takes as long as the curve of a small network."""
+    import scipy.linalg  # noqa: F401 - what is not loaded yet is not found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _work(question: str | Work) -> Work:

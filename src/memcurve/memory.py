@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.adapters import as_network
-from memcurve.arguments import Seed, generator, require_number, require_size
+from memcurve.arguments import Seed, generator, require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve, NoiseProfile
 from memcurve.errors import RankWarning
 from memcurve.limits import WORK, Work, fits, require_room_for_states
@@ -71,7 +71,7 @@ def memory_curve(
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1. By default enough to hold all but 1e-12 of the memory.
     method : str
-        ``"exact"`` (default): rounding accuracy in about the time of the eigenvalues;
+        ``"exact"`` (default): rounding accuracy in a few times the time of the eigenvalues;
         ``"certified"``: a proven enclosure in ball arithmetic, for up to some hundred nodes. The
         paper's own, for comparison: ``"naive"``, ``"neutral"``, ``"osm"``, ``"osm_plus"``,
         ``"arnoldi"`` and ``"montecarlo"``, which have no error bound.
@@ -106,7 +106,7 @@ def memory_curve(
     >>> round(memcurve.memory_curve(delay_line, input=memcurve.inputs.ARMA(ar=[0.9])).total, 3)
     14.263
     """
-    question = Question.of(as_network(network), lags, input=input, noise=_one_level(noise))
+    question = Question.of(as_network(network), lags, input=input, noise=one_level(noise))
     return ask(question, method, seed=seed, options=options, progress=progress)
 
 
@@ -153,7 +153,7 @@ def forecasting_curve(
     horizons = require_size(horizons, "horizons")
     if horizons > MOST_HORIZONS:
         raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
-    asked = {"input": input, "noise": _one_level(noise), "horizons": horizons}
+    asked = {"input": input, "noise": one_level(noise), "horizons": horizons}
     question = Question.of(as_network(network), 1, kind="forecasting", **asked)
     return ask(question, method, options=options)
 
@@ -244,7 +244,7 @@ def noise_profile(
     kind = StateNoise if state_noise else ObservationNoise
     noise = kind(chosen)
     question = Question.of(as_network(network), lags, input=input, noise=noise)
-    if _declared(method).bounded:
+    if table_entry(METHODS, method, "method").bounded:
         curves = ask_family(question, method, seed=seed, options=options, progress=progress)
     else:  # one level at a time, at the lags of the first
         curves = ()
@@ -453,7 +453,7 @@ def ask_family(
 ) -> tuple[MemoryCurve, ...]:
     """Answer a question by one of the methods, a curve for each of its noise levels."""
     options = options or {}
-    declared = _declared(method)
+    declared = table_entry(METHODS, method, "method")
     if unknown := sorted(set(options) - set(declared.options)):
         raise TypeError(
             f"method {method!r} takes the options {', '.join(declared.options) or 'none'}; got "
@@ -476,14 +476,6 @@ def ask_family(
             stack.enter_context(task.analysis.telling(tell))
         found = declared.answer(task, seed, options)
     return curves_of(question, found, method=declared.name, seed=seed)
-
-
-def _declared(method: Any) -> Method:
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(
-            f"`method` must be one of {', '.join(map(repr, METHODS))}, got {method!r}."
-        )
-    return METHODS[method]
 
 
 def _require_answers(method: Method, question: Question) -> None:
@@ -546,7 +538,7 @@ def _work_of(question: Question) -> Work:
     return WORK["several inputs" if question.is_white else "coloured"]
 
 
-def _one_level(noise: Any) -> Any:
+def one_level(noise: Any) -> Any:
     """The noise, if it is a single level."""
     meant = noise_of(noise)
     if meant is not None and meant.is_family:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.adapters import as_network
-from memcurve.adapters.reservoirs import drawn_reservoir
+from memcurve.adapters.reservoirs import drawn_reservoir, is_linear
 from memcurve.arguments import require_size
 from memcurve.data.memory import memory_from_data
 from memcurve.errors import RecordingWarning
@@ -47,11 +47,11 @@ def memory_capacity(
         The largest lag; lag 0 is left out, as reservoirpy does.
     as_list : bool
         Whether to return the memory of each lag.
-    series : (T, 1) array, optional
+    series : (T, 1) or (T,) array, optional
         The input to use; uniform in [-0.8, 0.8] by default.
     test_size
         Taken for compatibility. All rows are used, and what fitting adds is taken out.
-    seed : int or Generator, optional
+    seed : int, Generator or RandomState, optional
         Where the draws start; 0 by default.
 
     Returns
@@ -59,21 +59,22 @@ def memory_capacity(
     float, or (k_max,) array if ``as_list``
     """
     k_max = require_size(k_max, "k_max")
-    node = drawn_reservoir(model, None if series is None else np.shape(series)[-1])[0]
-    activation = getattr(getattr(node, "activation", None), "__name__", "")
-    if series is not None:
-        z = np.asarray(series, float).reshape(len(series), -1)
+    z = None if series is None else np.asarray(series, float).reshape(len(series), -1)
+    node = drawn_reservoir(model, None if z is None else z.shape[1])[0]
+    if z is not None:
         node.reset()
         given: Any = z[:, 0] if z.shape[1] == 1 else z
         washout = min(k_max, len(z) // 3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordingWarning)  # they are among the curve's notes
             curve = memory_from_data(node.run(z), given, k_max + 1, washout=washout)
-    elif activation == "identity":
+    elif is_linear(node):
         curve = memory_curve(as_network(node), k_max + 1)
     else:
         precision = PRECISION * int(node.output_dim or node.units)
         start = 0 if seed is None else seed
+        if isinstance(start, np.random.RandomState):  # which reservoirpy takes, too
+            start = int(start.randint(2**31))
         curve = measure(node, k_max + 1, precision=precision, input=_drawn, seed=start)
     values = np.clip(curve.values[1 : k_max + 1], 0.0, None)
     return values if as_list else float(values.sum())

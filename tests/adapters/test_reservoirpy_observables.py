@@ -40,3 +40,30 @@ def test_a_tanh_reservoir_is_measured() -> None:
     # to 0.005 a node each, and as much again for a series of its own
     assert first == pytest.approx(recorded, abs=0.6)
     assert 3 < first < 30
+
+
+def test_what_reservoirpy_takes_is_taken() -> None:
+    """Series of one axis, legacy generators, nodes with no linear form, functions of one's own."""
+    reservoir = nodes.Reservoir(8, sr=0.9, seed=1)
+    z = np.random.default_rng(5).uniform(-0.8, 0.8, 1000)
+    assert memory_capacity(reservoir, 5, series=z) == memory_capacity(
+        reservoir, 5, series=z[:, None]
+    )
+    legacy = [memory_capacity(reservoir, 5, seed=np.random.RandomState(k)) for k in (1, 1, 2)]
+    assert legacy[0] == legacy[1] != legacy[2]
+    mixed = nodes.ES2N(
+        8, sr=0.9, activation="identity", seed=1
+    )  # x ← β (W x + W_in z) + (1 − β) O x
+    assert 0 < memory_capacity(mixed, 5) <= 5
+
+    def identity(x: np.ndarray) -> np.ndarray:
+        return np.tanh(x)
+
+    own = nodes.Reservoir(8, sr=0.9, activation=identity, seed=1)
+    assert memory_capacity(own, 5) == memory_capacity(reservoir, 5)
+
+
+@pytest.mark.parametrize("model", [None, nodes.Ridge()])
+def test_what_has_no_states_is_named(model: object) -> None:
+    with pytest.raises(TypeError, match="`model` must be a reservoirpy node with states"):
+        memory_capacity(model, 5)

@@ -140,4 +140,5 @@ def test_without_utf_8(settings: dict[str, str]) -> None:
 
 def test_spellings() -> None:
     assert "".join(map(_plain, "τ Σ … − 10⁻³ ≤ x²")) == "tau Sigma ... - 10^-3 <= x^2"
+    assert "".join(map(_plain, "+∞ 1/√T ‖C‖ W\u0303")) == "+inf 1/sqrtT |C| W~"
     assert "".join(map(_plain, "ä ⠿")) == r"\u00e4 \u283f"  # names of files are not guessed

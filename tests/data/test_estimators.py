@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -73,3 +74,30 @@ def test_a_scorer_for_readouts() -> None:
     assert abs(memcurve.memory_score(Readout(), X[half:], shuffled)) < 0.05
     with pytest.raises(ValueError, match="at least 3 rows"):
         memcurve.memory_score(Readout(), X[:2], Y[:2])
+
+
+class Answers:
+    """A readout that has one answer for all states."""
+
+    def __init__(self, answer: np.ndarray) -> None:
+        self.answer = answer
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.answer
+
+
+def test_scores_know_no_scale_and_refuse_what_is_no_number() -> None:
+    Y = np.random.default_rng(1).standard_normal((40, 3))
+    score = lambda answer: memcurve.memory_score(Answers(answer), Y, Y)  # noqa: E731
+    blurred = Y + 0.5 * np.roll(Y, 1, axis=0)
+    for factor in (-1e-300, 1e200):
+        assert score(factor * blurred) == pytest.approx(score(blurred), rel=1e-12)
+    assert score(np.full(Y.shape, 0.1)) == pytest.approx(-3 / 38, abs=1e-12)  # r² = 0
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"predict\(X\)` must be finite"):
+            score(np.where(Y[5, 1] == Y, wrong, Y))
+        with pytest.raises(ValueError, match="`y` must be finite"):
+            memcurve.memory_score(Answers(Y), Y, np.where(Y[5, 1] == Y, wrong, Y))
+    for other in (Y.T, Y[:, :2], Y[:20]):
+        with pytest.raises(ValueError, match=r"the shape of `y`, \(40, 3\)"):
+            score(other)

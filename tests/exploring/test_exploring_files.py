@@ -146,6 +146,12 @@ def test_python_lines_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert np.array_equal(names["network"].C, uploaded.C)
 
 
+def test_a_file_is_called_by_its_name_without_the_ending_however_that_is_written() -> None:
+    for name in ("mine.csv", "MINE.CSV", "folder\\mine.Csv"):
+        uploaded = network_of(name, b"0.5,0.1,1\n0.2,0.3,1\n", OWN_MASK, 1)
+        assert (uploaded.name or "").lower() == "mine"
+
+
 def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
     network = memcurve.ensembles.normal(8, seed=1).replace(readout=[0, 1], notes=("mind this",))
     memcurve.save_network(network, tmp_path / "some.npz")

@@ -124,3 +124,25 @@ def _with_pickled_type(path: Path, attack: bytes) -> None:
     field = arrow.field("a", arrow.binary(), metadata=kind)
     table = arrow.table([arrow.array([b"1"])], schema=arrow.schema([field]))
     parquet.write_table(table, path)
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_unpacks_without_bound_is_refused(tmp_path: Path, packed: int) -> None:
+    """A reader of zip files unpacks such members by blocks, whatever comes out of one."""
+    file = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(file, "w", packed) as archive:
+        for name in "ACXz":
+            with archive.open(f"{name}.npy", "w") as member:
+                np.save(member, np.zeros((5, 5)))
+    for read in (mutated.network, mutated.recording):
+        with pytest.raises(ValueError, match="packed in a way that NumPy does not write"):
+            read(file)
+
+
+@linux
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    for suffix in (".npz", ".csv"):
+        os.mkfifo(tmp_path / f"pipe{suffix}")
+        for read in (mutated.network, mutated.recording):
+            with pytest.raises(ValueError, match="is a pipe"):
+                read(tmp_path / f"pipe{suffix}")

@@ -55,7 +55,7 @@ def test_text_that_is_not_a_matrix(tmp_path, text, parts):
 def test_text_that_is_binary(tmp_path):
     np.save(tmp_path / "A.npy", A)
     (tmp_path / "A.npy").rename(tmp_path / "A.csv")
-    refused(tmp_path / "A.csv", "cannot be read as .csv", "write or download it again")
+    refused(tmp_path / "A.csv", "cannot be read as .csv", "the ending of what it is")
 
 
 def test_matrix_market_stays_sparse(tmp_path):

@@ -280,7 +280,7 @@ def test_texts_that_are_no_tables(tmp_path):
         path.write_text(text, "utf-8")
         refused(path, None, part)
     path.write_text("a,z\n1,5;2\n", "utf-16")
-    refused(path, None, "cannot be read as .csv")
+    refused(path, None, "no text in UTF-8")
 
 
 @pytest.mark.parametrize("package", ["h5py", "pyarrow.parquet"])

@@ -12,7 +12,7 @@ import pytest
 import memcurve
 from command import failed, inside
 from memcurve.literature import CLAIMS, JudgedClaim
-from memcurve.literature.claim import Point, Study, judged, rank_correlation
+from memcurve.literature.claim import Point, Study, judged
 from repository import ROOT
 
 #: What each study comes to, and numbers that would make it something else.
@@ -94,11 +94,6 @@ def test_what_is_kept_is_found_again(file: Path) -> None:
 def test_a_seed_of_ones_own_changes_no_verdict() -> None:
     for name in ("jaeger-2001", "white-2004", "farkas-2016", "aceituno-2017"):
         assert memcurve.judge_claim(name, seed=5, progress=False).word == OTHERWISE[name][0]
-
-
-def test_rank_correlation() -> None:
-    assert rank_correlation([1, 2, 3], [10, 100, 1000]) == pytest.approx(1)
-    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
 
 
 def test_a_claim_needs_no_more_than_its_file() -> None:

@@ -69,7 +69,7 @@ def test_bad_lags(lags: object) -> None:
 
 def test_bad_arguments() -> None:
     network = NETWORKS[0]
-    with pytest.raises(ValueError, match=r"`method` must be one of 'exact', .* got 'magic'"):
+    with pytest.raises(ValueError, match=r"`method` must be one of exact, .* got 'magic'"):
         memory_curve(network, method="magic")
     with pytest.raises(TypeError, match=r"`network` must be .* got numpy\.ndarray"):
         memory_curve(network.A)

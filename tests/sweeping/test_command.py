@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import memcurve
 from command import POSIX, Command, failed, inside
 from memcurve import Sweep
 from memcurve.sweeping.engine import Counts
@@ -291,3 +293,20 @@ def test_times_as_one_says_them() -> None:
     assert [duration(s) for s in (0.5, 8, 45, 200, 7200, 9e5)] == [
         "0.5 s", "8.0 s", "45 s", "3.3 min", "2.0 h", "10 days",
     ]  # fmt: skip
+
+
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    """Old file systems have names in Latin-1, which Python reads as surrogates."""
+    folder = tmp_path / os.fsdecode(b"gr\xfcn")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this system has names in UTF-8 alone")
+    study, network = folder / os.fsdecode(b"\xfcbung.toml"), folder / os.fsdecode(b"\xfc.npz")
+    study.write_text(STUDY, encoding="utf-8")
+    found = memcurve.sweep(study, store=folder / "kept.sqlite", executor="serial")
+    assert json.loads(found.to_json())["name"] == "\N{REPLACEMENT CHARACTER}bung"
+    memcurve.save_network(memcurve.ensembles.normal(3, seed=1), network)
+    drawn = memcurve.load_network(network)
+    assert drawn.name == "\N{REPLACEMENT CHARACTER}"
+    memcurve.memory_curve(drawn, 5).plot().figure.savefig(folder / "picture.png")

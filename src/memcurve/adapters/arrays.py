@@ -85,7 +85,7 @@ def leaky(
     """
     weights, mask = exact_or_sparse(W, "W"), exact_or_sparse(Win, "Win")
     if weights.ndim != 2:
-        raise ValueError(f"`W` must be a square matrix, got shape {weights.shape}.")
+        raise ValueError(f"`W` must be a square matrix, got shape {weights.shape}; give (N, N).")
     lr, bias = tensor_values(lr), None if bias is None else exact_or_sparse(bias, "bias")
     network = recurrent_network(
         weights, mask, source="the reservoir", activation="identity", lr=lr, bias=bias

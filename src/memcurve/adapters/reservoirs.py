@@ -49,9 +49,21 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     return network.replace(name=name, notes=(*network.notes, *notes))
 
 
+def is_linear(node: Any) -> bool:
+    """Whether the weights of a node say all about it."""
+    return _kind(node) in _LINEARISED and _own_name(node.activation) == "identity"
+
+
 def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
     """A copy of a node with states, or of that of a model, to be run; and its number of inputs."""
-    node = copy.deepcopy(_initialised(_reservoir(obj), input_dim)[0])
+    found = _reservoir(obj)
+    is_readout = _kind(found) not in _RESERVOIRS and hasattr(found, "fit")
+    if is_readout or not hasattr(found, "initialized"):
+        raise TypeError(
+            f"`model` must be a reservoirpy node with states, or a Model with one, got "
+            f"{_label(found)}."
+        )
+    node = copy.deepcopy(_initialised(found, input_dim)[0])
     return node, int(node.input_dim)
 
 
@@ -101,15 +113,19 @@ def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
 
 def _activation(node: Any, source: str) -> Any:
     function = node.activation
-    name = getattr(function, "__name__", "")
-    own = getattr(function, "__module__", "").startswith("reservoirpy.")
-    if own and name == "softmax":
+    name = "tanh" if function is np.tanh else _own_name(function)
+    if name == "softmax":
         raise ValueError(
             f"{source}: softmax joins the nodes, so that no slope of each node replaces it; "
             f"{RECORD}."
         )
-    by_name = name in ("tanh", "identity", "relu") and (own or function is np.tanh)
-    return name if by_name else function
+    return name if name in ("tanh", "identity", "relu") else function
+
+
+def _own_name(function: Any) -> str:
+    """Name of a function of reservoirpy's; empty for a user's own, whatever it is called."""
+    own = getattr(function, "__module__", "").startswith("reservoirpy.")
+    return getattr(function, "__name__", "") if own else ""
 
 
 def _kind(node: Any) -> str:

@@ -614,6 +614,7 @@ CONVENTIONS = ("total", "from_lag_1")
 RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats)
 
 
+@np.errstate(all="ignore")
 def judged(case: Case) -> Claim:
     """Judge a claimed number."""
     if case.bounds is not None:

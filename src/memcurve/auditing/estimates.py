@@ -10,7 +10,9 @@ from functools import partial
 import numpy as np
 
 from memcurve.curve import MemoryCurve
+from memcurve.data.autocorrelation import correlations
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.limits import one_thread
 from memcurve.memory import ask
 from memcurve.methods import METHODS, Method, Variant
 from memcurve.methods.montecarlo import lagged_products
@@ -18,7 +20,6 @@ from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
 from memcurve.solve.question import Question
-from memcurve.solve.solvers import one_thread
 
 #: Where a claim is within this share of a simulation's total, and might be one, the simulation is
 #: run with this many inputs, to know how much totals scatter.
@@ -253,16 +254,9 @@ class Protocol:
                 readout = np.linalg.solve(normal_matrix, right)
             except np.linalg.LinAlgError:  # exactly singular, e.g. a node that never moves
                 readout = np.linalg.lstsq(normal_matrix, right, rcond=None)[0]
-            r = _correlations(test @ readout, past)
+            r = correlations(test @ readout, past)
             scores += r**2 if self.squared else np.abs(r)
         return scores
-
-
-def _correlations(a: Floats, b: Floats) -> Floats:
-    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
-    aa, bb, ab = (np.einsum("ij,ij->j", p, q) for p, q in ((a, a), (b, b), (a, b)))
-    scale = np.sqrt(aa * bb)
-    return np.asarray(np.where(scale > 0, ab / np.where(scale > 0, scale, 1), 0))
 
 
 def reservoirpy(states: int) -> Protocol:

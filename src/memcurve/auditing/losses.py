@@ -15,6 +15,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import generically_driven
 from memcurve.network.operator import Operator
 from memcurve.progress import Listener
+from memcurve.report.document import listed
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.factors import Shared, counting_roots
 from memcurve.solve.modular import proportional_rows
@@ -198,9 +199,9 @@ def _same_nodes(states: States, network: LinearNetwork) -> list[Loss]:
     alike.sort(key=lambda loss: (-len(loss.nodes), loss.nodes))
     others = alike[MOST_GROUPS:]
     nodes = tuple(sorted({node for loss in others for node in loss.nodes}))
-    listed = [_named("", network.names(loss.nodes)) for loss in others[:MOST_NAMED]]
-    more = f"; and {len(others) - len(listed)} more groups" * (len(others) > len(listed))
-    text = f"nodes {'; '.join(listed)}{more} are driven alike: each group counts once"
+    some = [_named("", network.names(loss.nodes)) for loss in others[:MOST_NAMED]]
+    more = f"; and {len(others) - len(some)} more groups" * (len(others) > len(some))
+    text = f"nodes {'; '.join(some)}{more} are driven alike: each group counts once"
     together = Loss("twins", sum(loss.count for loss in others), text, nodes)
     return [loss for loss in losses if loss.kind != "twins"] + alike[:MOST_GROUPS] + [together]
 
@@ -287,9 +288,7 @@ def _named(noun: str, things: Sequence[Any]) -> str:
     some = [str(thing) for thing in things]
     if len(some) > MOST_NAMED + 1:
         some = [*some[:MOST_NAMED], f"{len(some) - MOST_NAMED} more"]
-    *first, last = some
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"{_plural(len(things), noun)[0]} {listed}" if noun else listed
+    return f"{_plural(len(things), noun)[0]} {listed(some)}" if noun else listed(some)
 
 
 def _plural(count: int, noun: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -25,6 +25,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
+from memcurve.report.document import counted, listed
 from memcurve.result import Floats, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.
@@ -323,7 +324,7 @@ def _summed(account: Account) -> str:
         counts[words] = counts.get(words, 0) + loss.count
     (words, count), *others = ((words, count) for words, count in counts.items() if count)
     rest = (f"{count:,} {words}" for words, count in others)
-    return _listed([f"{counted(count, 'state')} {words}", *rest])
+    return listed([f"{counted(count, 'state')} {words}", *rest])
 
 
 def _error(curve: MemoryCurve) -> str:
@@ -383,7 +384,7 @@ def _usable_in_words(audit: Audit) -> str:
         return f"What of it can be used is not known: {audit.usable.reason or 'see below'}."
     if first is not None:
         rows = [row for row in rows if row is not first]
-    told = _listed(f"{number(row.total)} {_read(row)}" for row in rows) if rows else ""
+    told = listed(f"{number(row.total)} {_read(row)}" for row in rows) if rows else ""
     if first is not None:
         opening = "Under the noise given" if first.given else f"Read {_read(first)}"
         lags = "" if first.horizon is None else f": {_below_half(first.horizon)}"
@@ -411,12 +412,7 @@ def _capital(text: str) -> str:
 
 
 def _named(estimates: Sequence[Estimate]) -> str:
-    return _listed(f"{number(one.total)} ({one.name})" for one in estimates)
-
-
-def _listed(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed(f"{number(one.total)} ({one.name})" for one in estimates)
 
 
 # --- The report.
@@ -744,11 +740,6 @@ def squeezing_section(found: Squeezing) -> Section:
             f"{more}: formulas that invert their covariance {works}."
         )
     return Section("Squeezing", text, chart=chart)
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things: 1 state, 2 states."""
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def number(value: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -28,16 +29,15 @@ from memcurve.auditing.usable import (
 )
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
-from memcurve.inputs import processes_for
+from memcurve.inputs import InputProcess, processes_for
 from memcurve.limits import TooLargeError, estimated_cost, in_words
 from memcurve.measuring import Dossier, dossier
 from memcurve.measuring.models import Model, is_driven
-from memcurve.memory import ask
+from memcurve.memory import ask, one_level
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import separate_parts
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.operator import Operator
-from memcurve.noise import noise_of
 from memcurve.notes import Note
 from memcurve.progress import Listener, Progress, listening
 from memcurve.solve.analysis import Analysis
@@ -141,9 +141,7 @@ def audit(
     """
     known: dict[str, Any] = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
     seed = 0 if seed == 0 else require_size(seed, "seed")
-    given = noise_of(noise)
-    if given is not None and given.is_family:
-        raise ValueError("`noise` must be a single level for an audit, got a sequence.")
+    given = one_level(noise)
     if is_driven(network):
         if known:
             raise ValueError(
@@ -161,65 +159,92 @@ def audit(
         def tell(step: str) -> None:
             listener(step, next(steps), None)
 
+        asked = _Asked(subject, processes_for(input, subject.inputs), input, noise, seed, known)
         tell("exact memory")
         try:
             _require_time_for(subject)
             curve = _curve(subject, input=input)
         except TooLargeError as error:
-            return _at_scale(subject, input, noise, seed, shortly(error), known, tell, listener)
-        processes = processes_for(input, subject.inputs)
-        white = all(process.is_white for process in processes)
-        input = None if white else input
-        tell("usable memory")
-        usable = usable_memory(subject, input, noise)
-        tell("what is lost")
-        account = account_of(subject, curve)
-        tell("squeezing")
-        rank = account.most
-        squeezing = squeezing_of(subject, rank)
-        left_out: tuple[Note, ...] = ()
-        if squeezing is None and subject.inputs == 1 and rank:
-            text = f"Krylov squeezing: left out, as it takes long for {subject.states:,} states"
-            left_out += (Note("method", text),)
-        tell("eigenvalues")
-        eigenvalues = eigenvalues_of(subject)
-        tell("rounded weights")
-        rounded = rounded_weights(subject, curve, input)
-        shown: tuple[Estimate, ...] = ()
-        if estimates:
+            return _at_scale(asked, shortly(error), tell, listener)
+        return _in_full(asked, curve, estimates, tell)
 
-            def plain() -> MemoryCurve:
-                count = 2 * subject.states + 1
-                return curve[:count] if white and len(curve) >= count else _curve(subject, count)
 
-            asked = rank, plain, seed, tell
-            shown, more = usual_estimates(subject, *asked, claimed=known.get("claimed"))
-            left_out += more
-        claim = None
-        if known:
-            tell("the claim")
-            # an integer may be rounded by half, but not where half is most of the memory
-            known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
-            last, listed = known.get("k_max", 0), curve
-            if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
-                listed = _curve(subject, last + 1, input=input)
-            case = Case(
-                network=subject,
-                curve=listed,
-                estimates=shown,
-                usable=usable,
-                input=input,
-                condition=float("nan") if squeezing is None else squeezing.condition,
-                **known,
+@dataclass
+class _Asked:
+    """What an audit is asked, and what is ``known`` of a claim."""
+
+    network: LinearNetwork
+    processes: tuple[InputProcess, ...]
+    input: Any  # None for white
+    noise: Any
+    seed: int
+    known: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        self.white = all(process.is_white for process in self.processes)
+        self.input = None if self.white else self.input
+
+    def fields(self) -> dict[str, Any]:
+        """Those of an audit that say what it is of."""
+        names = ", ".join(sorted({process.name for process in self.processes}))
+        return {
+            "network": self.network.name or f"N = {self.network.size}",
+            "size": self.network.size,
+            "states": self.network.states,
+            "inputs": self.network.inputs,
+            "input": "white" if self.white else names,
+            "seed": self.seed,
+        }
+
+
+def _in_full(
+    asked: _Asked, curve: MemoryCurve, estimates: bool, tell: Callable[[str], None]
+) -> Audit:
+    """The audit of a network whose curve without noise is known."""
+    subject, input, known = asked.network, asked.input, asked.known
+    tell("usable memory")
+    usable = usable_memory(subject, input, asked.noise)
+    tell("what is lost")
+    account = account_of(subject, curve)
+    tell("squeezing")
+    rank = account.most
+    squeezing = squeezing_of(subject, rank)
+    left_out: tuple[Note, ...] = ()
+    if squeezing is None and subject.inputs == 1 and rank:
+        text = f"Krylov squeezing: left out, as it takes long for {subject.states:,} states"
+        left_out += (Note("method", text),)
+    tell("eigenvalues")
+    eigenvalues = eigenvalues_of(subject)
+    tell("rounded weights")
+    rounded = rounded_weights(subject, curve, input)
+    shown: tuple[Estimate, ...] = ()
+    if estimates:
+
+        def plain() -> MemoryCurve:
+            count = 2 * subject.states + 1
+            return curve[:count] if asked.white and len(curve) >= count else _curve(subject, count)
+
+        shown, more = usual_estimates(
+            subject, rank, plain, asked.seed, tell, claimed=known.get("claimed")
+        )
+        left_out += more
+    claim = None
+    if known:
+        tell("the claim")
+        # an integer may be rounded by half, but not where half is most of the memory
+        known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
+        last, listed = known.get("k_max", 0), curve
+        if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
+            listed = _curve(subject, last + 1, input=input)
+        condition = float("nan") if squeezing is None else squeezing.condition
+        claim = judged(
+            Case(
+                network=subject, curve=listed, estimates=shown, usable=usable, input=input,
+                condition=condition, **known,
             )
-            with np.errstate(all="ignore"):
-                claim = judged(case)
+        )  # fmt: skip
     return Audit(
-        network=subject.name or f"N = {subject.size}",
-        size=subject.size,
-        states=subject.states,
-        inputs=subject.inputs,
-        input="white" if white else ", ".join(sorted({one.name for one in processes})),
+        **asked.fields(),
         curve=curve,
         horizons={"0.5": curve.horizon(0.5), "0.1": curve.horizon(0.1)},
         account=account,
@@ -230,7 +255,6 @@ def audit(
         rounded=rounded,
         claim=claim,
         notes=(*curve.notes, *left_out),
-        seed=seed,
     )
 
 
@@ -250,20 +274,9 @@ def _require_time_for(network: LinearNetwork) -> None:
         )
 
 
-def _at_scale(
-    subject: LinearNetwork,
-    input: Any,
-    noise: Any,
-    seed: int,
-    why: str,
-    known: dict[str, Any],
-    tell: Callable[[str], None],
-    listener: Listener,
-) -> Audit:
+def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Listener) -> Audit:
     """The audit of a network that is too large for its curve without noise."""
-    processes = processes_for(input, subject.inputs)
-    white = all(process.is_white for process in processes)
-    input = None if white else input
+    subject, known = asked.network, asked.known
     analysis, now = Analysis.of(subject), [""]
 
     def begin(step: str) -> None:
@@ -274,21 +287,21 @@ def _at_scale(
         listener(f"{now[0]}: {label}", done, total)
 
     with analysis.without_dense_matrices(), analysis.telling(within):
-        usable, missing = usable_memory_at_scale(subject, input, noise, begin)
+        usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, begin)
         begin("what is lost")
         account, unknown = account_of_wiring(subject, within)
         claim = None
         if known:
             begin("the claim")
-            bounds = _bounds(usable, account, white=white)
+            bounds = _bounds(usable, account, white=asked.white)
             known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, bounds.least))
             start = bounds.start(subject, account.most, known["tolerance"])
-            case = Case(
-                network=subject, curve=start, estimates=(), usable=usable, input=input,
-                bounds=bounds, **known,
+            claim = judged(
+                Case(
+                    network=subject, curve=start, estimates=(), usable=usable, input=asked.input,
+                    bounds=bounds, **known,
+                )
             )  # fmt: skip
-            with np.errstate(all="ignore"):
-                claim = judged(case)
     dense = "they take dense matrices of all states"
     left_out = (
         ("memory curve without noise, eigenvalues", why),
@@ -297,11 +310,7 @@ def _at_scale(
         ("Krylov squeezing, rounded weights, usual estimates", dense),
     )
     return Audit(
-        network=subject.name or f"N = {subject.size}",
-        size=subject.size,
-        states=subject.states,
-        inputs=subject.inputs,
-        input="white" if white else ", ".join(sorted({one.name for one in processes})),
+        **asked.fields(),
         curve=None,
         horizons={},
         account=account,
@@ -312,7 +321,6 @@ def _at_scale(
         rounded=RoundedWeights(reason=dense),
         claim=claim,
         notes=subject.notes,
-        seed=seed,
         left_out=dict(left_out),
     )
 

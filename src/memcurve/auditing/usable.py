@@ -132,7 +132,7 @@ def usable_memory_at_scale(
     left_out: list[tuple[str, str]] = [
         ("states in double precision", "their rounding is below that of the products with A")
     ]
-    rows, levels, totals = list[Usable](), np.zeros(0), np.zeros(0)
+    rows = list[Usable]()
     tell("sizes of the states")
     try:
         formats = number_formats(Analysis.of(network).state_deviations(processes))
@@ -150,27 +150,10 @@ def usable_memory_at_scale(
     in_order = sorted(steps.items(), key=lambda step: step[1])
     if formats.get("float32", 0) > 0:
         in_order.insert(0, ("against noise", min(formats["float32"], in_order[0][1])))
-    for name, least in in_order:
-        tell(f"usable memory, {name}")
-        above = LEVELS[least < LEVELS]
-        asked = np.array([least, *above, *(v for v in steps.values() if v > least)])
-        try:
-            found = Question.of(network, input=processes, noise=ObservationNoise(asked))
-            curves = ask_family(found)
-        except (UncertainResultError, TooLargeError) as error:
-            if name in steps:
-                left_out.append((f"usable memory, {name}", shortly(error)))
-                del steps[name]
-            continue
-        known = np.array([is_known(curve) for curve in curves])
-        by_level = dict(zip(asked.tolist(), curves, strict=True))
-        levels = asked[: len(above) + 1][known[: len(above) + 1]]
-        totals = np.array([by_level[level].total for level in levels.tolist()])
-        for other, level in steps.items():
-            if is_known(by_level[level]):
-                its = given is not None and other == given.label
-                rows.append(_row(other, level, by_level[level], given=its))
-        break
+    levels, totals, found = _against_noise(network, processes, steps, in_order, left_out, tell)
+    for name, curve in found.items():
+        its = given is not None and name == given.label
+        rows.append(_row(name, steps[name], curve, given=its))
     others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
     if given is not None and given.state(np.ones(1)).any():
         why = "noise that enters the recursion moves all states, and takes dense matrices of them"
@@ -189,6 +172,37 @@ def usable_memory_at_scale(
             rows.append(_row(kind.label, level, curve, given=kind is given))
     rows.sort(key=lambda row: (row.given, row.level))
     return UsableMemory(tuple(rows), levels, totals), tuple(left_out)
+
+
+def _against_noise(
+    network: LinearNetwork,
+    processes: tuple[InputProcess, ...],
+    steps: dict[str, float],
+    in_order: list[tuple[str, float]],
+    left_out: list[tuple[str, str]],
+    tell: Callable[[str], None],
+) -> tuple[Floats, Floats, dict[str, MemoryCurve]]:
+    """Levels of the picture and their totals, and the curves of the steps, as far as they go down.
+
+    Steps that are left out are taken from ``steps``, and told.
+    """
+    for name, least in in_order:
+        tell(f"usable memory, {name}")
+        above = LEVELS[least < LEVELS]
+        asked = np.array([least, *above, *(v for v in steps.values() if v > least)])
+        question = Question.of(network, input=processes, noise=ObservationNoise(asked))
+        try:
+            by_level = dict(zip(asked.tolist(), ask_family(question), strict=True))
+        except (UncertainResultError, TooLargeError) as error:
+            if name in steps:
+                left_out.append((f"usable memory, {name}", shortly(error)))
+                del steps[name]
+            continue
+        known = {level: curve for level, curve in by_level.items() if is_known(curve)}
+        levels = np.array([level for level in (least, *above) if level in known])
+        totals = np.array([known[level].total for level in levels.tolist()])
+        return levels, totals, {n: known[at] for n, at in steps.items() if at in known}
+    return np.zeros(0), np.zeros(0), {}
 
 
 def shortly(error: Exception) -> str:

@@ -24,8 +24,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.backend import Array, Backend, Complexes, Floats, blocks, to_host
+from memcurve.backend import Array, Backend, blocks, to_host
 from memcurve.errors import UncertainResultError
+from memcurve.result import Complexes, Floats
 from memcurve.solve.modular import centred, krylov_terms, primes, recurrence
 from memcurve.solve.sensitivity import (
     BACKWARD_ERROR,

@@ -38,10 +38,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import require_size, table_entry
-from memcurve.backend import Array, Backend, Complexes, Floats, has_gradient, spans, to_host
+from memcurve.backend import Array, Backend, has_gradient, spans, to_host
 from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
 from memcurve.errors import UnstableNetworkError
 from memcurve.notes import Note
+from memcurve.result import Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.question import validated_lags
 from memcurve.solve.sensitivity import EPS

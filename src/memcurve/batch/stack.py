@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, require_limit, table_entry
-from memcurve.backend import (
-    Array,
-    Backend,
-    Complexes,
-    Floats,
-    blocks,
-    has_gradient,
-    to_host,
-    without_gradient,
-)
+from memcurve.backend import Array, Backend, blocks, has_gradient, to_host, without_gradient
 from memcurve.batch.decisions import eigenvalues_fit, fully_excited, pole_sensitivities, scaling
 from memcurve.batch.poles import METHODS, computed, listed, notes_of, plan_for, require_stable
 from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
@@ -27,6 +18,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
+from memcurve.result import Complexes, Floats
 from memcurve.solve.question import validated_lags
 from memcurve.solve.solvers import LARGEST_ERROR
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memcurve.cli.console import print_document, say_written
+from memcurve.cli.console import print_document, writing
 from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Verbose, Whole
 from memcurve.cli.process import (
     FAILED,
@@ -82,7 +82,6 @@ def audit(
         raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
     require_other_files(file, html, markdown, save)
     from memcurve.auditing import audit as run
-    from memcurve.result import replacing
 
     result = run(
         options.network(file, "sparse_normal"),
@@ -92,21 +91,12 @@ def audit(
         **known,
         **options.arguments(),
     )
-    for path, text in ((html, result.to_html), (markdown, result.to_markdown)):
-        if path is not None:
-            with replacing(path) as stream:
-                stream.write(text().encode())
-    if save is not None:
-        result.save(save)
-    try:
-        if json:
-            print(result.to_json())
-        else:
-            print_document(result.document())
-        sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code still tells
-        discard_output()
-    say_written(page=html, report=markdown, result=save)
+    with writing(result, save=save, html=html, markdown=markdown):
+        try:
+            print(result.to_json()) if json else print_document(result.document())
+            sys.stdout.flush()
+        except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
+            discard_output()
     if not fail_on_mismatch or result.claim is None or result.claim.holds:
         return FINE
     if result.claim.holds is None:

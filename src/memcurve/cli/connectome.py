@@ -158,14 +158,7 @@ def connectome(
     network = reader.network(inputs, input_weights)
     if readout is not None:
         network = network.replace(readout=reader.readout(readout, network))
-    labels = network.names(range(network.size))
-    options: dict[str, Any] = {}
-    if blocks is not None:
-        options["blocks"] = {"blocks": reader.table("--blocks").entries(blocks, labels)}
-    if positions is not None:
-        columns = [column.strip() for column in positions.split(",")]
-        found = reader.table("--positions").numbers(columns, labels)
-        options["spatial"] = {"positions": found.tolist()}
+    options = reader.options(blocks, positions, network.names(range(network.size)))
     for name, option in (("blocks", "--blocks"), ("spatial", "--positions")):
         if name in asked and name not in options:
             raise UsageError(f"--null {name} needs {option}, columns of --nodes.")
@@ -216,6 +209,19 @@ class _Reader:
         if self._table is None:
             raise UsageError(f"{option} speaks of columns: give the table of nodes by --nodes.")
         return self._table
+
+    def options(
+        self, blocks: str | None, positions: str | None, labels: list[str]
+    ) -> dict[str, dict[str, Any]]:
+        """What columns of the table tell null models, by their names."""
+        found: dict[str, dict[str, Any]] = {}
+        if blocks is not None:
+            found["blocks"] = {"blocks": self.table("--blocks").entries(blocks, labels)}
+        if positions is not None:
+            columns = [column.strip() for column in positions.split(",")]
+            places = self.table("--positions").numbers(columns, labels)
+            found["spatial"] = {"positions": places.tolist()}
+        return found
 
     def network(self, inputs: str | None, weights: str) -> LinearNetwork:
         """The network with the mask that is asked for, or with its own, or a normal one."""

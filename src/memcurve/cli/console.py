@@ -221,23 +221,24 @@ def _folded(text: str, width: int) -> list[str]:
 
 @contextlib.contextmanager
 def writing(
-    result: Any, *, plot: Path | None, save: Path | None, html: Path | None = None,
-    draw: Callable[[], Any] | None = None,
+    result: Any, *, save: Path | None, plot: Path | None = None, html: Path | None = None,
+    markdown: Path | None = None, draw: Callable[[], Any] | None = None,
 ) -> Iterator[None]:  # fmt: skip
-    """Write a result, its picture and its page, and name these files once it is printed."""
+    """Write a result, its picture and its reports, and name these files once it is printed."""
     if save is not None:
         result.save(save)
     if plot is not None:
         from memcurve import plot as pictures
 
         pictures.save((draw or result.plot)(), plot)
-    if html is not None:
-        from memcurve.result import replacing
+    for path, render in ((html, "to_html"), (markdown, "to_markdown")):
+        if path is not None:
+            from memcurve.result import replacing
 
-        with replacing(html) as stream:
-            stream.write(result.to_html().encode())
+            with replacing(path) as stream:
+                stream.write(getattr(result, render)().encode())
     yield
-    say_written(picture=plot, page=html, result=save)
+    say_written(picture=plot, page=html, report=markdown, result=save)
 
 
 def say_written(**files: Path | None) -> None:

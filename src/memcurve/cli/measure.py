@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from memcurve.cli.console import print_document, say_written, writing
+from memcurve.cli.console import print_document, writing
 from memcurve.cli.data import print_capacity, print_memory
 from memcurve.cli.options import NETWORK, SEVERAL, Flag, NetworkOptions, Verbose, Whole
 from memcurve.cli.process import UsageError, require_other_files
@@ -125,7 +125,12 @@ def measure(
     if not isinstance(given.get("noise", 0.0), float):
         raise UsageError("--noise must be one standard deviation for a measurement, e.g. 1e-3.")
     if dossier:
-        return _dossier(subject, html, markdown, plot, save, json, **asked, **given)
+        from memcurve.measuring import dossier as run_all
+
+        found = run_all(subject, **asked, **given)
+        with writing(found, plot=plot, save=save, html=html, markdown=markdown):
+            print(found.to_json()) if json else print_document(found.document())
+        return 0
     if scales is not None:
         from memcurve.measuring import measure_scales
 
@@ -145,32 +150,6 @@ def measure(
                 from memcurve import Capacity
 
                 print_capacity(Capacity.from_json(curve.diagnostics["capacity"]))
-    return 0
-
-
-def _dossier(
-    subject: Any,
-    html: Path | None,
-    markdown: Path | None,
-    plot: Path | None,
-    save: Path | None,
-    json: bool,
-    **asked: Any,
-) -> int:
-    from memcurve.measuring import dossier
-    from memcurve.result import replacing
-
-    found = dossier(subject, **asked)
-    for path, text in ((html, found.to_html), (markdown, found.to_markdown)):
-        if path is not None:
-            with replacing(path) as stream:
-                stream.write(text().encode())
-    with writing(found, plot=plot, save=save):
-        if json:
-            print(found.to_json())
-        else:
-            print_document(found.document())
-    say_written(page=html, report=markdown)
     return 0
 
 

@@ -159,22 +159,15 @@ class NetworkOptions:
     def _drawn(
         self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
     ) -> LinearNetwork:
-        import numpy as np
-
-        from memcurve import ensembles, masks
+        from memcurve import ensembles
         from memcurve.limits import require_room_for_array
 
         if inputs < 1:
             raise ValueError(f"--inputs must be at least 1, got {inputs}.")
         require_room_for_array((size, size), f"a network of --size {size}")
         network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
-        if inputs == 1:
-            return network
-        # the first two streams of a seed are the network's own connectivity and mask
-        streams = np.random.SeedSequence(self.seed).spawn(inputs + 1)[2:]
-        columns = [masks.make(self.mask or "normal", size, seed=stream) for stream in streams]
-        name = f"{network.name}, {inputs} inputs"
-        return network.replace(C=np.column_stack([network.C, *columns]), name=name)
+        several = ensembles.with_inputs(network, inputs, self.mask, self.seed)
+        return several if inputs == 1 else several.replace(name=f"{network.name}, {inputs} inputs")
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.memory_curve`."""

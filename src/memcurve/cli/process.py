@@ -49,7 +49,8 @@ _ARGUMENT = re.compile(
 # signs in what is printed, for consoles and files whose alphabet does not have them
 _SPELLED = {
     "−": "-", "–": "-", "—": "-", "×": "x", "·": ".", "•": "*", "≤": "<=", "≥": ">=", "≈": "~",
-    "→": "->", "±": "+-", "✓": "+", "⁻": "^-", "²": "^2",
+    "→": "->", "±": "+-", "✓": "+", "⁻": "^-", "²": "^2", "∞": "inf", "√": "sqrt", "‖": "|",
+    "\u0303": "~",
 }  # fmt: skip
 
 
@@ -152,7 +153,6 @@ def exit_code(
     """Call ``command`` and return the exit code of the process.
 
     ``options`` tells its options by their names in Python, which messages speak of.
-
 
     An integer that ``command`` returns is passed on. Errors that are the user's doing end in one
     line on stderr, or in their traceback where the command line has ``--verbose``.

@@ -16,9 +16,17 @@ from memcurve.result import Floats
 
 def correlation(one: Floats, other: Floats) -> Floats:
     """Σ_t one_t other_{t+k} for k = 0 … n − 1."""
-    size = 2 * len(one)
-    product = np.fft.rfft(one, size).conj() * np.fft.rfft(other, size)
-    return np.fft.irfft(product, size)[: len(one)]
+    from scipy.signal import correlate
+
+    return np.asarray(correlate(other, one, method="fft")[len(one) - 1 :])
+
+
+def correlations(a: Floats, b: Floats) -> Floats:
+    """Those of the columns of a with those of b, one by one; 0 where one does not vary."""
+    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    aa, bb, ab = (np.einsum("ij,ij->j", p, q) for p, q in ((a, a), (b, b), (a, b)))
+    scale = np.sqrt(aa * bb)
+    return np.asarray(np.where(scale > 0, ab / np.where(scale > 0, scale, 1), 0))
 
 
 def ljung_box(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[Floats, float]:

@@ -452,8 +452,7 @@ def _affinely_equal(one: Floats, other: Floats) -> bool:
 
 def _standardised(x: Floats) -> Floats:
     x = x - x.mean(axis=0)
-    deviation = x.std(axis=0)
-    return np.asarray(x / np.where(deviation > 0, deviation, 1.0))
+    return np.asarray(x / _deviations(x))
 
 
 def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, float | None]:

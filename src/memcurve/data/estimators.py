@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.curve import MemoryCurve
+from memcurve.data.autocorrelation import correlations
 from memcurve.io.recordings import Source, lagged, present, require_rows
 from memcurve.notes import Note
 from memcurve.result import Floats
@@ -34,11 +35,7 @@ def ezekiel(X: Floats, Z: Floats) -> Floats:
 def split(X: Floats, Z: Floats) -> Floats:
     """Squared correlation of a readout's output with its target on the last 30 % of the rows."""
     cut = int(0.7 * len(X))
-    predicted = _predicted(X[:cut], Z[:cut], X[cut:])
-    target = Z[cut:] - Z[cut:].mean(axis=0)
-    predicted = predicted - predicted.mean(axis=0)
-    products = (predicted * target).sum(axis=0) ** 2
-    return np.asarray(products / ((predicted**2).sum(axis=0) * (target**2).sum(axis=0)))
+    return correlations(_predicted(X[:cut], Z[:cut], X[cut:]), Z[cut:]) ** 2
 
 
 def k_fold(X: Floats, Z: Floats) -> Floats:
@@ -143,6 +140,11 @@ def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
         Σ over lags of r², less the 1/(T − 1) that an unrelated prediction has by chance: at most
         the number of lags, 0 on average where nothing is recalled.
 
+    Raises
+    ------
+    ValueError
+        If a prediction or a target is not finite, or their shapes differ.
+
     Examples
     --------
     >>> import numpy as np
@@ -153,13 +155,23 @@ def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     >>> memory_score(Echo(), z[:, None], z[:, None])
     1.0
     """
-    target = np.asarray(y, float).reshape(len(np.asarray(y)), -1)
-    output = np.asarray(estimator.predict(X), float).reshape(target.shape)
-    if len(target) < 3:
-        raise ValueError(f"`y` must have at least 3 rows to be scored, got {len(target)}.")
-    target, output = target - target.mean(axis=0), output - output.mean(axis=0)
-    energy = (target**2).sum(axis=0) * (output**2).sum(axis=0)
-    products = (target * output).sum(axis=0) ** 2
-    r2 = np.divide(products, energy, out=np.zeros_like(energy), where=energy > 0)
+    target, output = _columns(y, "y"), _columns(estimator.predict(X), "estimator.predict(X)")
+    if output.shape != target.shape:
+        raise ValueError(
+            f"`estimator.predict(X)` must have the shape of `y`, {target.shape}, got "
+            f"{output.shape}; fit it to as many past inputs as are scored."
+        )
     chance = 1 / (len(target) - 1)
-    return float(((r2 - chance) / (1 - chance)).sum())
+    return float(((correlations(target, output) ** 2 - chance) / (1 - chance)).sum())
+
+
+def _columns(values: ArrayLike, argument: str) -> Floats:
+    """Columns scaled to ±1, which r² does not know of: squares stay finite."""
+    columns = np.asarray(values, float)
+    columns = columns.reshape(len(columns), -1)
+    if len(columns) < 3:
+        raise ValueError(f"`{argument}` must have at least 3 rows, got {len(columns)}.")
+    largest = np.abs(columns).max(axis=0)
+    if not np.isfinite(largest).all():
+        raise ValueError(f"`{argument}` must be finite to be scored; leave such rows out.")
+    return np.asarray(columns / np.where(largest > 0, largest, 1.0))

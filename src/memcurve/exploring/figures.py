@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.auditing.result import (
-    counted,
     number,
     spectrum_section,
     squeezing_section,
@@ -29,6 +28,7 @@ from memcurve.exploring.scene import OWN_MASK, PageSettings, Scene
 from memcurve.masks import is_random
 from memcurve.noise import Float32
 from memcurve.report import Chart, Section, Series, Table, vega, web
+from memcurve.report.document import counted, listed
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
@@ -450,9 +450,8 @@ def about_settings(
         said = explained(what, trouble)
     if ignored:
         names = [name.replace("_", " ") for name in ignored]
-        listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
         have, are = ("has", "is") if len(ignored) == 1 else ("have", "are")
-        remark = f"{listed.capitalize()} {have} {why}, and {are} put away."
+        remark = f"{listed(names).capitalize()} {have} {why}, and {are} put away."
         said += f"<p class='remark' data-ignored='{' '.join(ignored)}'>{web.text(remark)}</p>"
     return said
 

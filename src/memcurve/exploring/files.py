@@ -15,7 +15,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import OWN_MASK, WORM, PageSettings
 from memcurve.io import NetworkFileError, load_masked
-from memcurve.io.arrays import ending_of, readable
+from memcurve.io.arrays import ending_of, readable, stem_of
 from memcurve.io.networks import FORMATS
 from memcurve.network import LinearNetwork
 from memcurve.version import __version__
@@ -64,7 +64,7 @@ def network_of(
                         "connectivity alone."
                     )
             raise NetworkFileError(said) from error
-    return network.replace(name=plain.removesuffix(ending_of(plain)))
+    return network.replace(name=stem_of(plain))
 
 
 def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:

@@ -24,10 +24,10 @@ from memcurve.auditing.usable import UsableMemory, usable_memory
 from memcurve.comparison import Row, compare
 from memcurve.curve import MemoryCurve
 from memcurve.errors import rank_among_notes
+from memcurve.limits import one_thread
 from memcurve.memory import memory_curve
 from memcurve.methods import METHODS, Method
 from memcurve.network import LinearNetwork
-from memcurve.solve.solvers import one_thread
 from memcurve.sweeping.executors import ProcessPool
 
 #: Seconds to wait before something is ordered: a slider that moves on makes it pointless.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.auditing.losses import Account, account_of_wiring
-from memcurve.auditing.result import counted, number, visible_end
+from memcurve.auditing.result import number, visible_end
 from memcurve.auditing.usable import (
     MOST_STATES,
     UsableMemory,
@@ -25,6 +25,7 @@ from memcurve.network import LinearNetwork
 from memcurve.noise import Float32
 from memcurve.progress import silent
 from memcurve.report import Chart, Section, Series, web
+from memcurve.report.document import counted
 from memcurve.solve.analysis import Analysis
 from memcurve.version import __version__
 

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.auditing.result import visible_end
 from memcurve.auditing.structure import Eigenvalues, eigenvalues_of
@@ -23,9 +22,8 @@ from memcurve.inputs import ARMA
 from memcurve.masks import MASKS, is_random
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
+from memcurve.result import Floats
 from memcurve.solve.allpass import impulse_response
-
-Floats = NDArray[np.float64]
 
 #: The mask that an ensemble brings along, or that stands in a file.
 OWN_MASK = "its own"

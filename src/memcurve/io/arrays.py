@@ -191,16 +191,31 @@ def ending_of(path: str | os.PathLike[str]) -> str:
     return (Path(file.name.removesuffix(packed)).suffix + packed).lower()
 
 
+def stem_of(path: str | os.PathLike[str]) -> str:
+    """A file's name without its ending."""
+    name = Path(path).name
+    return name_as_text(name[: len(name) - len(ending_of(name))])
+
+
+def name_as_text(name: str) -> str:
+    """A file's name as pictures and JSON can take it: it need not be UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
 def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file that can be opened and is not empty, or say why there is none."""
     file = Path(path)
     try:
-        with file.open("rb") as stream:
-            empty = not stream.read(1)
+        is_pipe = file.is_fifo()  # opening one waits for a writer
+        if not is_pipe:
+            with file.open("rb") as stream:
+                empty = not stream.read(1)
     except tuple(_NO_FILE) as error:
         raise type(error)(f"{file}: {_NO_FILE[type(error)]}.") from error
     except (OSError, ValueError) as error:
         raise NetworkFileError(f"{file}: cannot be opened ({error}); check the path.") from error
+    if is_pipe:
+        raise NetworkFileError(f"{file}: is a pipe, which can be read once; write a file instead.")
     if empty:
         raise NetworkFileError(f"{file}: is empty; write or download it again.")
     return file
@@ -224,10 +239,15 @@ def reading(file: Path | None) -> Iterator[None]:
             raise MemoryError(
                 f"{file}: does not fit into memory; read it where there is more."
             ) from error
-        kind = ", not in UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+        if isinstance(error, UnicodeDecodeError):
+            first = f"byte {error.object[error.start]:#x} at {error.start}"
+            raise NetworkFileError(
+                f"{file}: cannot be read as {file.suffix}: it is no text in UTF-8 ({first}); "
+                f"save it so, from a spreadsheet as CSV UTF-8, or give it the ending of what it is."
+            ) from error
         raise NetworkFileError(
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
-            f"damaged, incomplete{kind} or of another kind: write or download it again."
+            f"damaged, incomplete or of another kind: write or download it again."
         ) from error
 
 

@@ -552,7 +552,7 @@ def node_mask(weights: Mapping[int, Any], size: int) -> NDArray[Any]:
     """The mask of nodes with their weights, one each or one an input; 0 at the others."""
     values = exact_array(list(weights.values()), "mask")
     if values.size == 0:
-        raise ValueError("`mask` must name at least one node, got none.")
+        raise ValueError("`mask` must name at least one node, got none; name some.")
     C = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
     C[list(weights)] = values
     return C

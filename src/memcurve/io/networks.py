@@ -29,6 +29,7 @@ from memcurve.io.arrays import (
     opened,
     readable,
     reading,
+    stem_of,
 )
 from memcurve.io.edges import (
     LISTS,
@@ -199,7 +200,7 @@ def _read(
     extra = not parts.keys() <= {"A", "C", "notes"} and not isinstance(contents, Graph)
     remedy = " Name `matrix` and `mask` to read these two alone." if extra else ""
     with _naming(f"{file}{aside}", remedy):
-        network = LinearNetwork(**parts, name=_stem(file) if name is None else name)
+        network = LinearNetwork(**parts, name=stem_of(file) if name is None else name)
     return _scaled(network, spectral_radius, file)
 
 
@@ -209,10 +210,6 @@ def _scaled(network: LinearNetwork, radius: float | None, file: Path) -> LinearN
     radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
     with _naming(str(file)):
         return network.replace(A=scale_to_spectral_radius(network.A, radius))
-
-
-def _stem(file: Path) -> str:
-    return file.name[: len(file.name) - len(ending_of(file))]
 
 
 def load_matrix(
@@ -283,7 +280,7 @@ def _unmasked(
         parts = _parts(file, contents, matrix, None, given, extras=extras)
         with _naming(str(file)):
             C = np.zeros(parts["A"].shape[:1])
-            return LinearNetwork(**parts | {"C": C}, name=_stem(file))
+            return LinearNetwork(**parts | {"C": C}, name=stem_of(file))
 
     try:
         return drawn(None, extras=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,7 +151,7 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     at = next((k for word in _NAMES for k, head in enumerate(heads) if head.lower() == word), 0)
     names = tuple(fields[at] for _, fields in rows)
     if len({*names}) < len(names):
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        twice = Counter(names).most_common(1)[0][0]
         raise NetworkFileError(
             f"{file}: column {heads[at]!r} must name each node once, got {twice!r} twice."
         )

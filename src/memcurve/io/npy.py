@@ -24,6 +24,9 @@ _SCIPY_PARTS = (*SPARSE_PARTS, "format", "_is_array", "row", "col", "coords", "o
 #: Bytes of an array's header, more than numpy takes: beyond it, it may be a decompression bomb.
 _LONGEST_HEADER = 2**15
 
+#: Ways to pack that zipfile unpacks by as much as is asked for; the others unpack a block at once.
+_BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
 _PICKLE = (
     "{file}: holds Python objects (a pickle), never loaded since that can run any code; save plain "
     "numbers, e.g. numpy.asarray(A, dtype=float)."
@@ -101,6 +104,11 @@ def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> 
 def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
     """Open an array of an archive: unpacked as it is read, or only whole if stored by column."""
     key = entry.removesuffix(".npy")
+    if archive.getinfo(entry).compress_type not in _BOUNDED:
+        raise NetworkFileError(
+            f"{file}: {key} is packed in a way that NumPy does not write, and that could unpack to "
+            f"any size; write it with numpy.savez_compressed."
+        )
     with archive.open(entry) as member:
         shape, by_column, dtype, begin = _header(member, file)
     row = math.prod(shape[1:]) * dtype.itemsize

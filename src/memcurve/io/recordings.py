@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,9 @@ from memcurve.io.arrays import (
     Opened,
     Opener,
     Table,
-    ending_of,
     in_memory,
     opened,
+    stem_of,
 )
 from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
@@ -197,15 +196,8 @@ def open_recording(
     _check(X, z, channels)
     if z is not None and shift:
         X, z = _shifted(X, z, shift)
-    return Source(_name(states), X, z, labels, channels)
-
-
-def _name(states: Any) -> str:
-    """A file's name without its ending."""
-    if not isinstance(states, str | os.PathLike):
-        return "recording"
-    name = Path(states).name
-    return name[: len(name) - len(ending_of(states))]
+    name = stem_of(states) if isinstance(states, str | os.PathLike) else "recording"
+    return Source(name, X, z, labels, channels)
 
 
 def _listed(names: Names) -> list[str]:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -299,7 +300,7 @@ def open_parquet(file: Path) -> Table:
         ends = np.cumsum([groups.row_group(k).num_rows for k in range(groups.num_row_groups)])
         length = int(groups.num_rows)
     if len({*schema.names}) < len(schema.names):
-        twice = next(name for name in schema.names if schema.names.count(name) > 1)
+        twice = Counter(schema.names).most_common(1)[0][0]
         raise NetworkFileError(f"{file}: has several columns {twice!r}; rename them.")
     known = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.progress import Listener
@@ -166,9 +164,3 @@ def judged(claim: Claim, study: Study, seed: int) -> JudgedClaim:
         numbers={name: float(value) for name, value in study.numbers.items()},
         seed=seed,
     )
-
-
-def rank_correlation(x: Any, y: Any) -> float:
-    """Spearman's, which asks for order alone."""
-    first, second = (np.argsort(np.argsort(values)).astype(float) for values in (x, y))
-    return float(np.corrcoef(first, second)[0, 1])

@@ -25,6 +25,7 @@ from memcurve.measuring.scales import SCALES, ScaleProfile, measure_scales
 from memcurve.notes import Note
 from memcurve.progress import Progress, listening
 from memcurve.report import Chart, Document, Reported, Section, Series, Table
+from memcurve.report.document import counted
 from memcurve.result import Floats, installed_versions
 
 #: Rows a state that consistency is estimated from, and rows at least.
@@ -126,8 +127,8 @@ class Dossier(Reported):
         sections = (_memory(self), _forgetting(self), _capacity(self), _scales(self))
         return Document(
             title=f"Memory of {self.model}",
-            subtitle=f"{_count(self.states, 'state')}, {_count(self.inputs, 'input')}; driven and "
-            f"measured, errors are half of 90 % intervals.",
+            subtitle=f"{counted(self.states, 'state')}, {counted(self.inputs, 'input')}; driven "
+            f"and measured, errors are half of 90 % intervals.",
             verdict=self.verdict,
             good=self.good,
             word="A memory" if self.good else "Not reproducible" if self.forgets else "No fading",
@@ -288,10 +289,6 @@ def _capacity_of(
 # --- In plain words.
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def _within(value: float, error: float) -> str:
     if not error > EXACT:
         return f"{value:.6g}"
@@ -305,7 +302,7 @@ def _remembers(found: Dossier) -> str:
     half = curve.horizon(0.5)
     if found.inputs == 1 and half is not None and half > 0:
         text += f", less than half of one from lag {half} on"
-    return f"{text}; with {_count(found.states, 'state')} it could be {found.states}."
+    return f"{text}; with {counted(found.states, 'state')} it could be {found.states}."
 
 
 def _forgets(found: Dossier) -> str:
@@ -313,7 +310,7 @@ def _forgets(found: Dossier) -> str:
     if math.isfinite(found.exponent):
         rate = f" (exponent {_within(found.exponent, found.exponent_error)} a step)"
     if found.forgets:
-        return f"It forgets its start within {_count(found.washout, 'step')}{rate}."
+        return f"It forgets its start within {counted(found.washout, 'step')}{rate}."
     cause = "it is chaotic" if found.exponent > found.exponent_error else "its past stays"
     return f"It does not forget its start: {cause}{rate}, so that no readout can be relied on."
 
@@ -347,7 +344,7 @@ def _figures(found: Dossier) -> list[tuple[str, str]]:
     rows = [
         ("memory", _within(found.total, found.curve.total_error)),
         ("states", str(found.states)),
-        ("washout", _count(found.washout, "step")),
+        ("washout", counted(found.washout, "step")),
         ("consistency", f"{found.consistency.share:.1%}"),
     ]
     if math.isfinite(found.exponent):

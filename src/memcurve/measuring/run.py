@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -46,8 +45,6 @@ ENDS_BEFORE = 0.7
 KNOWN = ("coloured", "transient", "short", "unpaired", "alignment_untested")
 #: What coloured inputs need besides the lags: the order of their autoregression.
 ORDER = 64
-
-Inputs = Callable[[np.random.Generator, tuple[int, ...]], Any]
 
 
 def measure(

@@ -106,7 +106,7 @@ def _assumed(task: Task) -> Answer | None:
 METHOD = Method(
     name="exact",
     run=exact,
-    help="Rounding accuracy, in about the time of the eigenvalues.",
+    help="Rounding accuracy, in a few times the time of the eigenvalues.",
     cost=WORK["exact"],
     answers=EVERYTHING,
     kinds=("memory", "forecasting", "Fisher"),

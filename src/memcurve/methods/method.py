@@ -15,12 +15,11 @@ from typing import Any, get_args
 
 from memcurve.arguments import Seed, require_size
 from memcurve.errors import UncertainResultError, UnstableNetworkError
-from memcurve.limits import Work
+from memcurve.limits import Work, one_thread
 from memcurve.network import LinearNetwork
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.question import Feature, Question
-from memcurve.solve.solvers import one_thread
 
 #: What a method that answers every question answers.
 EVERYTHING: tuple[Feature, ...] = get_args(Feature)

@@ -212,7 +212,7 @@ def montecarlo_bias(
     poles = _poles(Analysis.of(network))
     lags, samples = require_size(lags, "lags"), require_size(samples, "samples")
     if samples <= lags:
-        raise ValueError(f"`samples` must exceed `lags`={lags}, got {samples}.")
+        raise ValueError(f"`samples` must exceed `lags`={lags}, got {samples}; simulate longer.")
     gamma = krylov_matrix(*cascade(section_poles(poles)), 2 * lags - 1)
     inner = gamma.T @ gamma
     bias = np.empty(lags)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +48,18 @@ class Connected:
     def is_sparse(self) -> bool:
         """Whether A is stored as a sparse array, of scipy or on a device."""
         return not isinstance(self.A, np.ndarray | Operator)
+
+    def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
+        """Drive R copies of the network from rest, each by its own series, side by side.
+
+        All copies advance together, one product of matrices a step: much faster than one by one.
+        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, states).
+        """
+        return self._states(self._series(inputs, washout, replicas=True), washout)
+
+    @abstractmethod
+    def _states(self, z: NDArray[np.float64], washout: int) -> NDArray[np.float64]:
+        """States (R, T − washout, states) for inputs (R, T, d)."""
 
     def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
         """The inputs of a simulation as (T, d), or (R, T, d) for replicas, checked."""
@@ -257,15 +271,7 @@ class LinearNetwork(Connected):
         """
         return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
 
-    def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
-        """Drive R copies of the network from rest, each by its own series, side by side.
-
-        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, states).
-        """
-        return self._states(self._series(inputs, washout, replicas=True), washout)
-
     def _states(self, z: NDArray[np.float64], washout: int) -> NDArray[np.float64]:
-        """States (R, T − washout, states) for inputs (R, T, d)."""
         drive = z @ self.C.reshape(self.size, -1).T
         if self.shift is not None:
             drive = drive + self.shift
@@ -383,7 +389,7 @@ def _validated_labels(labels: Any, size: int) -> tuple[str, ...]:
             f"{labels!r:.80}."
         )
     if len({*names}) < size:
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"`labels` must name each node differently, got {twice!r} twice.")
     return names
 

@@ -130,16 +130,7 @@ class NonlinearNetwork(Connected):
             )
         return self.simulate_replicas(inputs, washout)
 
-    def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> Floats:
-        """Drive R copies of the network from rest, each by its own series.
-
-        All copies advance together, one product of matrices a step: much faster than one by one.
-        ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, N).
-        """
-        return self._states(self._series(inputs, washout, replicas=True), washout)
-
     def _states(self, z: Floats, washout: int) -> Floats:
-        """States (R, T − washout, N) for inputs (R, T, d)."""
         count, steps = z.shape[:2]
         mask = self.input_scale * self.C.reshape(self.size, -1)
         series = np.ascontiguousarray(z.transpose(1, 0, 2))

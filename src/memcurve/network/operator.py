@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.backend import Backend
 from memcurve.network.places import HOST, Device, Host, Tall
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: A(ax + by) and aAx + bAy differ by no more than this share of their size: rounding of single
 #: precision. What rounding there is counts in the errors.

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.backend import Backend, to_host
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Tall = Any  # an array (N,) or (N, k) of any library
 
 EPS = float(np.finfo(float).eps)

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve import LinearNetwork, MemoryCurve, ensembles, krylov, masks, memory_curve
+from memcurve.limits import one_thread
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.progress import Progress, watched
+from memcurve.result import Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
 
-Floats = NDArray[np.float64]
 Verdict = tuple[str, str]
 Check = Callable[[], Verdict]
 
@@ -323,10 +323,8 @@ def osm_plus_monotone() -> Verdict:
 
 def check_claims(progress: Progress = False) -> list[Outcome]:
     """Check every claim in turn."""
-    from threadpoolctl import threadpool_limits
-
     outcomes = []
     for where, statement, check in watched(CLAIMS, "claims", len(CLAIMS), progress):
-        with threadpool_limits(1, user_api="blas"):  # many small decompositions
+        with one_thread():  # many small decompositions
             outcomes.append(Outcome(where, statement, *check()))
     return outcomes

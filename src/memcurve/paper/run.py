@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from memcurve.limits import one_thread
 from memcurve.paper.claims import FAILS, Outcome, check_claims
 from memcurve.paper.figures import FIGURES, Settings
 from memcurve.progress import Progress, listening
@@ -31,8 +32,6 @@ def reproduce(
     A figure that is there already, drawn with the same settings, is left as it is (unless
     ``fresh``): an interrupted run goes on where it was.
     """
-    from threadpoolctl import threadpool_limits
-
     chosen = tuple(FIGURES if figures is None else figures)
     for number in chosen:
         if number not in FIGURES:
@@ -48,7 +47,7 @@ def reproduce(
                 tell(f"figure {number}, already there", 1, 1)
                 continue
             tell(f"figure {number}", 0, 1)
-            with threadpool_limits(1, user_api="blas"):  # many small decompositions
+            with one_thread():  # many small decompositions
                 drawn = FIGURES[number].draw(settings, tell)
             for ending in ENDINGS:
                 drawn.figure.savefig(output / f"figure{number}.{ending}", dpi=130)

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from memcurve.report.document import Bar, Chart, Document, Section, Series, Table
 from memcurve.report.gfm import markdown
-from memcurve.report.reported import Reported
 from memcurve.report.web import fragment, html
+from memcurve.result import Result
 
 __all__ = [
     "Bar", "Chart", "Document", "Reported", "Section", "Series", "Table", "fragment", "html",
     "markdown",
 ]  # fmt: skip
+
+
+class Reported(Result):
+    """A result whose facts make a document."""
+
+    @abstractmethod
+    def document(self) -> Document:
+        """The report, whatever it is to be rendered as."""
+
+    def to_html(self) -> str:
+        """One self-contained page, with interactive charts."""
+        return html(self.document())
+
+    def to_markdown(self) -> str:
+        """The sentences and tables as Markdown."""
+        return markdown(self.document())
+
+    def _repr_html_(self) -> str:
+        return fragment(self.document())

@@ -8,13 +8,12 @@ in the terminal; none of them knows what the numbers mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 
 @dataclass(frozen=True)
@@ -156,6 +155,17 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """Text in one line."""
     return re.sub(r"[ \t\n]+", " ", clean(text)).strip()
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 state, 2 states."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words one after the other: a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def split_paragraphs(text: str) -> list[str]:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.report.document import Chart, Floats, Series
+from memcurve.report.document import Chart, Series
+from memcurve.result import Floats
 
 Spec = dict[str, Any]
 

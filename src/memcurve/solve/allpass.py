@@ -25,9 +25,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.result import Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-
-Floats = NDArray[np.float64]
 
 #: Sections that are run as one: fewer and larger matrix products.
 GROUP = 6

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.inputs import InputProcess
@@ -23,6 +22,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.network.operator import Operator
 from memcurve.progress import Listener, silent
+from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import filter_of, kernel_of
@@ -38,9 +38,6 @@ from memcurve.solve.realization import (
 from memcurve.solve.spectrum import assumed, block_rank, decided
 from memcurve.solve.states import States
 from memcurve.solve.stein import gramian, stein
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.
@@ -66,6 +63,7 @@ class Analysis:
         self.network = network
         self._spectrum: Spectrum | None = None
         self._deviations: dict[Any, tuple[Any, Floats]] = {}
+        self._coordinates: dict[tuple[str, int], Any] = {}
         #: Small networks that stand for this one under noise, by the shape of the noise.
         self.reductions: dict[Any, Any] = {}
         #: Standard deviations of the states reached by white input, as good as rounding of the
@@ -231,10 +229,6 @@ class Analysis:
         return self.everything.eigenvalues
 
     # --- coordinates in which the states are white
-
-    @cached_property
-    def _coordinates(self) -> dict[tuple[str, int], Any]:
-        return {}
 
     def once(self, name: str, states: States, make: Callable[[], Any]) -> Any:
         """What is made of these states, made at most once."""

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.notes import Note
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 EPS = float(np.finfo(float).eps)
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from memcurve.limits import require_room_for_columns
 from memcurve.network.places import HOST, Host, Tall
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: A vector that keeps this share of its length is orthogonal enough ("twice is enough"); a block of
 #: a basis has about so many entries, and at least twice so many columns.

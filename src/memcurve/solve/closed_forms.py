@@ -22,13 +22,10 @@ from numpy.typing import NDArray
 
 from memcurve.errors import unstable
 from memcurve.network.graph import Indices, Walk, in_units
+from memcurve.result import Complexes, Floats
 from memcurve.solve.modes import LEAST_EXCITATION, WIDE, Ring, Spectrum, room_between
 from memcurve.solve.modular import WORD_PRIMES, dyadic, word_residues
 from memcurve.solve.sensitivity import EPS, normal_sensitivity, uncertain_poles_sensitivity
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
-
 
 #: Bits of log p and 1 − p before they are rounded to float64.
 _BITS = 192

@@ -21,14 +21,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
+from memcurve.result import Floats
 from memcurve.solve.sensitivity import EPS, sums_of_powers
 from memcurve.solve.stein import stein
-
-Floats = NDArray[np.float64]
 
 #: Lags that are whitened and handed out at a time.
 CHUNK = 128
@@ -595,17 +593,14 @@ def _rational_filter(process: ARMA) -> Filter:
     Rounding in the recursion of 1/a is a change of a, which matters relative to |a| on the unit
     circle; so does the rest, which the companion matrix of a bounds. b is a factor as it stands.
     """
-    from scipy.signal import lfilter
+    from scipy.linalg import companion
+    from scipy.signal import lfilter, unit_impulse
 
     a, order = np.append(1.0, -process.ar), len(process.ar)
     inverse, doubt = np.ones(1), 0.0
     if order:
-        companion = np.diag(np.ones(order - 1), -1)
-        companion[0] = process.ar
-        later = sums_of_powers(companion).norms * float(np.abs(a).sum())
-        impulse = np.zeros(LONGEST_FILTER)
-        impulse[0] = 1.0
-        inverse = np.asarray(lfilter([1.0], a, impulse), dtype=float)
+        later = sums_of_powers(companion(a)).norms * float(np.abs(a).sum())
+        inverse = np.asarray(lfilter([1.0], a, unit_impulse(LONGEST_FILTER)), dtype=float)
         recent = np.sqrt(np.convolve(inverse**2, np.ones(order))[: len(inverse)])
         settled = np.flatnonzero(recent * later > EPS)
         length = int(settled[-1]) + 2 if len(settled) else 1

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
+from memcurve.result import Floats
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY
 from memcurve.solve.question import Question
-
-Floats = NDArray[np.float64]
 
 
 def estimate(

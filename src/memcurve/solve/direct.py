@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -36,6 +36,7 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
+from memcurve.result import Floats
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.basis import BLOCK, Basis, require_room_at
@@ -45,8 +46,6 @@ from memcurve.solve.evaluation import Projection, normwise, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
-
-Floats = NDArray[np.float64]
 
 #: What is left out of the Krylov matrix, relative to the noise.
 SMALL = 1e-13
@@ -119,6 +118,7 @@ class Reduction:
     rounding: Floats
     lasting: float
     variances: Floats | None
+    _seen: dict[tuple[bytes, ...], list[Seen]] = field(default_factory=dict, init=False)
 
     @property
     def H(self) -> Floats:
@@ -161,10 +161,6 @@ class Reduction:
         entering = (self.rounding[:k] ** 2 @ self.R**2).sum() + (self.rounding[k:] ** 2).sum()
         return float(SAFETY * self.lasting * entering)
 
-    @cached_property
-    def _seen(self) -> dict[tuple[bytes, ...], list[Seen]]:
-        return {}
-
     def _read(self, R: Floats) -> Floats:
         return R if self.reader is None else self.reader[:, : len(R)] @ R
 
@@ -186,7 +182,8 @@ class Listed:
     """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
 
     ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags; otherwise as a
-    :class:`Reduction`.
+    :class:`Reduction`. ``relative`` bounds ‖X‖ where rounding is X·R, which changes the noise by a
+    share of 2‖X‖; ``turned`` is how far rounding may turn singular vectors, twice.
     """
 
     R: Floats
@@ -196,11 +193,14 @@ class Listed:
     beyond: float
     states: int
     variances: Floats | None = None
-    outside, relative, turned = 0.0, 0.0, 0.0
+    relative: float = 0.0
+    turned: float = 0.0
+    decompose: Callable[[Floats], Projection] = normwise
+    outside = 0.0
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
-        """What is read; nothing is changed, as rounding is part of what is left out."""
-        return [Seen.of(self.R, filters, normwise)]
+        """What is read; nothing is changed, as rounding is bounded."""
+        return [Seen.of(self.R, filters, self.decompose)]
 
 
 class Seen(NamedTuple):
@@ -463,7 +463,7 @@ def _reduced_by_cost(
     level: float,
     rows: NDArray[np.intp] | None,
     tail: float | None,
-    tell: Listener = silent,
+    tell: Listener,
 ) -> Reduction | Listed:
     """The Krylov matrix of a large sparse network lag by lag, where that is less work than a basis.
 

@@ -6,16 +6,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.result import Floats
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Covariances
 from memcurve.solve.lags import Lags
 from memcurve.solve.sensitivity import EPS
-
-Floats = NDArray[np.float64]
-
 
 #: Rounding of a sum of squares, of its factor and its right-hand sides, in units of eps·√n.
 ARITHMETIC = 8.0
@@ -122,10 +119,9 @@ class _Reader:
 
         ``span`` is about how many lags matter: Σ_τ √MC_τ is at most √(span·ΣMC_τ).
         """
-        peak, doubt = self._cov.peak, self._doubt
+        peak, doubt, exact = self._cov.peak, self._doubt, self._cov.factor is None
         if self._W is None:
             total = np.trace(outer)[None]
-            exact = self._cov.factor is None
             error = np.zeros(1)
             if not exact:
                 readers, unwhitened = self._readout_norms(outer)
@@ -138,7 +134,6 @@ class _Reader:
             error = peak * np.minimum(change + self._unseen[:, None], 1.0).sum(axis=1)
             error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
             error += self._rounding * self._cov.condition * np.maximum(total, 1.0)
-            exact = self._cov.factor is None
             if exact:  # without noise the total is a rank, or nothing for the future
                 quiet = self._levels == 0
                 total, error = np.where(quiet, np.rint(total), total), np.where(quiet, 0.0, error)

@@ -19,10 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.result import Complexes, Floats
 from memcurve.solve.modular import Factor, dyadic, multiplicity, residues
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 #: Components up to this size are factored, unless their weights differ by so many binary digits.
 SMALL, MOST_DIGITS = 24, 400

@@ -13,16 +13,14 @@ length the total is 1/s². The memory with state noise s tends to F_τ as the no
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.lags import Lags
 from memcurve.solve.sensitivity import EPS, power_norms
 from memcurve.solve.stein import residual_norm, stein
-
-Floats = NDArray[np.float64]
 
 #: A relative error above this is not given out: ball arithmetic takes over.
 LARGEST_ERROR = 1e-6

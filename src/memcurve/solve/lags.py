@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: Memory, summed over all later lags, that may lie beyond the lags chosen by default.
 NEGLIGIBLE_MEMORY = 1e-12

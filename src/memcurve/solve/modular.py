@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 from memcurve.limits import require_room_for_array
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.places import Tall, place_of
-from memcurve.progress import Listener
+from memcurve.progress import Listener, silent
+from memcurve.result import Floats
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 #: Primes are tried until they agree but for this chance, (2n/p)^k for k of them, or all of them.
@@ -59,10 +59,6 @@ SOME_ZEROS = 16
 #: at a time, and how many entries they may have.
 MOST_SUMMED, COLUMNS, MOST_HELD = 2**21, 64, 2**22
 _SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
-
-
-def _silent(label: str, done: int, total: int | None) -> None:
-    """Say nothing of the work."""
 
 
 # --- residues
@@ -160,7 +156,7 @@ def minimal_polynomial(
     A: Any,
     C: Floats,
     most: int | None = None,
-    tell: Listener = _silent,
+    tell: Listener = silent,
     twin: DeviceMatrix | None = None,
     likely: int | None = None,
 ) -> MinimalPolynomial:
@@ -608,7 +604,7 @@ def sparse_krylov_rank(
     C: Floats,
     rows: Indices | None = None,
     most: int | None = None,
-    tell: Listener = _silent,
+    tell: Listener = silent,
     twin: DeviceMatrix | None = None,
 ) -> int:
     """Rank of the block Krylov matrix of a sparse A and masks C (n, d), or of some of its rows.
@@ -625,15 +621,13 @@ def sparse_krylov_rank(
     rng = np.random.default_rng(_SEED)
     for prime in _sparse_primes(A, C.shape[1], halves=twin is not None)[:2]:
         sequence, read = SparseSequence(A, C, [prime], rng, twin), np.zeros((len(rows), wide))
-        half, place = 2.0 ** round(np.log2(prime) / 2), sequence.place
+        place = sequence.place
         for done in range(0, degree, COLUMNS):
             columns = sequence.steps(min(COLUMNS, degree - done))
             X = np.stack([place.host(place.rows(x, rows)) for x in columns], axis=1)
             X = centred(X.astype(float), prime)
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
-            high = np.round(X / half)
-            low = (X - half * high) @ weights
-            read = centred(read + half * centred(high @ weights, prime) + low, prime)
+            read = centred(read + _product(X, weights, prime), prime)
             tell("rows that are read", done, degree)
         best = max(best, int(_flint_matrix(read, prime).rank()))
         if best == wide:
@@ -676,12 +670,7 @@ def krylov_basis(A: Floats, C: Floats, prime: int) -> Floats:
 
 
 def _independent_columns(X: Floats, prime: int) -> Floats:
-    echelon, rank = _flint_matrix(X, prime).rref()
-    if rank == X.shape[1]:
-        return X
-    reduced = np.array([int(x) for x in echelon.entries()], dtype=np.int64).reshape(X.shape)
-    pivots = [int(np.flatnonzero(row)[0]) for row in reduced[:rank]]
-    return X[:, pivots]
+    return X[:, _pivot_columns(_flint_matrix(X, prime))]
 
 
 def _flint_matrix(X: Floats, prime: int) -> Any:

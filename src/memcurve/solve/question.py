@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.network import LinearNetwork
 from memcurve.noise import Noise, noise_of
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 Kind = Literal["memory", "forecasting", "Fisher"]
 #: What a question may have beyond one white input without noise, read from all nodes.

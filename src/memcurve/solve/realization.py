@@ -19,13 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
+from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade
 from memcurve.solve.modes import EigenBasis, complex_schur
 from memcurve.solve.sensitivity import EPS
 from memcurve.solve.stein import stein
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 
 def leja_order(upper_poles: Complexes) -> NDArray[np.intp]:

@@ -27,9 +27,8 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
+from memcurve.result import Floats
 from memcurve.solve.basis import Basis, require_room_at
-
-Floats = NDArray[np.float64]
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.

@@ -18,16 +18,14 @@ An error that is not small is reported, not chased: a curve known to ± 1e-3 is 
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
-from memcurve.limits import fits
+from memcurve.limits import fits, one_thread
 from memcurve.noise import ObservationNoise
 from memcurve.notes import Note
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
@@ -46,11 +44,6 @@ from memcurve.solve.sensitivity import (
 )
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
-
-Floats = NDArray[np.float64]
 
 #: An error up to this is small, unless a tolerance says otherwise.
 LARGEST_ERROR = 1e-6
@@ -363,23 +356,6 @@ def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
     NumPy's and SciPy's BLAS have threads of their own, which wait for each other in turn.
     """
     return contextlib.nullcontext() if states > ONE_THREAD else one_thread()
-
-
-def one_thread() -> contextlib.AbstractContextManager[Any]:
-    """One thread: what is nothing but rounding is then the same wherever it is computed."""
-    limited: contextlib.AbstractContextManager[Any] = _blas_libraries().limit(
-        limits=1, user_api="blas"
-    )
-    return limited
-
-
-@functools.cache
-def _blas_libraries() -> ThreadpoolController:
-    """NumPy's and SciPy's; to look for them takes as long as the curve of a small network."""
-    import scipy.linalg  # noqa: F401 - what is not loaded yet is not found
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def reach_notes(task: Task) -> list[Note]:

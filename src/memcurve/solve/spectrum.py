@@ -27,7 +27,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import unstable
 from memcurve.limits import require_room_for_states
@@ -39,6 +38,7 @@ from memcurve.network.graph import (
     separate_parts,
     submatrix,
 )
+from memcurve.result import Complexes, Floats
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
 from memcurve.solve.clusters import SHARE_AMONG_ZEROS, Cluster, clearly_driven
 from memcurve.solve.factors import counting_roots, likely_factor, likely_factors
@@ -54,10 +54,6 @@ from memcurve.solve.sensitivity import (
     uncertain_poles_sensitivity,
 )
 from memcurve.solve.states import States
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
-
 
 #: Singular values below this, relative to the norm, are taken for zero when deflating zeros.
 ZERO_SINGULAR_VALUE = 1e-10

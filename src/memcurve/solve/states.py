@@ -23,6 +23,7 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
+from memcurve.result import Floats
 from memcurve.solve.clusters import (
     Cluster,
     SchurForm,
@@ -50,8 +51,6 @@ from memcurve.solve.sensitivity import (
     power_norms,
     sums_of_powers,
 )
-
-Floats = NDArray[np.float64]
 
 #: Products with A before a sum over its powers is left to other ways.
 MOST_PRODUCTS = 10_000
@@ -88,6 +87,7 @@ class States:
     def __init__(self, A: Any, C: Floats, nodes: Indices) -> None:
         self.nodes = nodes
         self._whole = A
+        self._ranks: dict[bytes, int] = {}
         #: Mask (n, d) as it is stored.
         self.mask = C if len(nodes) == len(C) else C[nodes]
 
@@ -318,10 +318,6 @@ class States:
         if read is None and self.mask.shape[1] == 1:
             return self.degree.degree
         return krylov_rank(self.A, self.C, read)
-
-    @cached_property
-    def _ranks(self) -> dict[bytes, int]:
-        return {}
 
     def rows_rank(self, rows: Indices, rank: int) -> int:
         """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""

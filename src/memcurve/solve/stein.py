@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-
-Floats = NDArray[np.float64]
+from memcurve.result import Floats
 
 #: Powers whose product is below this, relative to one, add nothing any more.
 NEGLIGIBLE = 2.0**-60

@@ -5,9 +5,8 @@ a realization and the covariances of the input are all (:mod:`memcurve.solve.col
 that map is found in one or two ways, and for each noise level the better one is kept:
 
 * from eigenvectors (:func:`memcurve.solve.realization.eigen_state_map`), with relative accuracy at
-  any
-  level. Its error is measured: the whole computation is repeated for a network changed at random by
-  as much as rounding may change it, and ten times the difference is the error;
+  any level. Its error is measured: the whole computation is repeated for a network changed at
+  random by as much as rounding may change it, and ten times the difference is the error;
 * from a Stein equation, T = A T A'ᵀ + C C'ᵀ. The size e of what x − Tξ has left is bounded, and a
   readout w is misled by at most 2√(1 − MC)·‖w‖e + ‖w‖²e², which grows as the noise shrinks.
 """
@@ -20,11 +19,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import eigenvalues
+from memcurve.result import Floats
 from memcurve.solve.analysis import Task, realized
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import covariances
@@ -32,8 +31,6 @@ from memcurve.solve.evaluation import Doubt, Projection, evaluate, project
 from memcurve.solve.realization import StateMap, eigen_state_map, map_error, stein_state_map
 from memcurve.solve.sensitivity import EPS, backward_error
 from memcurve.solve.stein import residual_norm, stein
-
-Floats = NDArray[np.float64]
 
 #: A measured change is taken this many times to be an error.
 SAFETY = 10.0

@@ -16,15 +16,14 @@ together have no outside:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.progress import Listener, silent
+from memcurve.progress import Listener
+from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter
@@ -33,6 +32,7 @@ from memcurve.solve.direct import (
     SAFETY,
     SMALL,
     TRIALS,
+    Listed,
     Reduced,
     Seen,
     is_direct,
@@ -41,9 +41,8 @@ from memcurve.solve.direct import (
     responses,
     solve_reduced,
 )
+from memcurve.solve.evaluation import project
 from memcurve.solve.sensitivity import EPS, TINY, backward_error, sums_of_powers
-
-Floats = NDArray[np.float64]
 
 #: A is taken for a multiple of an isometry where AᵀA/ρ² is the identity up to this; its columns are
 #: used up to so many a state, where they are no closer to parallel than this. The bound on what
@@ -71,38 +70,14 @@ def is_whole(task: Task) -> bool:
 
 
 def _whole(
-    A: Floats, C: Floats, level: float, rows: Any, tail: float | None, tell: Listener = silent
+    A: Floats, C: Floats, level: float, rows: Any, tail: float | None, tell: Listener
 ) -> Reduced:
     assert tail is not None
     found = _isometry(A, C, level, tail * level)
     return found or _hessenberg(A, C, level, tail * level)
 
 
-@dataclass(eq=False)
-class Columns:
-    """The Krylov matrix itself, up to a rotation of the states, as R (k, lags).
-
-    ``left_out`` bounds rounding in it, ``beyond`` what lies beyond its lags. ``relative`` bounds
-    ‖X‖ where rounding is X·R, which changes the noise by a share of 2‖X‖; ``turned`` is how far
-    rounding may turn singular vectors, twice.
-    """
-
-    R: Floats
-    level: float
-    left_out: float
-    beyond: float
-    states: int
-    variances: Floats | None
-    relative: float
-    turned: float
-    inputs, outside = 1, 0.0
-
-    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
-        """What is read; nothing is changed, as rounding is bounded."""
-        return [Seen.of(self.R, filters)]
-
-
-def _isometry(A: Floats, C: Floats, level: float, small: float) -> Columns | None:
+def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None:
     """The columns of K to where what follows is small, where A is a multiple of an isometry."""
     from scipy.linalg.lapack import dtrtri
 
@@ -150,7 +125,7 @@ def _isometry(A: Floats, C: Floats, level: float, small: float) -> Columns | Non
     # rows that fall in size make fewer rotations
     R = np.concatenate([upper * lengths[:count], Q.T @ K[:, count:]], axis=1)
     variances = np.einsum("ij,ij->i", K, K)
-    return Columns(R, level, later, beyond, size, variances, change, float(turned))
+    return Listed(R, 1, level, later, beyond, size, variances, change, float(turned), project)
 
 
 def _columns(A: Floats, C: Floats, lags: int) -> Floats:
@@ -220,11 +195,8 @@ class AllDirections:
     passed_on: float
     states: int
     variances: Floats | None
+    _seen: dict[bytes, list[Seen]] = field(default_factory=dict, init=False)
     inputs, outside, relative, turned = 1, 0.0, 0.0, 0.0
-
-    @cached_property
-    def _seen(self) -> dict[bytes, list[Seen]]:
-        return {}
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""

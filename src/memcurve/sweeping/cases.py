@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from memcurve import ensembles, masks
+from memcurve import ensembles
 from memcurve.arguments import (
     require_density,
     require_number,
@@ -31,13 +31,13 @@ from memcurve.curve import MemoryCurve
 from memcurve.ensembles import ENSEMBLES, SPARSE_FROM
 from memcurve.errors import RankWarning, UncertainResultError
 from memcurve.inputs import White, parse, processes_for
+from memcurve.limits import one_thread
 from memcurve.masks import MASKS, is_random
 from memcurve.memory import memory_curve, noise_profile, rank
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
 from memcurve.noise import StateNoise, noise_of, number_formats, parse_noise
 from memcurve.solve.analysis import Analysis
-from memcurve.sweeping.executors import blas_libraries
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
     {'values': {'rank': 10, 'total': 10.0}, 'curve': None}
     """
     asked = Case.from_dict(case)
-    with blas_libraries().limit(limits=1, user_api="blas"), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # `rank_robust` and the notes have it
         network = network_of(asked)
         curve = _curve(asked, network)
@@ -388,12 +388,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
 def network_of(case: Case) -> LinearNetwork:
     """The network of a case, the same as that of the command with the same options."""
     network = ensembles.make(case.ensemble, case.size, seed=case.seed, **case.ensemble_arguments)
-    if case.inputs == 1:
-        return network
-    # the first two streams of a seed are the network's own connectivity and mask
-    streams = np.random.SeedSequence(case.seed).spawn(case.inputs + 1)[2:]
-    columns = [masks.make(case.mask or "normal", network.size, seed=s) for s in streams]
-    return network.replace(C=np.column_stack([network.C, *columns]))
+    return ensembles.with_inputs(network, case.inputs, case.mask, case.seed)
 
 
 class _Quantities:

@@ -27,6 +27,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 from memcurve.arguments import require_number, require_size, table_entry
+from memcurve.limits import blas_libraries
 from memcurve.optional import optional
 from memcurve.result import installed_versions
 from memcurve.sweeping.store import Outcome
@@ -87,16 +88,6 @@ def _outcome(job: Job, key: str, content: str) -> Outcome:
     except (Exception, SystemExit) as problem:
         error = f"{type(problem).__name__}: {problem}"
         return Outcome.of(key, None, None, error, time.perf_counter() - start)
-
-
-@functools.cache
-def blas_libraries() -> Any:
-    """The libraries that may use several threads."""
-    # loaded before the libraries are looked up, which takes too long to be done for each chunk
-    import scipy.linalg  # noqa: F401, and with it numpy
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def prepare_process() -> None:

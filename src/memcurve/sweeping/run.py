@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memcurve.limits import blas_libraries
 from memcurve.progress import Progress, listening
 from memcurve.result import installed_versions
 from memcurve.sweeping.cases import Case, evaluate
 from memcurve.sweeping.engine import Counts, Listener, run_cases
-from memcurve.sweeping.executors import blas_libraries, open_executor
+from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.pictures import chosen_picture, require_readable
 from memcurve.sweeping.result import Sweep, read_sweep, require_ending
 from memcurve.sweeping.store import Row, Store

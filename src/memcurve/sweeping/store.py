@@ -358,7 +358,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     log = path.with_name(path.name + "-wal")
 
     def opened(mode: str) -> sqlite3.Connection:
-        uri = f"file:{quote(str(path.resolve()))}?{mode}"
+        uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
         return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
 
     def logged() -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from memcurve.io.arrays import name_as_text
 from memcurve.sweeping.cases import LARGEST, Case
 from memcurve.sweeping.library import SHIPPED
 from memcurve.sweeping.specification import BESIDE, Named, Span, Specification, checked, made_quick
@@ -188,7 +189,8 @@ class Study(Specification):
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path.name}: is not TOML, which is UTF-8 text: {error}.") from None
-        return cls.from_text(text, path.stem, path.name, quick=quick)
+        name, file = name_as_text(path.stem), name_as_text(path.name)
+        return cls.from_text(text, name, file, quick=quick)
 
     @classmethod
     def from_text(

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.result import Floats
 from memcurve.solve.stein import MOST_DOUBLINGS, squarings
-
-Floats = NDArray[np.float64]
 
 
 def size_of(matrix: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.solve.balls.arithmetic import Floats, energy, identity, krylov, solve_stein
+from memcurve.result import Floats
+from memcurve.solve.balls.arithmetic import energy, identity, krylov, solve_stein
 from memcurve.solve.balls.general import rounded
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 

@@ -11,10 +11,10 @@ import numpy as np
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.inputs import InputProcess
 from memcurve.network.graph import balanced, eigenvalues
+from memcurve.result import Floats
 from memcurve.solve.answer import Outcome
 from memcurve.solve.balls.arithmetic import (
     UNSTABLE,
-    Floats,
     TooWideError,
     block,
     diagonal,

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
-from memcurve.solve.balls.arithmetic import UNSTABLE, Floats
+from memcurve.result import Floats
+from memcurve.solve.balls.arithmetic import UNSTABLE
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.modular import single_pivots
 

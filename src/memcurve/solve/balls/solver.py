@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
-from memcurve.solve.balls.arithmetic import Floats
 from memcurve.solve.balls.fisher import enclose_fisher
 from memcurve.solve.balls.general import enclose_any
 from memcurve.solve.balls.plain import enclose
