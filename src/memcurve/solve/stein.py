@@ -60,9 +60,11 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
 
 def _range(X: Floats) -> float:
     """Shortest row and column that are not zero, relative to the longest."""
+    if not X.any():
+        return 1.0
     squares = [(X**2).sum(axis=axis) for axis in (0, 1)]
     least = [length.min(where=length > 0, initial=np.inf) / length.max() for length in squares]
-    return float(np.sqrt(least[0] * least[1])) if X.any() else 1.0
+    return float(np.sqrt(least[0] * least[1]))
 
 
 def gramian(A: Floats, C: Floats) -> Floats:
