@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, random_array
 
 from memcurve import LinearNetwork, inputs, limits, memory_curve
 from memcurve.network.places import HOST
+from memcurve.progress import silent
 from memcurve.solve import direct, sensitivity
 from memcurve.solve.columns import LagByLag
 from memcurve.solve.direct import Listed, Reduction, reduced
@@ -60,7 +61,7 @@ def test_the_shorter_way_is_taken() -> None:
     for positive, kind in ((False, Listed), (True, Reduction)):
         subject = network(positive)
         found = direct._reduced_by_cost(
-            subject.A, subject.C.reshape(-1, 1), 1e-3, None, direct.TAIL
+            subject.A, subject.C.reshape(-1, 1), 1e-3, None, direct.TAIL, silent
         )
         assert isinstance(found, kind)
 
@@ -85,7 +86,9 @@ def test_what_does_not_fit_is_refused_with_numbers(monkeypatch: pytest.MonkeyPat
     for positive, what in ((False, "Krylov matrix"), (True, "basis")):
         subject = network(positive)
         with pytest.raises(limits.TooLargeError, match=f"{what}.*5,000 states.*1 MB are available"):
-            direct._reduced_by_cost(subject.A, subject.C.reshape(-1, 1), 1e-3, None, direct.TAIL)
+            direct._reduced_by_cost(
+                subject.A, subject.C.reshape(-1, 1), 1e-3, None, direct.TAIL, silent
+            )
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.5, 1 - 1e-9])
