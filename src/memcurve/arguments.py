@@ -67,6 +67,8 @@ def require_finite(array: NDArray[Any], argument: str) -> None:
     finite = np.isfinite(array)
     if finite.all():
         return
+    if array.ndim == 0:
+        raise ValueError(f"`{argument}` must be finite, got {array}; give a number.")
     where = tuple(int(i) for i in np.argwhere(~finite)[0])
     raise ValueError(
         f"`{argument}` must be finite, got {array[where]} at index {list(where)} "
