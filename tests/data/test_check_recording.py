@@ -405,7 +405,7 @@ def test_shifts_are_named_and_clean_recordings_pass():
 
 @pytest.mark.slow
 def test_rates_over_many_recordings(held):
-    trials = 200
+    trials = 100
     for named, alarms in rates(trials, first=100_000).values():
         held("shifted recordings: named", named / trials, at_least=NAMED_SHIFTS, draws=trials)
         held("clean recordings: false alarms", alarms / trials, at_most=FALSE_ALARMS, draws=trials)

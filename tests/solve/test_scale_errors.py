@@ -197,7 +197,7 @@ def known_by_matrices(family: str, network: LinearNetwork) -> Known:
     return listed(network)
 
 
-#: Families whose largest networks take seconds.
+#: Families whose networks of 1,000 nodes take seconds.
 QUICK = ("symmetric", "Toeplitz", "small world", "positive", "random graph")
 
 
@@ -206,8 +206,9 @@ QUICK = ("symmetric", "Toeplitz", "small world", "positive", "random graph")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_errors_hold_at_all_levels(family: str, size: int, pytestconfig: pytest.Config) -> None:
     """Against proven numbers, else in white coordinates, or from all lags where these fail."""
-    if size == 2000 and family not in QUICK and not pytestconfig.getoption("--thorough"):
-        pytest.skip("takes a minute or more of its own, with --thorough")
+    is_dear = size == 2000 or (size == 1000 and family not in QUICK)
+    if is_dear and not pytestconfig.getoption("--thorough"):
+        pytest.skip("half a minute or more, with --thorough")
     network = drawn(family, size, seed=2)
     known = proven(network) if size <= PROVEN else known_by_matrices(family, network)
     compared = 0

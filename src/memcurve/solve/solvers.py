@@ -53,8 +53,8 @@ BALL_SECONDS, GENERAL_BALL_SECONDS = 1.7e-9, 5e-8
 MOST_SECONDS_UNASKED, MOST_SECONDS = 3.0, 120.0
 #: Steps over which the lower bound of a curve is averaged, at most.
 MOST_STEPS = 64
-#: Noise, relative to the mask, at which memory is a lower bound of what there is with less of it;
-#: bounds that are further apart than this are no answer.
+#: Noise, relative to the largest input weight, at which memory is a lower bound of what there is
+#: with less of it; bounds that are further apart than this are no answer.
 MORE_NOISE, CLOSE_BOUNDS = np.array([1e-12, 1e-11, 1e-10, 1e-8, 1e-6]), 1e-2
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
 ONE_THREAD = 700
@@ -152,16 +152,19 @@ def solve_above(task: Task) -> Outcome | None:
     it, and no more than one. The total is the rank without noise, and at most that with it.
     """
     question, level = task.question, float(task.question.levels[0])
-    levels = MORE_NOISE * float(np.sqrt(np.vdot(task.states.mask, task.states.mask)))
+    levels = MORE_NOISE * float(np.abs(task.states.mask).max(initial=0.0))
     levels = levels[levels > level]
     is_one = len(question.levels) == 1 and question.kind == "memory" and question.is_white
     is_read = question.noise is None or isinstance(question.noise, ObservationNoise)
     if not (is_one and is_read and len(levels)):
         return None
+    noisier = replace(question, noise=ObservationNoise(levels))
     try:
-        noisier = replace(question, noise=ObservationNoise(levels))
-        found = solve_direct(Task(noisier, task.analysis))
+        with few_threads(len(task.states)), np.errstate(all="ignore"):
+            found = solve_direct(Task(noisier, task.analysis))
     except UncertainResultError:
+        return None
+    if not np.isfinite(found.memory_error).all():
         return None
     below = np.clip((found.memory - found.memory_error).max(axis=0), 0.0, 1.0)
     least = 0.0 if level == 0 else float(np.max(found.total - found.total_error, initial=0.0))
