@@ -82,6 +82,11 @@ def test_relatives(family: str) -> None:
     assert outcomes["refused"] == 0
 
 
+@pytest.mark.parametrize("seed", [10_005, 10_413])
+def test_masks_whose_squares_overflow_are_refused_in_words(seed: int) -> None:
+    assert relatives.judge("units", seed) == "refused"
+
+
 #: Draws of families next to the circle, which take many lags; 21,000 of all 15 families.
 DEAR_DRAWS = {"quaternions": 400, "complex_networks": 700, "weak_links": 700}
 
