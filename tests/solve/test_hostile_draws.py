@@ -83,8 +83,8 @@ def test_relatives(family: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [10_005, 10_413])
-def test_masks_whose_squares_overflow_are_refused_in_words(seed: int) -> None:
-    assert relatives.judge("units", seed) == "refused"
+def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
+    assert relatives.judge("units", seed) == "left to balls"
 
 
 #: Draws of families next to the circle, which take many lags; 21,000 of all 15 families.
