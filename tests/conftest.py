@@ -69,7 +69,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--table", type=Path, help="write the table of the slow tests to this file")
+    parser.addoption("--table", type=Path, help="--table=FILE: write the table of slow tests")
     parser.addoption("--thorough", action="store_true", help="slow tests of the largest networks")
 
 
