@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import block_diag, csr_array, diags_array, random_array
 
 from memcurve import Float32, LinearNetwork, UnstableNetworkError, memory_curve
+from memcurve.solve import states
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.states import MANY_MODES
 
@@ -53,3 +54,11 @@ def test_gain_without_an_unstable_mode() -> None:
     A = diags_array([np.full(size, 0.5), np.full(size - 1, 1.2)], offsets=[0, -1], format="csr")
     A = csr_array(block_diag([A, [[0.9]]]))
     assert Analysis.of(LinearNetwork(A, np.ones(size + 1))).reached.runaway == 0
+
+
+def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Left and right eigenvectors at right angles: what is found at 3 may be anywhere."""
+    stable = network(0.8, 0.5, 1.0)
+    e1, e2 = np.eye(stable.size)[:2]
+    monkeypatch.setattr(states, "leading_mode", lambda A: (3.0, e1, e2))
+    assert Analysis.of(stable).reached.runaway == 0

@@ -208,8 +208,8 @@ class States:
         value, w, v = found
         off = float(np.linalg.norm(A.T @ w - value * w))
         excited = float(np.abs(w @ self.mask).max() / np.abs(self.mask).max())
-        sure = abs(value) > 1 + SURELY + off / max(abs(w @ v), off) and excited > SURELY
-        return abs(value) if sure else 0.0
+        beyond = abs(value) - 1 - SURELY
+        return abs(value) if beyond * abs(w @ v) > off and excited > SURELY else 0.0
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
