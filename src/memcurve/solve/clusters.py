@@ -19,6 +19,7 @@ from memcurve.solve.modes import (
     DISC,
     blur_of,
     complex_schur,
+    diagonal_values,
     schur_with_mask,
     triangular_modes,
     unit_norm,
@@ -213,7 +214,7 @@ def counted_clusters(form: SchurForm, driven: int, zeros: int) -> list[Cluster] 
     """
     if driven == len(form.T):
         form = form._replace(overlap=None)
-    values = _diagonal_values(form.T)
+    values = diagonal_values(form.T)
     first = np.flatnonzero(values.imag > 0)
     gap = np.abs(values[:, None] - values)
     gap[np.diag_indices(len(values))] = np.inf
@@ -372,16 +373,6 @@ def _single_modes(
     clear = (counts == 0) | (excitation > CLEAR * doubt)
     columns = (counts.tolist(), excitation.tolist(), radius.tolist(), clear.tolist())
     return [Cluster(values[[k]], *mode) for k, mode in enumerate(zip(*columns, strict=True))]
-
-
-def _diagonal_values(T: Floats) -> Complexes:
-    """Eigenvalues of a real Schur form, as LAPACK leaves it: pairs in blocks [a b; c a], bc < 0."""
-    values = np.diag(T).astype(complex)
-    first = np.flatnonzero(np.diag(T, -1))
-    imaginary = np.sqrt(np.abs(T[first, first + 1])) * np.sqrt(np.abs(T[first + 1, first]))
-    values[first] += 1j * imaginary
-    values[first + 1] -= 1j * imaginary
-    return values
 
 
 class Elsewhere(NamedTuple):

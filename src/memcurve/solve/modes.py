@@ -440,24 +440,33 @@ def schur_with_mask(A: Floats, C: Floats) -> tuple[Floats, Complexes] | None:
     return T, re[:size] + 1j * im[:size]
 
 
+def diagonal_values(T: Floats) -> Complexes:
+    """Eigenvalues of a real Schur form, as LAPACK leaves it: pairs in blocks [a b; c a], bc < 0."""
+    values = np.diag(T).astype(complex)
+    first = np.flatnonzero(np.diag(T, -1))
+    imaginary = np.sqrt(np.abs(T[first, first + 1])) * np.sqrt(np.abs(T[first + 1, first]))
+    values[first] += 1j * imaginary
+    values[first + 1] -= 1j * imaginary
+    return values
+
+
 def complex_schur(T: Floats, Z: Floats) -> tuple[Complexes, Complexes]:
     """Real to complex Schur form, as `scipy.linalg.rsf2csf` but for all pairs at once.
 
-    LAPACK leaves blocks [a b; c a] with bc = μ², μ imaginary: (μ, c) is an eigenvector.
+    LAPACK leaves blocks [a b; c a] with bc = −μ²: (iμ, c) is an eigenvector of a + iμ.
     """
-    first = np.flatnonzero(np.diag(T, -1))
+    values, first = diagonal_values(T), np.flatnonzero(np.diag(T, -1))
     second = first + 1
-    b, c = T[first, second], T[second, first]
-    mu = 1j * np.sqrt(np.abs(b)) * np.sqrt(np.abs(c))
-    length = np.hypot(mu.imag, c)
-    u, v = mu / length, c / length
+    mu, c = values[first].imag, T[second, first]
+    length = np.hypot(mu, c)
+    u, v = 1j * mu / length, c / length
     S, Q = (np.array(M, complex, order="F") for M in (T, Z))
     for M in (S, Q):
         one, two = M[:, first], M[:, second]
         M[:, first], M[:, second] = one * u + two * v, two * u.conj() - one * v
     rows, u, v = (S[first], S[second]), u[:, None], v[:, None]
     S[first], S[second] = u.conj() * rows[0] + v * rows[1], u * rows[1] - v * rows[0]
-    S[first, first], S[second, second] = np.diag(T)[first] + mu, np.diag(T)[first] - mu
+    np.fill_diagonal(S, values)
     S[second, first] = 0
     return S, Q
 
