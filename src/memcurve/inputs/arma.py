@@ -148,7 +148,15 @@ class ARMA(InputProcess):
     def _autocovariance(self, count: int) -> Floats:
         if self.is_white:
             return np.pad([self.variance], (0, count - 1))
-        return _recursion(self.ar, self.ma, count)
+        length = 1 << max(8, (count - 1).bit_length())  # few lengths, each computed once
+        if length not in self._computed:
+            self._computed[length] = _recursion(self.ar, self.ma, length)
+        return self._computed[length][:count].copy()
+
+    @cached_property
+    def _computed(self) -> dict[int, Floats]:
+        """Autocovariances by their lengths."""
+        return {}
 
     def _density(self, omega: Floats) -> Floats:
         if self.is_white:

@@ -249,12 +249,18 @@ def normwise(M: Floats) -> Projection:
 def _jacobi(M: Floats, *, left: bool) -> tuple[Floats, Floats]:
     from scipy.linalg.lapack import dgejsv
 
-    # joba=2 sorts the rows first: they may differ by any factor, as the noise of states may
+    # large rows first: they may differ by any factor, as the noise of states may. LAPACK's own way
+    # (joba=2) takes the square of their number
+    order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
     values, U, V, work, _, info = dgejsv(
-        np.asfortranarray(M), joba=2, jobu=0 if left else 3, jobv=3 if left else 0, jobr=0, jobt=0,
-        jobp=0,
+        np.asfortranarray(M[order]), joba=0, jobu=0 if left else 3, jobv=3 if left else 0, jobr=0,
+        jobt=0, jobp=0,
     )  # fmt: skip
     if info != 0:
         raise UncertainResultError(f"LAPACK's dgejsv ends with info = {info}.")
     sigma = values * (work[0] / work[1])
-    return sigma, (U[:, : len(sigma)] if left else V)
+    if not left:
+        return sigma, V
+    W = np.empty((len(M), len(sigma)))
+    W[order] = U[:, : len(sigma)]
+    return sigma, W
