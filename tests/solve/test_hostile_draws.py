@@ -87,14 +87,10 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
     assert relatives.judge("units", seed) == "left to balls"
 
 
-#: Draws of families next to the circle, which take many lags; 21,000 of all 15 families.
-DEAR_DRAWS = {"quaternions": 400, "complex_networks": 700, "weak_links": 700}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("family", relatives.FAMILIES)
 def test_many_relatives(family: str, held: Callable[..., None]) -> None:
-    draws = DEAR_DRAWS.get(family, 1600)
+    draws = 1400  # of each of 15 families
     outcomes = judge_relatives(family, range(10_000, 10_000 + draws))
     violations = sum(n for name, n in outcomes.items() if name.startswith("VIOLATION"))
     held("relatives of past mistakes: beyond their errors", violations, at_most=0, draws=draws)
