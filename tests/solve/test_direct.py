@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from flint import arb, arb_mat, ctx
@@ -24,10 +26,11 @@ from memcurve.noise import Float64, Noise
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import filter_of
-from memcurve.solve.direct import is_direct, reduced, responses, solve_direct
+from memcurve.solve.direct import Seen, is_direct, reduced, responses, solve_direct
 from memcurve.solve.question import Question
 from memcurve.solve.solvers import LARGEST_ERROR
 from memcurve.solve.whole import solve_whole
+from tolerances import EPS
 
 BITS, LAGS = 600, 30
 LEVELS = [1.0, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-20]
@@ -143,6 +146,13 @@ def test_random_networks(kind: str, seed: int) -> None:
     C = rng.standard_normal(14)
     check(LinearNetwork(radius(A), C), least=1e-6)
     check(LinearNetwork(radius(A, 0.5), C, readout=[1, 5, 6]), least=1e-6)
+
+
+def test_long_sums_are_added_up_by_halves() -> None:
+    squares = np.random.default_rng(1).random((100_000, 3)) * [1.0, 1e-5, 1e-10]
+    held = Seen(np.ones(3), squares).held
+    for column, found in zip(squares.T, held, strict=True):
+        assert found == pytest.approx(math.fsum(column), rel=16 * EPS)
 
 
 @pytest.mark.parametrize("family", sorted(set(FAMILIES) - {"on_the_circle", "near_unit"}))

@@ -12,7 +12,7 @@ import pytest
 from scipy.linalg import block_diag
 
 from memcurve import LinearNetwork, ensembles, forecasting_curve, inputs, memory_curve
-from memcurve.inputs import ARMA, Autocovariance, SpectralDensity, White
+from memcurve.inputs import ARMA, Autocovariance, InputProcess, SpectralDensity, White
 from tolerances import CLOSED_FORM, COLOURED, EPS, SMALL_DIRECT, WHOLE_SUM, coloured
 from truth import truth
 
@@ -122,6 +122,19 @@ def test_error_holds_where_covariances_cancel(a: float, phi: float) -> None:
     known = (a_ / (1 - a_ * phi_) + phi_) ** 2 / variance
     assert 0 < known < 1e-7
     assert abs(Fraction(curve[1]) - known) <= Fraction(float(curve.error[1]))
+
+
+@pytest.mark.parametrize("process", [ARMA([0.5, -0.7]), Autocovariance([3.0, 2.0, 1.0, 0.5])])
+@pytest.mark.parametrize("gap", [1e-3, 1.04e-5, 7.43e-9, 1e-10])
+def test_totals_hold_next_to_the_circle(gap: float, process: InputProcess) -> None:
+    """Powers of numbers next to one are rounded alike in all networks nearby."""
+    A = np.array([[1 - gap, 0.3, 0.0], [0.0, 0.5, -0.4], [0.0, 0.2, 0.6]])
+    for readout in (None, [1], [0, 2]):
+        network = LinearNetwork(A, [0.7, 1.0, -0.3], readout=readout)
+        curve = memory_curve(network, 8, input=process, certify_up_to=0)
+        proven = memory_curve(network, 8, input=process, method="certified")
+        assert abs(curve.total - proven.total) <= curve.total_error + proven.total_error
+        assert curve.total_error < 1e-5
 
 
 def test_the_curve_need_not_fall() -> None:

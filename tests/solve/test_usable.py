@@ -44,6 +44,17 @@ def against_truth(curve: MemoryCurve, known: Truth, limit: float = USABLE) -> fl
 # Against the truth
 
 
+@pytest.mark.parametrize("level", [3e82, 1.0])
+@pytest.mark.parametrize("weight", [5e-324, 1e-300])
+def test_eigenvectors_that_coincide_in_floating_point(weight: float, level: float) -> None:
+    """The larger node is read as it is: what enters it from the other is nothing at all."""
+    network = LinearNetwork([[0.0, weight], [0.0, 0.0]], [-8e89, -9e-46])
+    for noise in (StateNoise(level), ObservationNoise(level)):
+        curve = memory_curve(network, 3, noise=noise, certify_up_to=0)
+        assert np.all(np.abs(curve.values - [1, 0, 0]) <= curve.error)
+        assert curve.total == pytest.approx(1, abs=CLOSED_FORM)
+
+
 @pytest.mark.parametrize(("kind", "variance"), [("normal", 1e-16), ("symmetric", 1e-50)])
 def test_observation_noise_for_sixty_nodes(kind: str, variance: float) -> None:
     network = ensembles.make(kind, 60, seed=1, spectral_radius=0.8)

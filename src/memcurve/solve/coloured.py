@@ -189,10 +189,10 @@ def covariances(
 
 
 def _past(system: Driven, kernels: Sequence[InputKernel], future: Future) -> Floats:
-    """Σ_{τ≥0} p_τp_τᵀ over all inputs.
+    """Σ_{τ≥0} p_τp_τᵀ over all inputs: over all lags it is the covariance for squared kernels.
 
-    Over all lags, past and future, it is the covariance for the squared kernel; where that has
-    double roots close to others, the lags are summed instead.
+    Lags are not summed up: where a mode is next to the circle there are too many, and rounding in
+    powers of it is the same for all networks nearby, so that it cannot be measured.
     """
     shared = len({id(kernel) for kernel in kernels}) == 1
     groups = [list(range(len(kernels)))] if shared else [[j] for j in range(len(kernels))]
@@ -200,12 +200,9 @@ def _past(system: Driven, kernels: Sequence[InputKernel], future: Future) -> Flo
     for group in groups:
         kernel = kernels[group[0]]
         part = system if shared else Driven(A, system.C[:, group])
-        square = kernel.squared()
-        if square is None:
-            past += forwards(part, future.present[:, group], kernel.settled())
-        else:
-            ahead = future.outer if shared else kernel.future(part, 0).outer
-            past += _state_covariance(A, part.C, [square] * len(group), whole=shared) - ahead
+        ahead = future.outer if shared else kernel.future(part, 0).outer
+        squares = [kernel.squared()] * len(group)
+        past += _state_covariance(A, part.C, squares, whole=shared) - ahead
     return past
 
 
@@ -229,7 +226,7 @@ def _state_covariance(
     """Γ; ``whole`` says that C has all inputs, so that A'A'ᵀ + C'C'ᵀ = I."""
     first = kernels[0]
     shared = len({id(kernel) for kernel in kernels}) == 1
-    if whole and shared and first.is_short:
+    if whole and shared:
         M = first.half_sum(A)
         return first.variance * np.eye(len(A)) + M + M.T
     present = np.empty_like(C)
@@ -269,6 +266,8 @@ def _cholesky(gamma: Floats) -> tuple[Floats, float]:
 
 #: γ is taken to vanish below this share of γ(0), and looked at up to LONGEST lags.
 NEGLIGIBLE, LONGEST = 1e-18, 2**16
+#: Powers of a matrix that are kept at a time.
+MOST_POWERS = 32
 
 
 class Future(NamedTuple):
@@ -292,11 +291,6 @@ class Kernel(Protocol):
         """γ(0)."""
         ...
 
-    @property
-    def is_short(self) -> bool:
-        """Whether ``half_sum`` takes few products, so that the whole matrix may be asked for."""
-        ...
-
     def half_sum(self, A: Floats, X: Floats | None = None) -> Floats:
         """Σ_{k≥1} γ(k) A^k, times X if given."""
         ...
@@ -309,8 +303,8 @@ class InputKernel(Kernel, Protocol):
         """γ(0) … γ(count − 1)."""
         ...
 
-    def squared(self) -> Kernel | None:
-        """γ*γ, the kernel of spectral density f²; None where ``settled`` is the better way."""
+    def squared(self) -> Kernel:
+        """γ*γ, the kernel of spectral density f²."""
         ...
 
     def future(self, system: Driven, horizons: int) -> Future:
@@ -335,8 +329,6 @@ def kernel_of(process: InputProcess) -> InputKernel:
 class RationalKernel:
     """γ of an ARMA process, times ``scale``."""
 
-    is_short = True
-
     def __init__(self, process: ARMA, scale: float) -> None:
         self.process, self.scale = process, scale
         self.a = np.append(1.0, -process.ar)
@@ -358,8 +350,8 @@ class RationalKernel:
             self._half = A, self._divided(A, polynomial(self.numerator(1), A, A))
         return self._half[1]
 
-    def squared(self) -> Kernel | None:
-        return SquaredKernel(self) if len(self.process.ar) <= 1 else None
+    def squared(self) -> Kernel:
+        return SquaredKernel(self)
 
     def future(self, system: Driven, horizons: int) -> Future:
         A, C = system.A, system.C
@@ -418,8 +410,6 @@ class SquaredKernel:
     with positive powers is 2γ(0)m + m² + 2[m m̄]₊, where m m̄ = |q/a|² is an ARMA density again.
     """
 
-    is_short = True
-
     def __init__(self, kernel: RationalKernel) -> None:
         self._kernel = kernel
         q = np.trim_zeros(kernel.numerator(1))  # leading powers of z do not change |q|
@@ -446,8 +436,6 @@ class SquaredKernel:
 class FiniteKernel:
     """γ(0), …, γ(m) given, zero beyond."""
 
-    is_short = False
-
     def __init__(self, gamma: Floats) -> None:
         self._gamma = np.asarray(gamma, dtype=float)
 
@@ -461,10 +449,12 @@ class FiniteKernel:
         return padded[:count]
 
     def half_sum(self, A: Floats, X: Floats | None = None) -> Floats:
-        return polynomial(np.append(self._gamma[1:], 0.0), A, A if X is None else A @ X)
+        later = np.append(self._gamma[1:], 0.0)
+        return A @ matrix_polynomial(later, A) if X is None else polynomial(later, A, A @ X)
 
-    def squared(self) -> Kernel | None:
-        return None
+    def squared(self) -> Kernel:
+        both = np.concatenate([self._gamma[:0:-1], self._gamma])
+        return FiniteKernel(np.convolve(both, both)[len(both) - 1 :])
 
     def future(self, system: Driven, horizons: int) -> Future:
         return backwards(system, self._gamma, horizons)
@@ -499,36 +489,26 @@ def backwards(system: Driven, gamma: Floats, horizons: int) -> Future:
     return Future(present, ahead, outer, span)
 
 
-def forwards(system: Driven, present: Floats, gamma: Floats) -> Floats:
-    """Σ_{τ≥0} p_τp_τᵀ over all inputs, from p_0 on."""
-    n, d = system.C.shape
-    padded = np.concatenate([gamma, np.zeros(2 * BLOCK)])
-
-    def drive(first: int, stop: int) -> Floats:
-        return padded[None, first:stop] if stop <= len(padded) else np.zeros((1, stop - first))
-
-    outer, largest, done = np.zeros((n, n)), 0.0, 0
-    blocks = system.blocks(present, drive)
-    while True:
-        several = list(itertools.islice(blocks, 8))  # one wide product instead of many narrow
-        wide = np.hstack(several)
-        outer += wide @ wide.T
-        done += 8 * BLOCK
-        size = float((several[-1] ** 2).sum())
-        largest = max(largest, size)
-        if done > len(gamma) and size <= NEGLIGIBLE**2 * largest:
-            return outer
-        if done > max(LONGEST, len(gamma) + BLOCK):  # nothing drives it any more
-            last = several[-1].reshape(n, d, BLOCK)[:, :, -1]
-            return outer + stein(system.A, last @ last.T) - last @ last.T
-
-
 def polynomial(coefficients: Floats, A: Floats, X: Floats) -> Floats:
     """Σ_k coefficients[k] A^k X, by Horner's rule."""
     result = coefficients[-1] * X
     for c in coefficients[-2::-1]:
         result = A @ result + c * X
     return np.asarray(result)
+
+
+def matrix_polynomial(coefficients: Floats, A: Floats) -> Floats:
+    """Σ_k coefficients[k] A^k, by Horner's rule with several powers at a time."""
+    step = min(int(np.ceil(np.sqrt(len(coefficients)))), MOST_POWERS)
+    powers = [np.eye(len(A))]
+    while len(powers) <= step:
+        powers.append(A @ powers[-1])
+    result = np.zeros_like(A)
+    for first in reversed(range(0, len(coefficients), step)):
+        result = powers[step] @ result
+        for c, power in zip(coefficients[first : first + step], powers, strict=False):
+            result += c * power
+    return result
 
 
 # --- Processes as filters: z_t = Σ_j ψ_j e_{t−j} of white noise e.

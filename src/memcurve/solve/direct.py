@@ -240,7 +240,12 @@ class Seen(NamedTuple):
     def memory(self, levels: Floats, inputs: int) -> tuple[Floats, Floats]:
         """Memory (levels, lags, inputs) and its total."""
         shares = Projection(self.sigma, self.squares).shares(levels, len(self.sigma))
-        return _by_lag(shares @ self.squares.T, inputs), shares @ self.squares.sum(axis=0)
+        return _by_lag(shares @ self.squares.T, inputs), shares @ self.held
+
+    @property
+    def held(self) -> Floats:
+        """What each direction holds of all inputs; as a row, NumPy adds it up by halves."""
+        return np.asarray(np.ascontiguousarray(self.squares.T).sum(axis=1))
 
     def spread(self, levels: Floats, blur: Floats) -> Floats:
         """How far the shares may be off where the singular values are, by ``blur`` each."""
@@ -826,7 +831,7 @@ def _evaluated(
     error = error + _by_lag(spread @ found.squares.T, width) + mixed[:, None, None]
     error = error + rounding * np.sqrt(memory) + EPS
     total_error = SAFETY * moved + rounding * np.maximum(total, 1.0)
-    total_error += spread @ found.squares.sum(axis=0)
+    total_error += spread @ found.held
     # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ), and every direction holds gain² at most
     shares = Projection(found.sigma, found.squares).shares(levels, len(found.sigma))
     slope = np.sqrt((shares * (1 - shares)).sum(axis=1))

@@ -25,6 +25,9 @@ from memcurve.solve.modes import EigenBasis, complex_schur
 from memcurve.solve.sensitivity import EPS
 from memcurve.solve.stein import stein
 
+#: A response off by this share of its state is lost: eigenvectors coincide in floating point.
+LOST = 1e-3
+
 
 def leja_order(upper_poles: Complexes) -> NDArray[np.intp]:
     """Indices that order section poles greedily by |λ_k's basis function at itself|."""
@@ -84,6 +87,8 @@ def eigen_state_map(A: Floats, C: Floats, basis: EigenBasis | None = None) -> St
     if not np.isfinite(T).all():
         return None
     A1, C1 = cascade(poles)
+    if np.any(np.abs(T @ C1 - C) > LOST * np.abs(T).max(axis=1)):  # the first response is the mask
+        return None
     return StateMap(A1, C1[:, None], T)
 
 
