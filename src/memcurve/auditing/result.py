@@ -26,7 +26,7 @@ from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.report.document import counted, listed
-from memcurve.result import Floats, installed_versions
+from memcurve.result import EPS, Floats, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.
 OFF = 0.01
@@ -723,7 +723,7 @@ def squeezing_section(found: Squeezing) -> Section:
         "new direction ‖θ_j‖ / ‖C‖",
         (Series("‖θ_j‖ / ‖C‖", steps, found.components),),
         log_y=True,
-        levels=(("rounding", float(np.finfo(float).eps)),),
+        levels=(("rounding", EPS),),
     )
     seen = "It stays above rounding."
     if found.below_rounding is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Floats
 
 
 def correlation(one: Floats, other: Floats) -> Floats:
@@ -70,12 +70,12 @@ def fit_autoregression(z: Floats, most: int | None = None) -> Autoregression:
         most = max(1, min(int(10 * np.log10(n)), n // 10))
     gamma = correlation(z - mean, z - mean)[: most + 1] / n
     weights, variance = np.zeros(0), float(gamma[0])
-    best, best_score = weights, n * np.log(max(variance, np.finfo(float).tiny))
+    best, best_score = weights, n * np.log(max(variance, TINY))
     for order in range(1, most + 1):
         reflection = (gamma[order] - weights @ gamma[order - 1 : 0 : -1]) / variance
         weights = np.append(weights - reflection * weights[::-1], reflection)
         variance *= (1 - reflection) * (1 + reflection)
-        if not variance > np.finfo(float).eps * gamma[0]:
+        if not variance > EPS * gamma[0]:
             break
         score = n * np.log(variance) + order * np.log(n)
         if score < best_score:

@@ -23,11 +23,10 @@ from memcurve.data.autocorrelation import correlation, fit_autoregression, ljung
 from memcurve.data.findings import Finding, Findings, Level
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
 Indices = NDArray[np.int64]
 
-EPS = float(np.finfo(float).eps)
 #: Rows of a recording that always suffice.
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.inputs.process import InputProcess, frozen, real_array, real_vector
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
-EPS = float(np.finfo(float).eps)
 #: A shorter series says nothing about its autocovariance.
 SHORTEST_SERIES = 10
 #: Entries of the largest temporary array.

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
 #: Sections that are run as one: fewer and larger matrix products.
@@ -119,8 +119,7 @@ def memory_of_ring(
     decay = turns * log_square if length else np.zeros(count)
     memory = complement * np.exp(decay) if length else np.zeros(count)
     loss = np.exp(log_square) - complement * np.expm1(decay) if length else np.ones(count)
-    eps = float(np.finfo(float).eps)
-    error = np.where(before, 0.0, eps * (4 + 2 * np.abs(decay)) * memory)
+    error = np.where(before, 0.0, EPS * (4 + 2 * np.abs(decay)) * memory)
     memory, loss = np.where(before, 1.0, memory), np.where(before, 0.0, loss)
     listed = Lags(lags, tail + length)
     listed.enough(memory)

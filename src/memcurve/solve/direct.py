@@ -36,7 +36,7 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.basis import BLOCK, Basis, require_room_at
@@ -44,7 +44,7 @@ from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import FEWEST_LAGS, PILOT, PROVEN_TAIL, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, normwise, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
+from memcurve.solve.sensitivity import MANY_STATES, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
 
 #: What is left out of the Krylov matrix, relative to the noise.

@@ -29,7 +29,8 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.solve.sensitivity import EPS, Sensitivity
+from memcurve.result import EPS
+from memcurve.solve.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]

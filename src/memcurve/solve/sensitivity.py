@@ -27,10 +27,9 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 from memcurve.solve.basis import Basis, require_room_at
 
-EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS
 #: A first-order bound is trusted where ‖δA‖ times the resolvent on the unit circle is below this.

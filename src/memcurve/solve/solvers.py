@@ -28,6 +28,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits, one_thread
 from memcurve.noise import ObservationNoise
 from memcurve.notes import Note
+from memcurve.result import EPS
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
@@ -35,13 +36,7 @@ from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, is_listable, solve_by_lags, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
-from memcurve.solve.sensitivity import (
-    EPS,
-    MANY_STATES,
-    UNKNOWN,
-    GrowingPowersError,
-    curve_error,
-)
+from memcurve.solve.sensitivity import MANY_STATES, UNKNOWN, GrowingPowersError, curve_error
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
 

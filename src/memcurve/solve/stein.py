@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
 #: Powers whose product is below this, relative to one, add nothing any more.
 NEGLIGIBLE = 2.0**-60
@@ -94,5 +94,5 @@ def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
     """
     rest = X - A @ X @ A.T - Q
     growth = 1 + np.square(np.linalg.norm(A, 2))
-    rounding = 8 * np.finfo(float).eps * growth * np.sqrt((X**2).sum())
+    rounding = 8 * EPS * growth * np.sqrt((X**2).sum())
     return float(np.sqrt((rest**2).sum()) + rounding)
