@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.network.graph import in_units, separate_parts
-from memcurve.result import EPS, TINY
+from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.modes import (
     CLEAR,
     DISC,
@@ -26,9 +26,6 @@ from memcurve.solve.modes import (
     unit_norm,
 )
 from memcurve.solve.modular import sparse_if_few
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8

@@ -29,12 +29,8 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.result import EPS
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.sensitivity import Sensitivity
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
-
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 DISC = 10 * EPS
