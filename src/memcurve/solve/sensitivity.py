@@ -47,6 +47,8 @@ POWER_MARGIN, FEW_PROBES = 1.5, 8
 #: The same of one vector, from so many states on, where products are dear: too little once in 300
 #: draws. On average over vectors it is so many times as large at most.
 SINGLE_MARGIN, SINGLE_AVERAGE, MANY_STATES = 250.0, 4.0, 5000
+#: Powers that are followed.
+MOST_POWERS = 4096
 #: Powers of this size are of no use to large networks: what they pass on is above all rounding.
 HOPELESS = EPS**-2
 #: After so many powers of A with entries a basis is tried, where so many more are foreseen: a step
@@ -177,7 +179,7 @@ class PowerSums(NamedTuple):
     lasting: float
 
 
-def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
+def sums_of_powers(A: Any) -> PowerSums:
     """Sums over the powers of A, by what they do to random vectors, with a margin.
 
     A is anything that can be multiplied by a matrix. Powers are followed to where one is below ½,
@@ -193,13 +195,13 @@ def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
     norms, ended = [1.0], False
     products_only = not getattr(A, "has_entries", True)
     tried = not (large or products_only)
-    while len(norms) < most and not ended:
+    while len(norms) < MOST_POWERS and not ended:
         if not tried and (products_only or (len(norms) > PLAIN and _left(norms) > WORTH_A_BASIS)):
             tried = True
             sums = place.same(_sums_by_basis(A, probes[:, 0], norms))
             if sums is not None:
                 return PowerSums(*sums)
-        made = powers_times(A, probes, min(place.ahead, most - len(norms)))
+        made = powers_times(A, probes, min(place.ahead, MOST_POWERS - len(norms)))
         probes = made[:, -count:]
         for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
             if not np.isfinite(size):
@@ -214,7 +216,7 @@ def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
                 break
     steps, half = len(norms) - 1, len(norms) // 2
     rate = (norms[-1] / norms[half]) ** (1 / max(1, steps - half))
-    if rate > 1 and (norms[-1] > 1 / EPS or steps < most - 1):
+    if rate > 1 and (norms[-1] > 1 / EPS or steps < MOST_POWERS - 1):
         raise GrowingPowersError(
             f"the powers of A grow, by a factor of {rate:.6g} a step after {steps:,} steps."
         )

@@ -60,7 +60,6 @@ RANK_UNDER_NOISE = 300
 class Solver(NamedTuple):
     """A way to answer some questions in floating point."""
 
-    name: str
     answers: Callable[[Task], bool]
     solve: Callable[[Task], Outcome]
     is_dense: bool = True
@@ -178,14 +177,14 @@ def is_general(task: Task) -> bool:
 
 
 SOLVERS = (
-    Solver("nothing", lambda task: not task.is_driven, solve_nothing, is_dense=False),
-    Solver("lattice", lambda task: task.question.is_plain, solve_lattice),
-    Solver("Fisher", lambda task: task.question.kind == "Fisher", solve_fisher),
-    Solver("direct", is_direct, solve_direct, is_dense=False),
-    Solver("whole", is_whole, solve_whole),
-    Solver("white", is_general, solve_white),
-    Solver("lags", is_listable, solve_by_lags, is_dense=False),
-    Solver("bounds", lambda task: task.question.is_plain, solve_between),
+    Solver(lambda task: not task.is_driven, solve_nothing, is_dense=False),
+    Solver(lambda task: task.question.is_plain, solve_lattice),
+    Solver(lambda task: task.question.kind == "Fisher", solve_fisher),
+    Solver(is_direct, solve_direct, is_dense=False),
+    Solver(is_whole, solve_whole),
+    Solver(is_general, solve_white),
+    Solver(is_listable, solve_by_lags, is_dense=False),
+    Solver(lambda task: task.question.is_plain, solve_between),
 )
 
 
