@@ -29,6 +29,16 @@ def correlations(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.where(scale > 0, ab / np.where(scale > 0, scale, 1), 0))
 
 
+def beta_cut(rank: int, rows: int, threshold: float) -> float:
+    """R² that a target unrelated to the states exceeds with probability ``threshold``.
+
+    R² ~ Beta(r/2, (n − 1 − r)/2) for regression of an independent Gaussian target on r states.
+    """
+    from scipy.stats import beta
+
+    return float(beta.isf(threshold, rank / 2, (rows - 1 - rank) / 2))
+
+
 def ljung_box(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[Floats, float]:
     """Correlations r_k of one_t and other_{t+k}, k ≤ h, and p of Q = n(n+2) Σ r_k²/(n − k)."""
     from scipy import stats

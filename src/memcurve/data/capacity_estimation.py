@@ -27,6 +27,7 @@ from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
 
 from memcurve.arguments import table_entry
+from memcurve.data.autocorrelation import beta_cut
 from memcurve.result import EPS, Floats
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
@@ -328,16 +329,6 @@ class Scan:
     chance: float = 0.0
     #: Patterns, their shifts, R² and corrected R² of the significant ones.
     significant: list[tuple[Pattern, int, float, float]] = field(default_factory=list)
-
-
-def beta_cut(rank: int, rows: int, threshold: float) -> float:
-    """R² that a target unrelated to the states exceeds with probability ``threshold``.
-
-    R² ~ Beta(r/2, (n − 1 − r)/2) for regression of an independent Gaussian target on r states.
-    """
-    from scipy.stats import beta
-
-    return float(beta.isf(threshold, rank / 2, (rows - 1 - rank) / 2))
 
 
 def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float) -> Scan:
