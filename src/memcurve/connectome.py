@@ -12,7 +12,6 @@ import io
 import json
 import math
 import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -407,9 +406,8 @@ def compare_with_nulls(
     ]
     name = subject.name or "network"
     with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         open_executor(executor, workers=workers, address=address) as pool,
-        Store.open(Path(folder) / "nulls.sqlite" if store is None else store) as opened,
+        Store.open(store) as opened,
         told(name, progress) as tell,
     ):
         opened.provenance = {"name": name, **provenance()}
