@@ -27,7 +27,7 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
-from memcurve.result import EPS, Floats
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.basis import Basis, require_room_at
 
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
@@ -121,13 +121,13 @@ def pole_sensitivity(A: Any, components: Sequence[Indices] | None = None) -> Sen
     return Sensitivity(float(curve), float(gap))
 
 
-def symmetric_sensitivity(values: NDArray[np.complex128]) -> Sensitivity:
+def symmetric_sensitivity(values: Complexes) -> Sensitivity:
     """The same for a symmetric A, or several side by side: ‖A‖_F² = Σλ²."""
     norm = float(np.sqrt((np.abs(values) ** 2).sum()))
     return normal_sensitivity(values, BACKWARD_ERROR * len(values) ** 0.5 * norm)
 
 
-def normal_sensitivity(values: NDArray[np.complex128], rounding: float) -> Sensitivity:
+def normal_sensitivity(values: Complexes, rounding: float) -> Sensitivity:
     """The same for a normal A with these eigenvalues, of which ‖δA‖_F bounds the error.
 
     ‖Aᵏ‖_F² = Σ_i |λ_i|^{2k}: the powers need not be formed.
@@ -143,9 +143,7 @@ def backward_error(A: Floats) -> float:
     return float(BACKWARD_ERROR * np.sqrt(len(A) * (A**2).sum()))
 
 
-def uncertain_poles_sensitivity(
-    poles: NDArray[np.complex128], uncertainty: Floats | float
-) -> Sensitivity:
+def uncertain_poles_sensitivity(poles: Complexes, uncertainty: Floats | float) -> Sensitivity:
     """The same for poles known up to δ_k each: 4 Σ δ_k / √(1 − |λ_k|²), 2 Σ δ_k / (1 − |λ_k|)."""
     room = 1 - np.abs(poles) - uncertainty
     if np.any(room <= 0):

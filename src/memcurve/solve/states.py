@@ -23,7 +23,7 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
-from memcurve.result import EPS, TINY, Floats
+from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.clusters import (
     Cluster,
     SchurForm,
@@ -159,7 +159,7 @@ class States:
         return strong_components(self.sparse)
 
     @cached_property
-    def eigenvalues(self) -> NDArray[np.complex128]:
+    def eigenvalues(self) -> Complexes:
         """All eigenvalues, one strongly connected component at a time."""
         return eigenvalues(self.stored, self.strong_components)
 
