@@ -16,6 +16,7 @@ import pytest
 import memcurve
 from memcurve import ensembles
 from memcurve.measuring import dossier
+from memcurve.methods import METHODS
 from memcurve.notes import Note
 from memcurve.result import Result
 
@@ -174,5 +175,7 @@ def test_one_name_a_concept() -> None:
         if inspect.isfunction(public):
             taken = set(inspect.signature(public).parameters)
             assert not taken & banned, name
+    for name, method in METHODS.items():
+        assert not {*method.options} & {*banned, "burn_in"}, name
     assert "progress" in inspect.signature(memcurve.sweep).parameters
     assert "progress" in inspect.signature(memcurve.audit).parameters

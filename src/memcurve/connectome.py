@@ -12,8 +12,6 @@ import io
 import json
 import math
 import os
-import tempfile
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +23,7 @@ import numpy as np
 from memcurve import nulls, report
 from memcurve.adapters import as_network
 from memcurve.arguments import require_options, require_size, table_entry
-from memcurve.errors import RankWarning
+from memcurve.errors import rank_among_notes
 from memcurve.memory import noise_profile
 from memcurve.memory import rank as exact_rank
 from memcurve.network import LinearNetwork
@@ -408,9 +406,8 @@ def compare_with_nulls(
     ]
     name = subject.name or "network"
     with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         open_executor(executor, workers=workers, address=address) as pool,
-        Store.open(Path(folder) / "nulls.sqlite" if store is None else store) as opened,
+        Store.open(store) as opened,
         told(name, progress) as tell,
     ):
         opened.provenance = {"name": name, **provenance()}
@@ -503,8 +500,7 @@ class _Job:
         }  # fmt: skip
 
     def __call__(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankWarning)
+        with rank_among_notes():  # the ranks themselves are compared
             return {"values": self._values(self._drawn(case)), "curve": None}
 
     def _drawn(self, case: Mapping[str, Any]) -> LinearNetwork:

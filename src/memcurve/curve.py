@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memcurve import display
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.result import Floats, Free, Integers, Result, installed_versions
+from memcurve.result import EPS, Floats, Free, Integers, Result, installed_versions
 
 _TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
 
@@ -157,12 +157,12 @@ class MemoryCurve(Result):
         if is_open and wanted.stop is None and step == 1 and len(lags):
             if before.any():
                 parts["total"] = self.total - math.fsum(self.values[before])
-                rounding = np.finfo(float).eps * abs(self.total)
+                rounding = EPS * abs(self.total)
                 parts["total_error"] = self.total_error + math.fsum(self.error[before]) + rounding
                 parts["total_lags"] = (int(lags[0]), None, 1)
         else:
             parts["total"] = total = math.fsum(parts["values"])
-            rounding = np.finfo(float).eps * abs(total)
+            rounding = EPS * abs(total)
             parts["total_error"] = math.fsum(parts["error"]) + rounding
             first, last = (int(lags[0]), int(lags[-1])) if len(lags) else (0, -1)
             parts["total_lags"] = (first, last, step)

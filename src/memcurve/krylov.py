@@ -20,10 +20,9 @@ from memcurve.result import Complexes, Floats
 def krylov_matrix(A: Any, C: Floats, columns: int) -> Floats:
     """Return [C, AC, …, A^{columns−1}C], one power per column."""
     K = np.empty((len(C), columns), order="F")
-    v = C
-    for k in range(columns):
-        K[:, k] = v
-        v = A @ v
+    K[:, 0] = C
+    for k in range(1, columns):
+        K[:, k] = A @ K[:, k - 1]
     return K
 
 

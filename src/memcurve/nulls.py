@@ -32,6 +32,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.operator import Operator
 from memcurve.notes import Note
+from memcurve.result import Floats
 
 Places = NDArray[np.int64]
 
@@ -328,8 +329,8 @@ class _Kinds(NamedTuple):
 
     block: Places | None
     blocks: int
-    positions: NDArray[np.float64] | None
-    limits: NDArray[np.float64]
+    positions: Floats | None
+    limits: Floats
 
     @classmethod
     def of(cls, edges: _Edges, blocks: Any = None, positions: Any = None, bins: int = 1) -> _Kinds:
@@ -470,11 +471,11 @@ class _Walk:
         return found[:count]
 
 
-def _lengths(positions: NDArray[np.float64], source: Places, target: Places) -> Any:
+def _lengths(positions: Floats, source: Places, target: Places) -> Any:
     return np.linalg.norm(positions[source] - positions[target], axis=-1)
 
 
-def _sign(weights: NDArray[Any]) -> NDArray[np.float64]:
+def _sign(weights: NDArray[Any]) -> Floats:
     if np.iscomplexobj(weights):
         raise ValueError("`network` must have real weights to have signs, got complex ones.")
     return np.asarray(np.sign(weights))

@@ -20,6 +20,8 @@ from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.version import __version__
 
+#: Of float64: the distance from 1 to the next number, and the smallest one that has all digits.
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 #: What contents that are no result of this kind may raise as they are read.
 _WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 

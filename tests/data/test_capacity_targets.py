@@ -7,11 +7,11 @@ import pytest
 
 import tolerances
 from data_scenarios import LAWS, lagged, series
+from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
     Basis,
     Correlator,
     Reach,
-    beta_cut,
     columns,
     patterns,
     polynomials_of,

@@ -173,15 +173,15 @@ def test_exact_bias(distribution: str) -> None:
     poles = memcurve.controllable_spectrum(network).poles
     assert poles is not None
     A, C = cascade(section_poles(poles))
-    burn_in = 150
-    z = draw_input(distribution, np.random.default_rng(7), (samples + burn_in, replications))
+    washout = 150
+    z = draw_input(distribution, np.random.default_rng(7), (samples + washout, replications))
     x = np.zeros((3, replications))
     states = np.empty((samples, 3, replications))
     for t, now in enumerate(z):
         x = A @ x + C[:, None] * now
-        if t >= burn_in:
-            states[t - burn_in] = x
-    z = z[burn_in:]
+        if t >= washout:
+            states[t - washout] = x
+    z = z[washout:]
     truth = memory_curve(network, lags).values
     options = {"excess_kurtosis": DISTRIBUTIONS[distribution]}
     exact = montecarlo_bias(network, lags, samples, **options)
@@ -230,7 +230,7 @@ def test_debiased_estimator() -> None:
         ("montecarlo", {"seed": 1, "distribution": "cauchy"}, "`distribution` must be one of"),
         ("montecarlo", {"seed": 1, "covariance": "magic"}, "`covariance` must be one of"),
         ("montecarlo", {"seed": 1, "debias": True}, "`debias` must be False"),
-        ("montecarlo", {"seed": 1, "burn_in": -5}, "`burn_in` must be"),
+        ("montecarlo", {"seed": 1, "washout": -5}, "`washout` must be"),
     ],
 )
 def test_bad_options(method: str, options: dict, message: str) -> None:
@@ -309,10 +309,10 @@ def test_published_setting_in_full(held: Callable[..., None]) -> None:
 def test_sample_covariances_need_no_poles() -> None:
     """γ̂ᵀΓ̂⁺γ̂, written out, of a network whose poles are withheld."""
     network, samples, lags = ensembles.normal(6, seed=1), 300, 4
-    curve = memory_curve(network, lags, method="montecarlo", samples=samples, burn_in=50, seed=3)
+    curve = memory_curve(network, lags, method="montecarlo", samples=samples, washout=50, seed=3)
     analysis = Analysis.of(network)
     analysis._spectrum = dataclasses.replace(analysis.spectrum(), poles=None)
-    again = memory_curve(network, lags, method="montecarlo", samples=samples, burn_in=50, seed=3)
+    again = memory_curve(network, lags, method="montecarlo", samples=samples, washout=50, seed=3)
     z = draw_input("normal", np.random.default_rng(3), samples + 50)
     x, z = network.simulate(z, washout=50), z[50:]
     inverse = np.linalg.inv(x.T @ x / samples) / (z @ z / samples)

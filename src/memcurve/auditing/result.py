@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,7 +27,7 @@ from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.report.document import counted, listed
-from memcurve.result import Floats, installed_versions
+from memcurve.result import EPS, Floats, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.
 OFF = 0.01
@@ -185,9 +186,6 @@ class Audit(Reported):
             _left_out(self),
         ]
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        word = "Summary"
-        if self.claim is not None:
-            word = _JUDGED[self.claim.holds]
         states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
         inputs = "one input" if self.inputs == 1 else f"{self.inputs} inputs"
         read = "" if self.account.read == self.states else f", {self.account.read} states read"
@@ -196,7 +194,7 @@ class Audit(Reported):
             subtitle=f"{counted(self.size, 'node')}{states}, {inputs}{read}, input: {self.input}",
             verdict=self.verdict,
             good=None if self.claim is None else self.claim.holds,
-            word=word,
+            word="Summary" if self.claim is None else _JUDGED[self.claim.holds],
             bars=_bars(self),
             scale="How many past inputs it remembers",
             figures=_figures(self),
@@ -318,10 +316,9 @@ def _not_told(audit: Audit) -> str:
 
 def _summed(account: Account) -> str:
     """How much is lost for which reason."""
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     for loss in account.losses:
-        words = LOST_IN_WORDS[loss.kind]
-        counts[words] = counts.get(words, 0) + loss.count
+        counts[LOST_IN_WORDS[loss.kind]] += loss.count
     (words, count), *others = ((words, count) for words, count in counts.items() if count)
     rest = (f"{count:,} {words}" for words, count in others)
     return listed([f"{counted(count, 'state')} {words}", *rest])
@@ -443,32 +440,22 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     ]
     first, account = audit.headline, audit.account
     rank = f"{'' if account.rank is not None else 'at most '}{account.most:,} of {account.read:,}"
-    ranks = [("rank", rank)]
-    total = f"{audit.total:.10g}"
-    memory = [("total memory", total)]
-    if audit.curve is None:  # for white input without noise the total is the rank
-        white = audit.input == "white"
-        memory, ranks = [], [("without noise" if white else "states that count", rank)]
-    error, radius = list[tuple[str, str]](), list[tuple[str, str]]()
-    if audit.curve is not None and audit.eigenvalues is not None:
-        total += _error(audit.curve)
-        memory = [("total memory", total)]
+    memory, error, radius = (list[tuple[str, str]]() for _ in range(3))
+    if audit.curve is None or audit.eigenvalues is None:
+        # for white input without noise the total is the rank
+        ranks = [("without noise" if audit.input == "white" else "states that count", rank)]
+    else:
+        memory = [("total memory", f"{audit.total:.10g}{_error(audit.curve)}")]
+        ranks = [("rank", rank)]
         error = [("largest error of a lag", _small(float(audit.curve.error.max())))]
         radius = [("spectral radius", f"{audit.eigenvalues.radius:.6g}")]
     if first is not None:
         name = f"usable, {'noise given' if first.given else first.name}"
         lag = "—" if first.horizon is None else f"lag {first.horizon}"
-        without = [] if audit.curve is None else [("without noise", total)]
+        without = [("without noise", total) for _, total in memory]
         memory = [(name, number(first.total)), ("less than half of it from", lag), *without]
         error, below = [], []
-    return [
-        *claimed,
-        *memory,
-        *ranks,
-        *error,
-        *radius,
-        *below,
-    ]
+    return [*claimed, *memory, *ranks, *error, *radius, *below]
 
 
 def _claim(audit: Audit) -> Section | None:
@@ -592,9 +579,7 @@ def _estimates(audit: Audit) -> Section | None:
 
 def _losses(audit: Audit) -> Section:
     account = audit.account
-    rows = [
-        ("read", f"{account.read:,}"),
-    ]
+    rows = [("read", f"{account.read:,}")]
     if account.reached is not None:
         rows.append(("reached from the input", f"{account.reached:,}"))
     if account.possible is not None:
@@ -723,7 +708,7 @@ def squeezing_section(found: Squeezing) -> Section:
         "new direction ‖θ_j‖ / ‖C‖",
         (Series("‖θ_j‖ / ‖C‖", steps, found.components),),
         log_y=True,
-        levels=(("rounding", float(np.finfo(float).eps)),),
+        levels=(("rounding", EPS),),
     )
     seen = "It stays above rounding."
     if found.below_rounding is not None:

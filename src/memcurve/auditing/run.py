@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from memcurve.adapters import as_network
-from memcurve.arguments import require_number, require_size
+from memcurve.arguments import require_limit, require_number, require_size
 from memcurve.auditing.claims import Bounds, Case, claimed_number, judged
 from memcurve.auditing.estimates import Estimate, usual_estimates
 from memcurve.auditing.losses import Account, account_of, account_of_wiring
@@ -140,7 +140,7 @@ def audit(
     (True, 'from_lag_1')
     """
     known: dict[str, Any] = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
-    seed = 0 if seed == 0 else require_size(seed, "seed")
+    seed = require_limit(seed, "seed")
     given = one_level(noise)
     if is_driven(network):
         if known:

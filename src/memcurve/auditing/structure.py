@@ -14,7 +14,7 @@ from memcurve.inputs import processes_for
 from memcurve.krylov import arnoldi_basis, krylov_matrix
 from memcurve.memory import ask
 from memcurve.network import LinearNetwork
-from memcurve.result import Complexes, Floats
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.direct import krylov_reduction
 from memcurve.solve.question import Question
@@ -99,8 +99,8 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
         return None
     steps, singular = found
     components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
-    below = np.flatnonzero(components < np.finfo(float).eps)
-    cut = singular[0] * columns * np.finfo(float).eps
+    below = np.flatnonzero(components < EPS)
+    cut = singular[0] * columns * EPS
     return Squeezing(
         components=components,
         below_rounding=int(below[0]) + 1 if len(below) else None,

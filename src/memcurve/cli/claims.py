@@ -50,6 +50,8 @@ def claims(
     json
         Print the result as JSON.
     """
+    from json import loads
+
     from memcurve.literature import CLAIMS, judge_claim
 
     if name is None and (plot is not None or save is not None):
@@ -66,7 +68,7 @@ def claims(
             if one not in missing
         ]
         if json:
-            print(json_text([_content(one) for one in found]))
+            print(json_text([loads(one.to_json()) for one in found]))
             return 0
         rows: list[tuple[str, str, str]] = [(one.name, one.word, one.verdict) for one in found]
         rows += [(one, "not judged", f"needs {', '.join(what)}") for one, what in missing.items()]
@@ -88,12 +90,6 @@ def _missing(found: Any) -> dict[str, tuple[str, ...]]:
         for claim in found
     }
     return {name: packages for name, packages in lacking.items() if packages}
-
-
-def _content(result: JudgedClaim) -> Any:
-    from json import loads
-
-    return loads(result.to_json())
 
 
 def _listed(found: list[Any], json: bool) -> int:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from memcurve.io import NodeTable
     from memcurve.network import LinearNetwork
 
-# as in memcurve.nulls, which imports numpy
-_NULLS = ("rewire", "shuffle", "signs", "erdos_renyi", "blocks", "spatial")
 InputWeights = Literal["ones", "normal"]
 
 
@@ -138,14 +136,15 @@ def connectome(
         Print the result as JSON instead of a table.
     """
     executor = executor_arguments(serial, dask, mpi, workers)
+    from memcurve.nulls import NULLS
     from memcurve.plot import ENDINGS
 
     require_ending("--plot", plot, ENDINGS)
     require_ending("--save", save, (".json", ".csv"))
     asked = [name.strip() for name in null.split(",")]
     for name in asked:
-        if name not in _NULLS:
-            raise UsageError(f"--null must list some of {', '.join(_NULLS)}; got {name!r}.")
+        if name not in NULLS:
+            raise UsageError(f"--null must list some of {', '.join(NULLS)}; got {name!r}.")
     stem = file.name.split(".")[0]
     place = store or Path(f"{stem}.nulls.sqlite")
     require_other_files(file, place, plot, html, save)

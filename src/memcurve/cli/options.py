@@ -57,6 +57,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Flag = Annotated[bool, Parameter(negative="")]
+#: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
 SEVERAL = Parameter(consume_multiple=True, negative="")

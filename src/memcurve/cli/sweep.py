@@ -101,6 +101,7 @@ def sweep(
         raise UsageError("--dry-run computes nothing to export or to draw; leave it out.")
     from memcurve.sweeping import Study, Sweep, shipped
     from memcurve.sweeping.run import require_few, require_outputs
+    from memcurve.sweeping.run import sweep as run
 
     chosen = Study.load(study, quick=quick)
     named = study in shipped() and not Path(study).is_file()
@@ -117,19 +118,11 @@ def sweep(
     else:
         with usage():
             require_few(chosen, yes)
-        result = _computed(chosen, place, executor, retry_failed, yes)
+        with stoppable(place):
+            result = run(
+                chosen, place, retry_failed=retry_failed, allow_many=yes, progress=True, **executor
+            )
     return _shown(result, place, export, plot, json)
-
-
-def _computed(
-    study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, yes: bool
-) -> Sweep:
-    from memcurve.sweeping.run import sweep as run
-
-    with stoppable(store):
-        return run(
-            study, store, retry_failed=retry_failed, allow_many=yes, progress=True, **executor
-        )
 
 
 def _shown(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Floats
 
 
 def correlation(one: Floats, other: Floats) -> Floats:
@@ -27,6 +27,16 @@ def correlations(a: Floats, b: Floats) -> Floats:
     aa, bb, ab = (np.einsum("ij,ij->j", p, q) for p, q in ((a, a), (b, b), (a, b)))
     scale = np.sqrt(aa * bb)
     return np.asarray(np.where(scale > 0, ab / np.where(scale > 0, scale, 1), 0))
+
+
+def beta_cut(rank: int, rows: int, threshold: float) -> float:
+    """R² that a target unrelated to the states exceeds with probability ``threshold``.
+
+    R² ~ Beta(r/2, (n − 1 − r)/2) for regression of an independent Gaussian target on r states.
+    """
+    from scipy.stats import beta
+
+    return float(beta.isf(threshold, rank / 2, (rows - 1 - rank) / 2))
 
 
 def ljung_box(one: Floats, other: Floats, h: int, fitted: int = 0) -> tuple[Floats, float]:
@@ -70,12 +80,12 @@ def fit_autoregression(z: Floats, most: int | None = None) -> Autoregression:
         most = max(1, min(int(10 * np.log10(n)), n // 10))
     gamma = correlation(z - mean, z - mean)[: most + 1] / n
     weights, variance = np.zeros(0), float(gamma[0])
-    best, best_score = weights, n * np.log(max(variance, np.finfo(float).tiny))
+    best, best_score = weights, n * np.log(max(variance, TINY))
     for order in range(1, most + 1):
         reflection = (gamma[order] - weights @ gamma[order - 1 : 0 : -1]) / variance
         weights = np.append(weights - reflection * weights[::-1], reflection)
         variance *= (1 - reflection) * (1 + reflection)
-        if not variance > np.finfo(float).eps * gamma[0]:
+        if not variance > EPS * gamma[0]:
             break
         score = n * np.log(variance) + order * np.log(n)
         if score < best_score:

@@ -27,7 +27,8 @@ from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
 
 from memcurve.arguments import table_entry
-from memcurve.result import Floats
+from memcurve.data.autocorrelation import beta_cut
+from memcurve.result import EPS, Floats
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
 #: moments of higher degree are too noisy to tell laws apart.
@@ -261,12 +262,12 @@ def state_basis(rows: Floats, start: int) -> tuple[Basis, int]:
     centred = rows - rows.mean(axis=0)
     scale = np.sqrt(np.einsum("tk,tk->k", centred, centred))
     # rounding of the mean leaves a constant of up to √n·eps in each of n rows
-    varying = scale > n * np.finfo(float).eps * np.abs(rows).max(axis=0)
+    varying = scale > n * EPS * np.abs(rows).max(axis=0)
     if not varying.any():
         raise ValueError("`states` must vary in time, got constant columns only; check the data.")
     factor, triangle = np.linalg.qr(centred[:, varying] / scale[varying])
     left, singular, _ = np.linalg.svd(triangle)
-    kept = singular > singular[0] * max(n, states) * np.finfo(float).eps
+    kept = singular > singular[0] * max(n, states) * EPS
     Q = np.ascontiguousarray(factor @ left[:, kept])
     return Basis(Q, start), int((~varying).sum())
 
@@ -328,16 +329,6 @@ class Scan:
     chance: float = 0.0
     #: Patterns, their shifts, R² and corrected R² of the significant ones.
     significant: list[tuple[Pattern, int, float, float]] = field(default_factory=list)
-
-
-def beta_cut(rank: int, rows: int, threshold: float) -> float:
-    """R² that a target unrelated to the states exceeds with probability ``threshold``.
-
-    R² ~ Beta(r/2, (n − 1 − r)/2) for regression of an independent Gaussian target on r states.
-    """
-    from scipy.stats import beta
-
-    return float(beta.isf(threshold, rank / 2, (rows - 1 - rank) / 2))
 
 
 def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float) -> Scan:

@@ -13,21 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memcurve.arguments import rectangular_array, require_limit, require_number
-from memcurve.data.autocorrelation import correlation, fit_autoregression, ljung_box
+from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
 Indices = NDArray[np.int64]
 
-EPS = float(np.finfo(float).eps)
 #: Rows of a recording that always suffice.
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
@@ -94,9 +93,8 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     if broken := _not_finite(x, z, washout):
         return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
     found: list[Finding] = []
-    named = _Named(names)
-    x, z, some = _without_gaps(x, z, named, found)
-    kept = _distinct_columns(x, some, named, found)
+    x, z, some = _without_gaps(x, z, names, found)
+    kept = _distinct_columns(x, some, names, found)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
         message = f"the input is constant, {z[0]:g}: there is nothing to remember"
@@ -111,7 +109,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     head, body = (x[a : a + half][:, kept].astype(float) for a in (0, rows // 2))
     floor, step = _check_storage(body, z, found)
     if not period:  # a repeated peak is no clipping
-        _check_clipping(x, kept, named, found)
+        _check_clipping(x, kept, names, found)
     start = _check_transient(head, body, washout, level, found)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
@@ -122,7 +120,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     shift = _check_alignment(basis, [one[first:last] for one in targets], level, found)
     partly = f"of {rows} rows, {2 * half} were looked at for storage, transient, rank and alignment"
     return Findings(
-        tuple(sorted(found, key=lambda one: ("error", "warning", "info").index(one.level))),
+        _worst_first(found),
         kept=kept,
         step=step,
         shift=shift,
@@ -131,6 +129,10 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
         period=period,
         notes=(Note("recording", partly),) if rows > 2 * half + 1 else (),
     )
+
+
+def _worst_first(found: list[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda one: get_args(Level).index(one.level)))
 
 
 #: Findings that are about the input, or its relation to the states.
@@ -156,10 +158,9 @@ def merged(channels: Sequence[Findings]) -> Findings:
         for one in (one for one in each if one.name in _OF_INPUT):
             level = excused.get(one.name, one.level)
             found.append(replace(one, level=level, message=f"input {k}: {one.message}"))
-    order = ("error", "warning", "info")
     return replace(
         channels[0],
-        found=tuple(sorted(found, key=lambda one: order.index(one.level))),
+        found=_worst_first(found),
         coloured=any(each.coloured for each in channels),
         period=next((each.period for each in channels if each.period), None),
     )
@@ -216,16 +217,10 @@ def _real(value: Any, argument: str) -> NDArray[Any]:
     return array
 
 
-class _Named:
-    """Columns by their names, where they have some."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-
-    def __call__(self, indices: Iterable[int], most: int = 5) -> str:
-        """The first few, separated by commas."""
-        texts = [str(self._names[i] if len(self._names) else int(i)) for i in indices]
-        return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+def _few(names: Sequence[str], columns: Iterable[int]) -> str:
+    """The first columns, by their names where they have some, separated by commas."""
+    texts = [str(names[i] if len(names) else int(i)) for i in columns]
+    return ", ".join(texts[:5]) + (" …" if len(texts) > 5 else "")
 
 
 def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
@@ -247,7 +242,7 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
 
 
 def _without_gaps(
-    x: NDArray[Any], z: Floats, named: _Named, found: list[Finding]
+    x: NDArray[Any], z: Floats, names: Sequence[str], found: list[Finding]
 ) -> tuple[NDArray[Any], Floats, Indices]:
     """States and input with medians in place of NaN, and the columns that are there mostly."""
     gaps = np.isnan(x)
@@ -257,7 +252,7 @@ def _without_gaps(
     some = np.flatnonzero(~empty)
     if empty.any():
         message = f"{empty.sum()} of {x.shape[1]} columns are NaN in most rows: "
-        message += named(np.flatnonzero(empty))
+        message += _few(names, np.flatnonzero(empty))
         remedy = "they are left out" if len(some) else "record the states again"
         level: Level = "warning" if len(some) else "error"
         found.append(Finding(level, "empty_columns", message, remedy))
@@ -268,7 +263,7 @@ def _without_gaps(
         message += f"{int(missing.argmax())} after the washout"
         if 2 * rows < len(z):
             worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
-            message += f"; most of them in the columns {named(worst[:3])}"
+            message += f"; most of them in the columns {_few(names, worst[:3])}"
         remedy = "they are left out, and rows with NaN among their past inputs; nothing to do "
         remedy += "unless what was recorded decides which rows are missing"
         level = "warning" if rows > len(some) else "error"
@@ -409,14 +404,14 @@ def _period(z: Floats, level: float) -> int | None:
 
 
 def _distinct_columns(
-    x: NDArray[Any], some: Indices, named: _Named, found: list[Finding]
+    x: NDArray[Any], some: Indices, names: Sequence[str], found: list[Finding]
 ) -> Indices:
     """Those of ``some`` columns that vary, are no clock and no affine copy of an earlier one."""
     low, high = x.min(axis=0).astype(float), x.max(axis=0).astype(float)
     still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
     constant, kept = some[still[some]], some[~still[some]]
     if len(constant):
-        message = f"{len(constant)} of {len(low)} columns are constant: {named(constant)}"
+        message = f"{len(constant)} of {len(low)} columns are constant: {_few(names, constant)}"
         remedy = "leave them out, they hold nothing" if len(kept) else "record the states again"
         level: Level = "warning" if len(kept) else "error"
         found.append(Finding(level, "constant_columns", message, remedy))
@@ -424,7 +419,7 @@ def _distinct_columns(
     if len(clocks):
         kept = np.setdiff1d(kept, clocks)
         message = f"{len(clocks)} of {len(low)} columns count the rows, as time does, and are no "
-        message += f"states: {named(clocks)}"
+        message += f"states: {_few(names, clocks)}"
         found.append(Finding("info", "clocks", message, "they are left out"))
     sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
     # 1 − |r| is quadratic in the difference: a first look only
@@ -437,8 +432,12 @@ def _distinct_columns(
     if copies:
         copy, original = min(copies.items())
         message = f"{len(copies)} columns equal earlier ones up to scale and offset: "
-        message += f"{named([copy])} equals {named([original])}" + (" …" if len(copies) > 1 else "")
-        remedy = f"leave out {named(sorted(copies))}: a linear readout gains nothing from them"
+        message += f"{_few(names, [copy])} equals {_few(names, [original])}" + (
+            " …" if len(copies) > 1 else ""
+        )
+        remedy = (
+            f"leave out {_few(names, sorted(copies))}: a linear readout gains nothing from them"
+        )
         found.append(Finding("warning", "equal_columns", message, remedy))
     return np.setdiff1d(kept, list(copies)).astype(np.int64)
 
@@ -529,7 +528,9 @@ def _lattice_step(column: Floats, distinct: int) -> float:
     return np.nan
 
 
-def _check_clipping(x: NDArray[Any], kept: Indices, named: _Named, found: list[Finding]) -> None:
+def _check_clipping(
+    x: NDArray[Any], kept: Indices, names: Sequence[str], found: list[Finding]
+) -> None:
     """Look for columns that sit at an extreme far more often than next to it."""
     clipped: dict[int, None] = {}  # ordered sets of columns
     rectified: dict[int, None] = {}
@@ -549,12 +550,12 @@ def _check_clipping(x: NDArray[Any], kept: Indices, named: _Named, found: list[F
                 most = max(most, share)
     if clipped:
         message = f"{len(clipped)} columns sit at their largest or smallest value in up to "
-        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({named(clipped)})"
+        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({_few(names, clipped)})"
         remedy = "widen the recorder's range or drive the system less"
         found.append(Finding("warning", "clipped", message, remedy))
     if rectified:
         message = f"{len(rectified)} columns have their extreme at zero in 1 % of the rows or "
-        message += f"more: rectified ({named(rectified)})"
+        message += f"more: rectified ({_few(names, rectified)})"
         found.append(Finding("info", "rectified", message, "as it should be for rectifying nodes"))
 
 
@@ -683,7 +684,7 @@ def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
     far = shares[: max(2, len(shares) // 4)]
     mean, size = float(far.mean()), (n - 1) / 2
     spread = mean * (1 - mean) / max(float(far.var()), EPS) - 1
-    cuts = [stats.beta.isf(level, rank / 2, size - rank / 2)]
+    cuts = [beta_cut(rank, n, level)]
     if 0 < spread < size:
         cuts.append(stats.beta.isf(level, mean * spread, (1 - mean) * spread))
         cuts.append(mean + 1.5 * (far.max() - mean))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.curve import MemoryCurve
-from memcurve.data.autocorrelation import correlations
+from memcurve.data.autocorrelation import beta_cut, correlations
 from memcurve.io.recordings import Source, lagged, present, require_rows
 from memcurve.notes import Note
 from memcurve.result import Floats
@@ -49,11 +49,9 @@ def k_fold(X: Floats, Z: Floats) -> Floats:
 
 def thresholded(X: Floats, Z: Floats) -> Floats:
     """In-sample R² where it exceeds what one in 10⁴ unrelated targets does, zero elsewhere."""
-    from scipy.stats import beta
-
     n, N = X.shape
     raw = in_sample(X, Z)
-    return np.where(raw > beta.isf(1e-4, N / 2, (n - 1 - N) / 2), raw, 0.0)
+    return np.where(raw > beta_cut(N, n, 1e-4), raw, 0.0)
 
 
 def r2_above_shifted(X: Floats, Z: Floats) -> tuple[Floats, float]:

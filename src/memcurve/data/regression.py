@@ -44,7 +44,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note
 from memcurve.progress import Progress, watched
-from memcurve.result import Floats
+from memcurve.result import TINY, Floats
 
 #: Whether each row is there, NaN neither in its state nor in its past inputs.
 Present = NDArray[np.bool_]
@@ -318,7 +318,7 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
     mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).sum(axis=0) / part.known
     square = ((fit.response @ fit.residual) ** 2).sum(axis=1)
     # b_τ of a lag without memory is noise, and what it adds is none: its real share counts
-    real = np.clip(1 - first / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
+    real = np.clip(1 - first / np.maximum(fit.raw, TINY), 0, 1)
     return np.asarray(first + real * (mixed - square) / fit.freedom * fit.inflation)
 
 
@@ -350,7 +350,7 @@ def _null_cut(fit: Fit) -> float:
     K = fit.unexplained
     if K <= 1e-12:
         return 1e-12
-    freedom = K**2 / max(float((fit.residual**2).sum()), np.finfo(float).tiny)
+    freedom = K**2 / max(float((fit.residual**2).sum()), TINY)
     excess = float(chi2.isf(NULL_LEVEL, freedom)) / freedom - 1
     return K / fit.freedom * fit.inflation * excess
 
@@ -377,7 +377,7 @@ def _errors(
     influence -= influence[part.there].mean(axis=0)
     influence[~part.there] = 0.0
     window = int(np.ceil(1.3 * len(Z) ** (1 / 3)))
-    share = np.clip(memory / np.maximum(fit.raw, np.finfo(float).tiny), 0, 1)
+    share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
     scale = len(Z) / part.known / rows
     weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d)
     noise_each = chance[:, 0].reshape(-1, d)
@@ -462,7 +462,7 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     rest = found.bias[lags] - fit.unexplained * scale * (1 - fit.raw[lags])
     shares = sigma[:, None] ** 2 / (sigma[:, None] ** 2 + np.square(PROFILE))
     raw, unexplained = squares @ shares, residual @ shares
-    left = unexplained / max(fit.unexplained, np.finfo(float).tiny)
+    left = unexplained / max(fit.unexplained, TINY)
     totals = raw - unexplained * scale * (1 - raw) - left * rest[:, None]
     return [float(total) for total in totals.sum(axis=0)]
 

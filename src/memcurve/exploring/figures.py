@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.auditing.result import (
     number,
@@ -29,6 +28,7 @@ from memcurve.masks import is_random
 from memcurve.noise import Float32
 from memcurve.report import Chart, Section, Series, Table, vega, web
 from memcurve.report.document import counted, listed
+from memcurve.result import Floats
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
@@ -334,7 +334,7 @@ def telling_lag(scene: Scene) -> int:
     return int(near) if near is not None else max(0, int((values >= 0.5).sum()) - 1)
 
 
-def _drawn(scene: Scene, name: str, values: NDArray[np.float64], **how: Any) -> Series:
+def _drawn(scene: Scene, name: str, values: Floats, **how: Any) -> Series:
     """A curve over the lags that are drawn, or those of them that it has."""
     shown = values[: scene.end + 1]
     return Series(name, np.arange(len(shown), dtype=float), shown, **how)
@@ -345,7 +345,7 @@ def drawn(scene: Scene, name: str, end: int) -> Series:
     return _drawn(replace(scene, end=end), name, scene.curve.values)
 
 
-def stems(response: NDArray[np.float64], lag: int) -> dict[str, Any]:
+def stems(response: Floats, lag: int) -> dict[str, Any]:
     """An impulse response b_j over j in Vega-Lite: pale up to ``lag``, strong after it."""
     steps = np.arange(len(response), dtype=float)
     title = "An all-pass impulse response …"

@@ -11,7 +11,6 @@ import anywidget
 import marimo as mo
 import numpy as np
 import traitlets
-from numpy.typing import NDArray
 
 from memcurve.auditing.structure import Eigenvalues
 from memcurve.curve import MemoryCurve
@@ -21,6 +20,7 @@ from memcurve.exploring.scene import PageSettings, Scene
 from memcurve.exploring.stories import Story
 from memcurve.network import LinearNetwork
 from memcurve.report import Section, Series
+from memcurve.result import Complexes
 
 _HERE = Path(__file__).parent
 
@@ -69,7 +69,7 @@ def moved_of(value: dict[str, Any]) -> tuple[complex, complex] | None:
     return None if start == to else (start, to)
 
 
-def _pairs(values: NDArray[np.complex128]) -> list[list[float]]:
+def _pairs(values: Complexes) -> list[list[float]]:
     return [[float(value.real), float(value.imag)] for value in values]
 
 

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.inputs.process import InputProcess, frozen, real_vector
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
 #: Beyond these orders the exact arithmetic takes more than seconds.
 LARGEST_ORDER = 100
 #: Numbers that an error message lists.
 SHOWN = 6
-EPS = float(np.finfo(float).eps)
 #: Bits of the roots' first approximation, and of the last.
 FIRST_ROOT_BITS, LAST_ROOT_BITS = 256, 1 << 15
 #: Bits to which the extrema are computed before they are rounded outward.

@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.inputs.process import InputProcess, frozen, real_array, real_vector
-from memcurve.result import Floats
+from memcurve.result import EPS, Complexes, Floats
 
-EPS = float(np.finfo(float).eps)
 #: A shorter series says nothing about its autocovariance.
 SHORTEST_SERIES = 10
 #: Entries of the largest temporary array.
@@ -489,7 +488,7 @@ def _refined(gamma: Floats, starts: Floats, step: float) -> tuple[float, float]:
     return best
 
 
-def _sums(coefficients: Floats, omega: Floats) -> NDArray[np.complex128]:
+def _sums(coefficients: Floats, omega: Floats) -> Complexes:
     """Return Σ_k c_k e^{−ikω} at each ω for each column c, as an (n, columns) array.
 
     With k = aB + b, B ≈ √M, the exponentials of b and of aB suffice, 2√M of them for each ω.

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -261,8 +261,8 @@ def in_memory(
         for at in range(start, array.shape[0], step):
             yield np.asarray(array[at : at + step])
 
-    found = Array(name, tuple(array.shape), array.dtype, lambda: array, blocks, file)
-    return replace(found, has_no_vectors=has_no_vectors)
+    shape, dtype = tuple(array.shape), array.dtype
+    return Array(name, shape, dtype, lambda: array, blocks, file, has_no_vectors=has_no_vectors)
 
 
 def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:

@@ -33,6 +33,7 @@ from memcurve.io.tables import (
 from memcurve.limits import require_room
 from memcurve.notes import Note
 from memcurve.optional import optional
+from memcurve.result import Floats
 
 #: Endings of text that lists edges, whatever it looks like.
 LISTS = (".edges", ".edgelist")
@@ -241,7 +242,7 @@ class _Edges:
             notes.append(Note("network", f"{twice} are summed"))
         return Graph(self.file, A, labels, tuple(notes))
 
-    def _parts(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+    def _parts(self) -> Iterator[tuple[NDArray[np.int32], Floats]]:
         """Places of sources and targets, and weights, a block at a time."""
         size = None if self.file.suffix.lower() == ".gz" else self.file.stat().st_size
         read = 0

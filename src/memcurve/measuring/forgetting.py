@@ -16,7 +16,7 @@ import numpy as np
 
 from memcurve.errors import ModelError, UnstableNetworkError
 from memcurve.measuring.models import Model
-from memcurve.result import Floats
+from memcurve.result import TINY, Floats
 
 #: Inputs (R, T, d) of R independent series.
 Draw = Callable[[int, int], Floats]
@@ -141,7 +141,7 @@ def _relative(one: Floats, other: Floats) -> Floats:
     """
     both = np.concatenate([one, other])
     spread = both.std(axis=(0, 1))
-    used = spread > ROUNDING * max(float(np.abs(both).max()), np.finfo(float).tiny)
+    used = spread > ROUNDING * max(float(np.abs(both).max()), TINY)
     if not used.any():
         return np.zeros(one.shape[:2])
     squares = ((one - other)[:, :, used] / spread[used]) ** 2
@@ -153,7 +153,7 @@ def _euclidean(one: Floats, other: Floats) -> Floats:
     both = np.concatenate([one, other])
     spread = float(both.var(axis=(0, 1)).mean())
     squares = ((one - other) ** 2).mean(axis=2)
-    return np.asarray(np.sqrt(squares / (2 * max(spread, np.finfo(float).tiny))))
+    return np.asarray(np.sqrt(squares / (2 * max(spread, TINY))))
 
 
 def lyapunov_exponent(

@@ -45,5 +45,4 @@ METHOD = Method(
     answers=EVERYTHING,
     kinds=("memory", "forecasting", "Fisher"),
     bounded=True,
-    largest_size=1000,
 )

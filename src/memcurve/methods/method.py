@@ -69,8 +69,6 @@ class Method:
         Whether its errors hold.
     columns : callable, optional
         ``columns(question, options)``: how many columns its wide arrays have; lags by default.
-    largest_size : int, optional
-        Reachable states that it refuses to go beyond by itself.
     compared : bool
         Whether :func:`memcurve.compare` runs it unless told otherwise.
     variants : tuple of Variant
@@ -101,7 +99,6 @@ class Method:
     kinds: tuple[str, ...] = ("memory",)
     bounded: bool = False
     columns: Callable[[Question, Mapping[str, Any]], int | None] | None = None
-    largest_size: int | None = None
     compared: bool = False
     variants: tuple[Variant, ...] = ()
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import Seed, generator, require_size, table_entry
+from memcurve.arguments import Seed, generator, require_limit, require_size, table_entry
 from memcurve.errors import UncertainResultError
 from memcurve.krylov import krylov_matrix
 from memcurve.limits import Work
@@ -45,7 +45,7 @@ def montecarlo(
     *,
     seed: Seed,
     samples: int = SAMPLES,
-    burn_in: int | None = None,
+    washout: int | None = None,
     distribution: str = "normal",
     covariance: str = "sample",
     debias: bool = False,
@@ -61,7 +61,7 @@ def montecarlo(
         Of the input.
     samples : int
         Number T of samples, above the largest lag and, for the sample covariance, above N.
-    burn_in : int
+    washout : int
         Steps simulated before; by default until the start is forgotten to 1e-8, at least 100.
     distribution : str
         Of the input: ``"normal"``, ``"uniform"`` or ``"rademacher"``, all of unit variance.
@@ -93,16 +93,16 @@ def montecarlo(
                 f"{covariance!r}."
             )
         require_driven(task)
-        burn_in = _burn_in(burn_in, network.spectral_radius)
-        return _general(task, count, samples, burn_in, generator(seed))
+        washout = _washout(washout, network.spectral_radius)
+        return _general(task, count, samples, washout, generator(seed))
     simulated, found = network, task.analysis.spectrum().poles
     radius = network.spectral_radius if found is None else float(np.abs(found).max(initial=0.0))
     if covariance == "known" or radius >= 1:
         simulated = LinearNetwork(*cascade(section_poles(_poles(task.analysis))))
-    burn_in = _burn_in(burn_in, radius)
-    z = draw_input(distribution, generator(seed), samples + burn_in)
-    x = simulated.simulate(z, washout=burn_in)
-    z = z[burn_in:]
+    washout = _washout(washout, radius)
+    z = draw_input(distribution, generator(seed), samples + washout)
+    x = simulated.simulate(z, washout=washout)
+    z = z[washout:]
     gamma = _lagged(x, z, count)
     rank = x.shape[1]
     if covariance == "known":
@@ -115,7 +115,7 @@ def montecarlo(
         memory = memory - montecarlo_bias(network, count, samples, excess_kurtosis=kurtosis)
     options = {
         "samples": samples,
-        "burn_in": burn_in,
+        "washout": washout,
         "distribution": distribution,
         "covariance": covariance,
         "debias": debias,
@@ -162,18 +162,18 @@ def _note(samples: int, states: int, rank: int) -> str:
     return note
 
 
-def _burn_in(given: int | None, radius: float) -> int:
+def _washout(given: int | None, radius: float) -> int:
     """Steps until the start is forgotten to 1e-8, at least 100, unless given."""
     if given is None:
         return max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
-    return 0 if given == 0 else require_size(given, "burn_in")
+    return require_limit(given, "washout")
 
 
 def _general(
-    task: Task, count: int, samples: int, burn_in: int, rng: np.random.Generator
+    task: Task, count: int, samples: int, washout: int, rng: np.random.Generator
 ) -> Answer:
     """Simulate inputs, network and noise, and regress every lag on the states."""
-    length, [level] = samples + burn_in, task.question.levels.tolist()
+    length, [level] = samples + washout, task.question.levels.tolist()
     z = np.column_stack(
         [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in task.question.processes]
     )
@@ -181,15 +181,15 @@ def _general(
     if task.state.any():  # noise that enters the recursion is a further input to every state
         C = np.hstack([C, np.diag(level * task.state)])
         drive = np.hstack([z, rng.standard_normal((length, len(C)))])
-    x = LinearNetwork(task.A, C).simulate(drive, washout=burn_in)
+    x = LinearNetwork(task.A, C).simulate(drive, washout=washout)
     x = x + level * task.observation * rng.standard_normal(x.shape)
-    x, z = x[:, task.rows], z[burn_in:]
+    x, z = x[:, task.rows], z[washout:]
     lagged = np.stack([_lagged(x, one, count) for one in z.T], axis=1)  # (lags, inputs, states)
     flat = lagged.reshape(-1, x.shape[1])
     solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)
     memory = np.einsum("ij,ji->i", flat, solved).reshape(count, -1) / (z**2).mean(axis=0)
     note = _note(samples, x.shape[1], int(rank))
-    return estimate(memory, note, options={"samples": samples, "burn_in": burn_in})
+    return estimate(memory, note, options={"samples": samples, "washout": washout})
 
 
 def montecarlo_bias(

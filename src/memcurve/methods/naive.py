@@ -26,7 +26,7 @@ from memcurve.methods.method import (
     require_driven,
     truncation_for,
 )
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.coloured import kernel_of
@@ -74,7 +74,7 @@ def naive(
         with np.errstate(divide="ignore"):
             condition = float((singular[0] / singular[-1]) ** 2)
         # K⁺K is the projector on the rows above the cut-off, here MATLAB's
-        kept = Vh[singular > max(K.shape) * np.finfo(float).eps * singular[0]]
+        kept = Vh[singular > max(K.shape) * EPS * singular[0]]
         memory = np.einsum("ij,ij->j", kept, kept)[:count]
     else:
         condition = np.inf

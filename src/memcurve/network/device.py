@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from memcurve.backend import Backend, to_host, without_gradient
 from memcurve.network.places import HOST, Device, Host, Tall
+from memcurve.result import Floats
 
 #: Places are counted in 32 bits up to here: products read less.
 MOST_IN_32_BITS = 2**31 - 1
@@ -115,7 +116,7 @@ class DeviceMatrix:
             return self._with(self.place.single(self._data))
         return self.host.astype(dtype)
 
-    def scaled(self, scale: NDArray[np.float64]) -> DeviceMatrix:
+    def scaled(self, scale: Floats) -> DeviceMatrix:
         """D⁻¹AD for the diagonal D."""
         if np.ptp(scale) == 0:
             return self
@@ -125,7 +126,7 @@ class DeviceMatrix:
         columns = xp.take(d, self._indices, axis=0)
         return self._with(self._data * columns / xp.take(d, rows, axis=0))
 
-    def product_sizes(self, x: Tall) -> NDArray[np.float64]:
+    def product_sizes(self, x: Tall) -> Floats:
         """Sizes of what is added up in each column of AX."""
         sums = self._with(self._data * self._data) @ (x * x)
         return np.asarray(np.sqrt(self.place.host(self.place.xp.sum(sums, axis=0))))

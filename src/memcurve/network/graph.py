@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
+from memcurve.result import Complexes, Floats
 
 Indices = NDArray[np.intp]
 
@@ -268,7 +269,7 @@ def submatrix(A: Any, nodes: Indices) -> NDArray[Any]:
     return np.asarray(block.toarray())
 
 
-def eigenvalues(A: Any, components: list[Indices] | None = None) -> NDArray[np.complex128]:
+def eigenvalues(A: Any, components: list[Indices] | None = None) -> Complexes:
     """Eigenvalues of A, one strongly connected component at a time.
 
     Nodes on no cycle give their diagonal entry exactly; symmetric blocks use the symmetric solver.
@@ -359,7 +360,7 @@ def _largest_eigenvalue(A: Any) -> NDArray[Any]:
         return eigenvalues(A)
 
 
-def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
+def _eigenvalues_of_block(block: NDArray[Any]) -> Complexes:
     """LAPACK through SciPy: NumPy's has threads of its own, and the two pools hinder each other."""
     from scipy.linalg import eigvals
 
@@ -369,7 +370,7 @@ def _eigenvalues_of_block(block: NDArray[Any]) -> NDArray[np.complex128]:
     return np.asarray(unit * eigvals(block, overwrite_a=True, check_finite=False))
 
 
-def in_units(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def in_units(A: Floats) -> tuple[Floats, float]:
     """A in units of a power of two, and that unit: 1 unless all of A is very small or very large.
 
     Squares of very small entries vanish, and SciPy's ``dgeev`` gives eigenvalues of another scale
@@ -385,7 +386,7 @@ def in_units(A: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     return scaled, float(np.ldexp(1.0, exponent))
 
 
-def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
     """Return D⁻¹AD and the diagonal of D, powers of two that make rows and columns alike in size.
 
     Without rounding; LAPACK does the same, but only after a scaling that can underflow.

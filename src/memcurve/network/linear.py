@@ -19,6 +19,7 @@ from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import Operator
 from memcurve.notes import Note, notes_of
+from memcurve.result import Floats
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
 RADIUS_UP_TO = 500
@@ -49,7 +50,7 @@ class Connected:
         """Whether A is stored as a sparse array, of scipy or on a device."""
         return not isinstance(self.A, np.ndarray | Operator)
 
-    def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
+    def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> Floats:
         """Drive R copies of the network from rest, each by its own series, side by side.
 
         All copies advance together, one product of matrices a step: much faster than one by one.
@@ -58,10 +59,10 @@ class Connected:
         return self._states(self._series(inputs, washout, replicas=True), washout)
 
     @abstractmethod
-    def _states(self, z: NDArray[np.float64], washout: int) -> NDArray[np.float64]:
+    def _states(self, z: Floats, washout: int) -> Floats:
         """States (R, T − washout, states) for inputs (R, T, d)."""
 
-    def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> NDArray[np.float64]:
+    def _series(self, inputs: Any, washout: Any, *, replicas: bool = False) -> Floats:
         """The inputs of a simulation as (T, d), or (R, T, d) for replicas, checked."""
         z, d, axes = exact_array(inputs, "inputs"), self.inputs, 3 if replicas else 2
         if d == 1 and z.ndim == axes - 1:
@@ -231,7 +232,7 @@ class LinearNetwork(Connected):
             rows.append(("spectral radius", f"{self.spectral_radius:.6g}"))
         return rows
 
-    def real_pair(self) -> tuple[Any, NDArray[np.float64]]:
+    def real_pair(self) -> tuple[Any, Floats]:
         """Return the real (A, C) whose states are the ones read; C has shape (states, d).
 
         A real network is returned as it is. A complex one becomes
@@ -253,7 +254,7 @@ class LinearNetwork(Connected):
         A.eliminate_zeros()
         return self.A.like(A) if isinstance(self.A, DeviceMatrix) else A, C
 
-    def simulate(self, inputs: ArrayLike, washout: int = 0) -> NDArray[np.float64]:
+    def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
         """Drive the network from rest and return the states that can be read.
 
         Parameters
@@ -271,7 +272,7 @@ class LinearNetwork(Connected):
         """
         return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
 
-    def _states(self, z: NDArray[np.float64], washout: int) -> NDArray[np.float64]:
+    def _states(self, z: Floats, washout: int) -> Floats:
         drive = z @ self.C.reshape(self.size, -1).T
         if self.shift is not None:
             drive = drive + self.shift

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import exact_array, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
 from memcurve.network.linear import Connected, LinearNetwork, validated_mask, validated_matrix
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
 Activation = Callable[[Any], Any]
 
@@ -28,7 +28,7 @@ _SLOPES: dict[str, Activation] = {
     "relu": lambda field: np.where(field == 0, np.nan, field > 0),
 }
 #: Step of the five-point derivative, which balances its error h⁴ against rounding eps/h.
-DERIVATIVE_STEP = float(np.finfo(float).eps ** 0.2)
+DERIVATIVE_STEP = float(EPS**0.2)
 #: Slopes on the two sides of a point that differ by more, relative to one, make a kink.
 KINK = 1e-7
 

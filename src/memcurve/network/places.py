@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.backend import Backend, to_host
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Floats
 
 Tall = Any  # an array (N,) or (N, k) of any library
 
-EPS = float(np.finfo(float).eps)
 
 #: Rows of a chunk, in units of the number of columns, and at least; on a device so many rows where
 #: they are multiplied, added up so many at a time, and so many entries where they are reflected.
@@ -44,7 +43,7 @@ def _unit_factor(G: Floats, most: float) -> Floats | None:
     from scipy.linalg.lapack import dpotrf, dtrtri
 
     lengths = np.sqrt(np.diag(G))
-    if not lengths.min() > np.sqrt(np.finfo(float).tiny):
+    if not lengths.min() > np.sqrt(TINY):
         return None
     R, failed = dpotrf(G / lengths / lengths[:, None], overwrite_a=True)
     if failed:

@@ -10,6 +10,7 @@ import numpy as np
 from memcurve.arguments import require_number
 from memcurve.network.graph import largest_modulus
 from memcurve.network.linear import validated_matrix
+from memcurve.result import EPS
 
 #: A scaled matrix whose measured radius is off by more (relative) has no radius that rounding
 #: leaves alone: its largest eigenvalue is defective or nearly so.
@@ -45,7 +46,7 @@ def scale_to_spectral_radius(A: Any, radius: float) -> Any:
         A = A * (radius / measured)
         measured = largest_modulus(A)
         error = abs(measured / radius - 1)
-        if error <= A.shape[0] * np.finfo(float).eps:
+        if error <= A.shape[0] * EPS:
             break
     if error > RADIUS_TOLERANCE:
         raise ValueError(

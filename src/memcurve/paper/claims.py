@@ -213,13 +213,13 @@ def bias_formula() -> Verdict:
     if poles is None:
         return FAILS, "no poles"
     A, C = cascade(section_poles(poles))
-    burn_in = 150
-    z = np.random.default_rng(3).standard_normal((samples + burn_in, replications))
+    washout = 150
+    z = np.random.default_rng(3).standard_normal((samples + washout, replications))
     x, states = np.zeros((3, replications)), []
     for now in z:
         x = A @ x + C[:, None] * now
         states.append(x)
-    kept, z = np.array(states[burn_in:]), z[burn_in:]
+    kept, z = np.array(states[washout:]), z[washout:]
     gamma = np.einsum("tnr,tr->nr", kept[lag:], z[:-lag]) / (samples - lag)
     found = (gamma**2).sum(axis=0) - memory_curve(network, lag + 1)[lag]
     mean, error = float(found.mean()), float(found.std()) / replications**0.5

@@ -13,12 +13,12 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import eigenvalues
 from memcurve.plot import COLOURS
 from memcurve.progress import Progress, watched
+from memcurve.result import EPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-EPS = float(np.finfo(float).eps)
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 1.4, "ls": (0, (1, 1))}
 
 

@@ -23,9 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memcurve.result import Floats
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
 #: Sections that are run as one: fewer and larger matrix products.
@@ -38,9 +37,7 @@ NOTHING_LEFT = 1e-33
 STEPS_BEFORE = 256
 
 
-def memory_of_poles(
-    poles: NDArray[np.complex128], lags: int | None = None
-) -> tuple[Floats, Floats]:
+def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
     """Return ``(MC_τ, 1 − MC_τ)`` for τ = 0 … lags − 1.
 
     ``lags=None`` chooses, see :class:`memcurve.solve.lags.Lags`.
@@ -59,7 +56,7 @@ def memory_of_poles(
 
 
 def memory_without(
-    poles: NDArray[np.complex128], removed: NDArray[np.complex128], lags: int | None = None
+    poles: Complexes, removed: Complexes, lags: int | None = None
 ) -> tuple[Floats, Floats, float]:
     """Return ``(MC_τ, 1 − MC_τ, misfit)`` for poles without some of them, which are known better.
 
@@ -119,15 +116,14 @@ def memory_of_ring(
     decay = turns * log_square if length else np.zeros(count)
     memory = complement * np.exp(decay) if length else np.zeros(count)
     loss = np.exp(log_square) - complement * np.expm1(decay) if length else np.ones(count)
-    eps = float(np.finfo(float).eps)
-    error = np.where(before, 0.0, eps * (4 + 2 * np.abs(decay)) * memory)
+    error = np.where(before, 0.0, EPS * (4 + 2 * np.abs(decay)) * memory)
     memory, loss = np.where(before, 1.0, memory), np.where(before, 0.0, loss)
     listed = Lags(lags, tail + length)
     listed.enough(memory)
     return memory[: listed.count], loss[: listed.count], error[: listed.count]
 
 
-def impulse_response(poles: NDArray[np.complex128], count: int) -> Floats:
+def impulse_response(poles: Complexes, count: int) -> Floats:
     """Coefficients b_0 … b_{count−1} of the all-pass filter: the signal that leaves the cascade.
 
     Examples
@@ -145,7 +141,7 @@ def impulse_response(poles: NDArray[np.complex128], count: int) -> Floats:
     return np.concatenate(blocks)[:count]
 
 
-def section_poles(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def section_poles(poles: Complexes) -> Complexes:
     """One pole a section, in order of modulus: the real ones and the upper ones of the pairs."""
     chosen = poles[poles.imag >= 0]
     if 2 * np.count_nonzero(chosen.imag) + np.count_nonzero(chosen.imag == 0) != len(poles):
@@ -153,7 +149,7 @@ def section_poles(poles: NDArray[np.complex128]) -> NDArray[np.complex128]:
     return chosen[np.argsort(np.abs(chosen), kind="stable")]
 
 
-def sections_of(upper_poles: NDArray[np.complex128]) -> Floats:
+def sections_of(upper_poles: Complexes) -> Floats:
     """Orthogonal matrices (sections, 3, 3) that map (u, x₁, x₂) to (x₁, x₂, u).
 
     A real pole λ, with s = √(1 − λ²)::
@@ -180,7 +176,7 @@ def sections_of(upper_poles: NDArray[np.complex128]) -> Floats:
     return sections
 
 
-def cascade(upper_poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
+def cascade(upper_poles: Complexes) -> tuple[Floats, Floats]:
     """Real (A', C') with the poles of these sections whose states are white: A'A'ᵀ + C'C'ᵀ = I.
 
     The cascade written as one state space. What enters section k is row·ξ_{t−1} + d·z_t, from the
@@ -202,7 +198,7 @@ def cascade(upper_poles: NDArray[np.complex128]) -> tuple[Floats, Floats]:
     return A, C
 
 
-def _full_sections(upper_poles: NDArray[np.complex128]) -> Floats:
+def _full_sections(upper_poles: Complexes) -> Floats:
     """Sections of two poles each: the pairs, and real poles two by two, which halves their number.
 
     Two real ones after another: what leaves the first, u′ = s₁x₁ − λ₁u, enters the second.
@@ -238,7 +234,7 @@ def _grouped(sections: Floats) -> Floats:
     return np.ascontiguousarray(joined[:, [*range(1, order), 0]])
 
 
-def _lattice_blocks(poles: NDArray[np.complex128]) -> Iterator[tuple[Floats, Floats]]:
+def _lattice_blocks(poles: Complexes) -> Iterator[tuple[Floats, Floats]]:
     """Yield MC_τ and the signal b_τ that leaves, for consecutive lags, block by block, endlessly.
 
     Group k handles time τ in wave k + τ, so that a wave is one operation on all groups. The energy

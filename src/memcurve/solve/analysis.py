@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ from memcurve.solve.realization import (
 from memcurve.solve.spectrum import assumed, block_rank, decided
 from memcurve.solve.states import States
 from memcurve.solve.stein import gramian, stein
+
+T = TypeVar("T")
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.
@@ -230,35 +232,33 @@ class Analysis:
 
     # --- coordinates in which the states are white
 
-    def once(self, name: str, states: States, make: Callable[[], Any]) -> Any:
+    def once(self, name: str, states: States, make: Callable[[], T]) -> T:
         """What is made of these states, made at most once."""
         key = (name, id(states))
         if key not in self._coordinates:
             self._coordinates[key] = make()
-        return self._coordinates[key]
+        found: T = self._coordinates[key]
+        return found
 
     def realization(self, states: States) -> tuple[Floats, Floats]:
         """An input-normal realization (A', C') of the network."""
-        found: tuple[Floats, Floats] = self.once(
+        return self.once(
             "realization", states, lambda: realized(states.A, states.C, self.rank, self._poles())
         )
-        return found
 
     def stein_map(self, states: States) -> StateMap:
         """The map to the network's own states from a Stein equation."""
-        found: StateMap = self.once(
+        return self.once(
             "Stein", states, lambda: stein_state_map(states.A, states.C, self.realization(states))
         )
-        return found
 
     def eigen_map(self, states: States) -> StateMap | None:
         """The map from eigenvectors, for a single input that excites every mode."""
-
-        def make() -> StateMap | None:
-            return eigen_state_map(states.A, states.C[:, 0], self._basis(states))
-
-        found: StateMap | None = self.once("eigenvectors", states, make)
-        return found
+        return self.once(
+            "eigenvectors",
+            states,
+            lambda: eigen_state_map(states.A, states.C[:, 0], self._basis(states)),
+        )
 
     def _poles(self) -> Complexes | None:
         return self.spectrum().poles if self.inputs == 1 else None

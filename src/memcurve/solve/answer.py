@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.notes import Note
-from memcurve.result import Floats
-
-EPS = float(np.finfo(float).eps)
+from memcurve.result import EPS, Floats
 
 
 @dataclass(eq=False)

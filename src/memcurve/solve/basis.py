@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from memcurve.limits import require_room_for_columns
 from memcurve.network.places import HOST, Host, Tall
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
 #: A vector that keeps this share of its length is orthogonal enough ("twice is enough"); a block of
 #: a basis has about so many entries, and at least twice so many columns.
 ORTHOGONAL, ENTRIES, BLOCK = 0.7, 1_000_000, 32
 #: A step is the last one where it is shorter than this many times its own rounding.
-EXHAUSTED = 100 * float(np.finfo(float).eps)
+EXHAUSTED = 100 * EPS
 
 
 def require_room_at(place: Host, size: int, columns: float, what: str) -> None:

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from memcurve.errors import unstable
 from memcurve.network.graph import Indices, Walk, in_units
-from memcurve.result import Complexes, Floats
+from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.modes import LEAST_EXCITATION, WIDE, Ring, Spectrum, room_between
 from memcurve.solve.modular import WORD_PRIMES, dyadic, word_residues
-from memcurve.solve.sensitivity import EPS, normal_sensitivity, uncertain_poles_sensitivity
+from memcurve.solve.sensitivity import normal_sensitivity, uncertain_poles_sensitivity
 
 #: Bits of log p and 1 − p before they are rounded to float64.
 _BITS = 192
@@ -217,7 +217,7 @@ def circulant_spectrum(column: Floats, C: Floats, nodes: Indices) -> Spectrum | 
         poles = np.concatenate([half, half[double].conj()])
     # ‖δλ‖₂ of a fast transform, with room for lengths that are no product of small factors
     rounding = 8 * EPS * np.log2(2 * size) * float(np.sqrt(size * (column**2).sum()))
-    apart = room_between(poles, np.full(len(poles), max(rounding, float(np.finfo(float).tiny))))
+    apart = room_between(poles, np.full(len(poles), max(rounding, TINY)))
     if not apart > WIDE or not excitation.min() > LEAST_EXCITATION:
         return None
     poles, rounding = np.asarray(scale * poles, dtype=np.complex128), scale * rounding

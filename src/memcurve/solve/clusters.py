@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.network.graph import in_units, separate_parts
+from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.modes import (
     CLEAR,
     DISC,
@@ -25,14 +26,9 @@ from memcurve.solve.modes import (
     unit_norm,
 )
 from memcurve.solve.modular import sparse_if_few
-from memcurve.solve.sensitivity import EPS
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 #: No quantity above this, relative to its scale, is taken for rounding.
 LARGEST_ROUNDING = 1e-8
-TINY = float(np.finfo(float).tiny)
 #: A defective eigenvalue that appears m times moves by the m-th root of rounding; with m above this
 #: it is not known at all.
 MOST_DEFECTIVE = 5

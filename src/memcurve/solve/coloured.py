@@ -24,8 +24,8 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
-from memcurve.result import Floats
-from memcurve.solve.sensitivity import EPS, sums_of_powers
+from memcurve.result import EPS, TINY, Floats
+from memcurve.solve.sensitivity import sums_of_powers
 from memcurve.solve.stein import stein
 
 #: Lags that are whitened and handed out at a time.
@@ -606,4 +606,4 @@ def _root_filter(process: InputProcess) -> Filter:
         raise UncertainResultError(f"the input {process.name} nearly vanishes at some frequency.")
     psi = np.concatenate([symmetric[-half:], symmetric[: half + 1]])
     off = np.abs(np.abs(np.fft.rfft(psi, size)) ** 2 - density) + EPS * len(gamma) * density.max()
-    return Filter(psi, float((off / np.maximum(density, np.finfo(float).tiny)).max()))
+    return Filter(psi, float((off / np.maximum(density, TINY)).max()))

@@ -23,10 +23,11 @@ in the changed problems one more state, read like the others, stands for all tha
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.basis import BLOCK, Basis, require_room_at
@@ -44,7 +45,7 @@ from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import FEWEST_LAGS, PILOT, PROVEN_TAIL, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, normwise, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import EPS, MANY_STATES, TINY, PowerSums, sums_of_powers, times
+from memcurve.solve.sensitivity import MANY_STATES, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
 
 #: What is left out of the Krylov matrix, relative to the noise.
@@ -96,111 +97,8 @@ MANY_BLOCKS = 8
 _SEED = 20230501
 
 
-@dataclass(eq=False)
-class Reduction:
-    """A small network (H, c) whose states, read through ``reader``, stand for those read.
-
-    R = [c, Hc, H²c, …] has as many lags as matter. ``level`` is the least noise it is good for;
-    ``left_out`` bounds what is missing of the Krylov matrix, lags beyond included; ``states`` is
-    how many are read. Where the basis does not span all states, ``wider`` and ``reader`` have one
-    more state, which stands for those outside: nothing leads to it but rounding, whose size is
-    ``rounding`` for every column of H and c; ``lasting`` is Σ_m ‖A^m v‖² for vectors v of length
-    one. ``variances`` are those of all states, where they are worth keeping.
-    """
-
-    wider: Floats
-    R: Floats
-    c: Floats
-    reader: Floats | None
-    level: float
-    left_out: float
-    states: int
-    rounding: Floats
-    lasting: float
-    variances: Floats | None
-    _seen: dict[tuple[bytes, ...], list[Seen]] = field(default_factory=dict, init=False)
-
-    @property
-    def H(self) -> Floats:
-        """The small network itself."""
-        return self.wider[: len(self.c), : len(self.c)]
-
-    #: What the lags beyond hold is part of ``left_out``, and rounding is measured.
-    beyond, relative, turned = 0.0, 0.0, 0.0
-
-    @property
-    def inputs(self) -> int:
-        """Number of inputs."""
-        return int(self.c.shape[1])
-
-    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
-        """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
-        key = tuple(each.psi.tobytes() for each in filters)
-        if key not in self._seen:
-            rng = np.random.default_rng(_SEED)
-            trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
-            count = self.R.shape[1] // self.c.shape[1]
-            found = [Seen.of(self._read(self.R), filters)]
-            for _ in range(trials):
-                R = responses(*self._changed(rng), count)
-                changed = [each.changed(rng) for each in filters]
-                found.append(Seen.of(self._read(R), changed))
-            self._seen[key] = found
-        return self._seen[key]
-
-    @cached_property
-    def outside(self) -> float:
-        """The square of what rounding leads to outside of the basis, at all lags.
-
-        A passes it on, and may have slow modes there that it has not inside. As further states that
-        are read it can but add memory, as much as this relative to the noise.
-        """
-        k = len(self.c)
-        if len(self.wider) == k:
-            return 0.0
-        entering = (self.rounding[:k] ** 2 @ self.R**2).sum() + (self.rounding[k:] ** 2).sum()
-        return float(SAFETY * self.lasting * entering)
-
-    def _read(self, R: Floats) -> Floats:
-        return R if self.reader is None else self.reader[:, : len(R)] @ R
-
-    def _changed(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """(H, c) with a change at random of the size of rounding."""
-        size, (k, width) = len(self.wider), self.c.shape
-        change = np.zeros((size, k + width))
-        inside = rng.standard_normal((k, k + width))
-        change[:k] = inside * (self.rounding / np.sqrt((inside**2).sum(axis=0)))
-        change[k:] = self.rounding * rng.choice([-1.0, 1.0], k + width)
-        H, c = self.wider.copy(), change[:, k:]
-        H[:, :k] += change[:, :k]
-        c[:k] += self.c
-        return H, c
-
-
-@dataclass(eq=False)
-class Listed:
-    """What is read of the Krylov matrix itself, up to a rotation of the states, as R (k, lags·d).
-
-    ``left_out`` bounds the rounding in it, ``beyond`` what lies beyond its lags; otherwise as a
-    :class:`Reduction`. ``relative`` bounds ‖X‖ where rounding is X·R, which changes the noise by a
-    share of 2‖X‖; ``turned`` is how far rounding may turn singular vectors, twice.
-    """
-
-    R: Floats
-    inputs: int
-    level: float
-    left_out: float
-    beyond: float
-    states: int
-    variances: Floats | None = None
-    relative: float = 0.0
-    turned: float = 0.0
-    decompose: Callable[[Floats], Projection] = normwise
-    outside = 0.0
-
-    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
-        """What is read; nothing is changed, as rounding is bounded."""
-        return [Seen.of(self.R, filters, self.decompose)]
+#: Makes what is read of a network that is changed at random by as much as rounding may change it.
+Change = Callable[[np.random.Generator], Floats]
 
 
 class Seen(NamedTuple):
@@ -252,42 +150,117 @@ class Seen(NamedTuple):
         return Projection(self.sigma, self.squares).spread(levels, len(self.sigma), blur)
 
 
-class Reduced(Protocol):
-    """What stands for a network under noise: its Krylov matrix, and bounds on what is missing."""
+@dataclass(eq=False, kw_only=True)
+class Reduced(ABC):
+    """What stands for a network under noise: its Krylov matrix, and bounds on what is missing.
 
+    R (k, lags·inputs) has as many lags as matter. ``level`` is the least noise it is good for;
+    ``left_out`` bounds what is missing of R, ``beyond`` what lies beyond its lags, where that is
+    not part of the former; ``states`` is how many are read. ``relative`` bounds ‖X‖ where rounding
+    is X·R, which changes the noise by a share of 2‖X‖; ``turned`` is how far rounding may turn
+    singular vectors, twice. ``variances`` are those of all states, where they are worth keeping.
+    """
+
+    R: Floats
+    inputs: int
     level: float
     left_out: float
     states: int
-    variances: Floats | None
-
-    @property
-    def inputs(self) -> int:
-        """Number of inputs."""
-        ...
-
-    @property
-    def beyond(self) -> float:
-        """What lies beyond the lags."""
-        ...
+    variances: Floats | None = None
+    beyond: float = 0.0
+    relative: float = 0.0
+    turned: float = 0.0
+    _seen: dict[tuple[bytes, ...], list[Seen]] = field(default_factory=dict, init=False)
 
     @property
     def outside(self) -> float:
         """The square of what rounding leads to outside of the directions."""
-        ...
+        return 0.0
 
-    @property
-    def relative(self) -> float:
-        """Rounding relative to each direction."""
-        ...
-
-    @property
-    def turned(self) -> float:
-        """How far rounding may turn singular vectors, twice."""
-        ...
-
+    @abstractmethod
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
         """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
-        ...
+
+    def _changed_at_random(
+        self, R: Floats, filters: tuple[Filter, ...], trials: int, change: Change
+    ) -> list[Seen]:
+        """The same of what is read, R, and of what ``change`` gives, each made once."""
+        key = tuple(each.psi.tobytes() for each in filters)
+        if key not in self._seen:
+            rng, found = np.random.default_rng(_SEED), [Seen.of(R, filters)]
+            for _ in range(trials):
+                other = change(rng)
+                found.append(Seen.of(other, [each.changed(rng) for each in filters]))
+            self._seen[key] = found
+        return self._seen[key]
+
+
+@dataclass(eq=False, kw_only=True)
+class Reduction(Reduced):
+    """A small network (H, c) whose states, read through ``reader``, stand for those read.
+
+    R = [c, Hc, H²c, …]. Where the basis does not span all states, ``wider`` and ``reader`` have one
+    more state, which stands for those outside: nothing leads to it but rounding, whose size is
+    ``rounding`` for every column of H and c; ``lasting`` is Σ_m ‖A^m v‖² for vectors v of length
+    one.
+    """
+
+    wider: Floats
+    c: Floats
+    reader: Floats | None
+    rounding: Floats
+    lasting: float
+
+    @property
+    def H(self) -> Floats:
+        """The small network itself."""
+        return self.wider[: len(self.c), : len(self.c)]
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        trials = TRIALS if len(self.H) <= FEW_DIRECTIONS else 1
+        return self._changed_at_random(self._read(self.R), filters, trials, self._changed)
+
+    @cached_property
+    def outside(self) -> float:
+        """The square of what rounding leads to outside of the basis, at all lags.
+
+        A passes it on, and may have slow modes there that it has not inside. As further states that
+        are read it can but add memory, as much as this relative to the noise.
+        """
+        k = len(self.c)
+        if len(self.wider) == k:
+            return 0.0
+        entering = (self.rounding[:k] ** 2 @ self.R**2).sum() + (self.rounding[k:] ** 2).sum()
+        return float(SAFETY * self.lasting * entering)
+
+    def _read(self, R: Floats) -> Floats:
+        return R if self.reader is None else self.reader[:, : len(R)] @ R
+
+    def _changed(self, rng: np.random.Generator) -> Floats:
+        """What is read of (H, c) with a change at random of the size of rounding."""
+        size, (k, width) = len(self.wider), self.c.shape
+        change = np.zeros((size, k + width))
+        inside = rng.standard_normal((k, k + width))
+        change[:k] = inside * (self.rounding / np.sqrt((inside**2).sum(axis=0)))
+        change[k:] = self.rounding * rng.choice([-1.0, 1.0], k + width)
+        H, c = self.wider.copy(), change[:, k:]
+        H[:, :k] += change[:, :k]
+        c[:k] += self.c
+        return self._read(responses(H, c, self.R.shape[1] // width))
+
+
+@dataclass(eq=False, kw_only=True)
+class Listed(Reduced):
+    """What is read of the Krylov matrix itself, up to a rotation of the states, as R.
+
+    ``left_out`` bounds the rounding in it.
+    """
+
+    decompose: Callable[[Floats], Projection] = normwise
+
+    def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
+        """What is read; nothing is changed, as rounding is bounded."""
+        return [Seen.of(self.R, filters, self.decompose)]
 
 
 #: A way to reduce (A, C), for noise of this level in states that are read, and what may lie beyond.
@@ -459,7 +432,10 @@ def _listed(
     if found.rounding > LISTED_ROUNDING * level:
         raise UncertainResultError("rounding of its lags is too large for the noise.")
     read = len(C) if rows is None else len(rows)
-    return Listed(found.R, C.shape[1], level, found.rounding, found.beyond, read)
+    return Listed(
+        R=found.R, inputs=C.shape[1], level=level, states=read, left_out=found.rounding,
+        beyond=found.beyond,
+    )  # fmt: skip
 
 
 def _reduced_by_cost(
@@ -699,8 +675,9 @@ def _with_rounding(
         Q = place.host(basis.columns(np.arange(k)))
         variances = np.maximum(np.einsum("ij,ij->i", Q @ (R @ R.T), Q), 0.0)
     return Reduction(
-        wider.copy(), R, c[:k], reader, level, left_out, states, rounding, lasting, variances
-    )
+        R=R, inputs=width, level=level, left_out=left_out, states=states, variances=variances,
+        wider=wider.copy(), c=c[:k], reader=reader, rounding=rounding, lasting=lasting,
+    )  # fmt: skip
 
 
 def _product_sizes(A: Any, Q: Tall, AQ: Tall) -> Floats:

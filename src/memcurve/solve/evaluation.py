@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Covariances
 from memcurve.solve.lags import Lags
-from memcurve.solve.sensitivity import EPS
 
 #: Rounding of a sum of squares, of its factor and its right-hand sides, in units of eps·√n.
 ARITHMETIC = 8.0

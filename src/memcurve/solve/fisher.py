@@ -15,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.lags import Lags
-from memcurve.solve.sensitivity import EPS, power_norms
+from memcurve.solve.sensitivity import power_norms
 from memcurve.solve.stein import residual_norm, stein
 
 #: A relative error above this is not given out: ball arithmetic takes over.
@@ -65,7 +65,7 @@ def solve_fisher(task: Task) -> Outcome:
     if not np.isfinite(norms.squares):
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
     values, error, total, total_error = _in_floats(A, C, task.question.lags, norms.sum)
-    worst = max(float(error.max()), total_error) / max(total, np.finfo(float).tiny)
+    worst = max(float(error.max()), total_error) / max(total, TINY)
     if not worst <= LARGEST_ERROR:
         raise UncertainResultError(f"the relative error would be {worst:.1e}.")
     return scaled(values, error, total, total_error, scale)
@@ -101,8 +101,7 @@ def _curve(
     from scipy.linalg import solve_triangular
 
     blocks: list[Floats] = []
-    tiny = float(np.finfo(float).tiny)
-    listed = Lags(lags, 1.0 - total_error / max(total, tiny))
+    listed = Lags(lags, 1.0 - total_error / max(total, TINY))
     x, largest = C, 0.0
     usual = 4 * len(A) + 16
     while True:
@@ -115,5 +114,5 @@ def _curve(
         half = solve_triangular(L, wide, lower=True)
         block = np.einsum("ij,ij->j", half, half).reshape(len(columns), -1)
         blocks.append(block)
-        if listed.enough(block.sum(axis=1) / max(total, tiny)):
+        if listed.enough(block.sum(axis=1) / max(total, TINY)):
             return np.concatenate(blocks)[: listed.count], largest

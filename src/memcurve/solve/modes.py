@@ -29,11 +29,8 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.solve.sensitivity import EPS, Sensitivity
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
-
+from memcurve.result import EPS, Complexes, Floats
+from memcurve.solve.sensitivity import Sensitivity
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 DISC = 10 * EPS
@@ -48,13 +45,12 @@ LEAST_EXCITATION = 1e-6
 class EigenBasis(NamedTuple):
     """A = V diag(values) V⁻¹ as LAPACK packs it: a conjugate pair v, v̄ in two real columns.
 
-    ``columns[:, k]`` is a real eigenvector, or for k in ``first`` twice the real part of one, with
-    twice its imaginary part in the next; ``mask`` is V⁻¹C, where C was scaled to unit length.
+    ``columns[:, k]`` is a real eigenvector, or for the first of a pair twice the real part of one,
+    with twice its imaginary part in the next; ``mask`` is V⁻¹C, where C was scaled to unit length.
     """
 
     values: Complexes
     columns: Floats
-    first: NDArray[np.intp]
     mask: Complexes
 
 
@@ -254,7 +250,7 @@ def _modes_in_units(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
     condition = _conditions(inverse, first, size)
     basis = None
     if keep_basis and inverse is not None:
-        basis = EigenBasis(values, scale[:, None] * inverse.T, first, mask)
+        basis = EigenBasis(values, scale[:, None] * inverse.T, mask)
     return _judged(values, values, np.abs(mask), condition, norm)._replace(basis=basis)
 
 

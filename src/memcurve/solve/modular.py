@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 
 from memcurve.limits import require_room_for_array
 from memcurve.network.device import DeviceMatrix
+from memcurve.network.graph import Indices
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
 from memcurve.result import Floats
-
-Indices = NDArray[np.intp]
 
 #: Primes are tried until they agree but for this chance, (2n/p)^k for k of them, or all of them.
 PRIMES_TO_TRY, SMALL_CHANCE = 3, 1e-7

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Complexes, Floats
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.allpass import cascade
 from memcurve.solve.modes import EigenBasis, complex_schur
-from memcurve.solve.sensitivity import EPS
 from memcurve.solve.stein import stein
 
 #: A response off by this share of its state is lost: eigenvectors coincide in floating point.

@@ -27,10 +27,9 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
-from memcurve.result import Floats
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.basis import Basis, require_room_at
 
-EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS
 #: A first-order bound is trusted where ‖δA‖ times the resolvent on the unit circle is below this.
@@ -48,6 +47,8 @@ POWER_MARGIN, FEW_PROBES = 1.5, 8
 #: The same of one vector, from so many states on, where products are dear: too little once in 300
 #: draws. On average over vectors it is so many times as large at most.
 SINGLE_MARGIN, SINGLE_AVERAGE, MANY_STATES = 250.0, 4.0, 5000
+#: Powers that are followed.
+MOST_POWERS = 4096
 #: Powers of this size are of no use to large networks: what they pass on is above all rounding.
 HOPELESS = EPS**-2
 #: After so many powers of A with entries a basis is tried, where so many more are foreseen: a step
@@ -120,13 +121,13 @@ def pole_sensitivity(A: Any, components: Sequence[Indices] | None = None) -> Sen
     return Sensitivity(float(curve), float(gap))
 
 
-def symmetric_sensitivity(values: NDArray[np.complex128]) -> Sensitivity:
+def symmetric_sensitivity(values: Complexes) -> Sensitivity:
     """The same for a symmetric A, or several side by side: ‖A‖_F² = Σλ²."""
     norm = float(np.sqrt((np.abs(values) ** 2).sum()))
     return normal_sensitivity(values, BACKWARD_ERROR * len(values) ** 0.5 * norm)
 
 
-def normal_sensitivity(values: NDArray[np.complex128], rounding: float) -> Sensitivity:
+def normal_sensitivity(values: Complexes, rounding: float) -> Sensitivity:
     """The same for a normal A with these eigenvalues, of which ‖δA‖_F bounds the error.
 
     ‖Aᵏ‖_F² = Σ_i |λ_i|^{2k}: the powers need not be formed.
@@ -142,9 +143,7 @@ def backward_error(A: Floats) -> float:
     return float(BACKWARD_ERROR * np.sqrt(len(A) * (A**2).sum()))
 
 
-def uncertain_poles_sensitivity(
-    poles: NDArray[np.complex128], uncertainty: Floats | float
-) -> Sensitivity:
+def uncertain_poles_sensitivity(poles: Complexes, uncertainty: Floats | float) -> Sensitivity:
     """The same for poles known up to δ_k each: 4 Σ δ_k / √(1 − |λ_k|²), 2 Σ δ_k / (1 − |λ_k|)."""
     room = 1 - np.abs(poles) - uncertainty
     if np.any(room <= 0):
@@ -178,7 +177,7 @@ class PowerSums(NamedTuple):
     lasting: float
 
 
-def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
+def sums_of_powers(A: Any) -> PowerSums:
     """Sums over the powers of A, by what they do to random vectors, with a margin.
 
     A is anything that can be multiplied by a matrix. Powers are followed to where one is below ½,
@@ -194,13 +193,13 @@ def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
     norms, ended = [1.0], False
     products_only = not getattr(A, "has_entries", True)
     tried = not (large or products_only)
-    while len(norms) < most and not ended:
+    while len(norms) < MOST_POWERS and not ended:
         if not tried and (products_only or (len(norms) > PLAIN and _left(norms) > WORTH_A_BASIS)):
             tried = True
             sums = place.same(_sums_by_basis(A, probes[:, 0], norms))
             if sums is not None:
                 return PowerSums(*sums)
-        made = powers_times(A, probes, min(place.ahead, most - len(norms)))
+        made = powers_times(A, probes, min(place.ahead, MOST_POWERS - len(norms)))
         probes = made[:, -count:]
         for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
             if not np.isfinite(size):
@@ -215,7 +214,7 @@ def sums_of_powers(A: Any, most: int = 4096) -> PowerSums:
                 break
     steps, half = len(norms) - 1, len(norms) // 2
     rate = (norms[-1] / norms[half]) ** (1 / max(1, steps - half))
-    if rate > 1 and (norms[-1] > 1 / EPS or steps < most - 1):
+    if rate > 1 and (norms[-1] > 1 / EPS or steps < MOST_POWERS - 1):
         raise GrowingPowersError(
             f"the powers of A grow, by a factor of {rate:.6g} a step after {steps:,} steps."
         )

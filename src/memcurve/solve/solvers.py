@@ -28,6 +28,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits, one_thread
 from memcurve.noise import ObservationNoise
 from memcurve.notes import Note
+from memcurve.result import EPS
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
@@ -35,13 +36,7 @@ from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, is_listable, solve_by_lags, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
-from memcurve.solve.sensitivity import (
-    EPS,
-    MANY_STATES,
-    UNKNOWN,
-    GrowingPowersError,
-    curve_error,
-)
+from memcurve.solve.sensitivity import MANY_STATES, UNKNOWN, GrowingPowersError, curve_error
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
 
@@ -65,7 +60,6 @@ RANK_UNDER_NOISE = 300
 class Solver(NamedTuple):
     """A way to answer some questions in floating point."""
 
-    name: str
     answers: Callable[[Task], bool]
     solve: Callable[[Task], Outcome]
     is_dense: bool = True
@@ -183,14 +177,14 @@ def is_general(task: Task) -> bool:
 
 
 SOLVERS = (
-    Solver("nothing", lambda task: not task.is_driven, solve_nothing, is_dense=False),
-    Solver("lattice", lambda task: task.question.is_plain, solve_lattice),
-    Solver("Fisher", lambda task: task.question.kind == "Fisher", solve_fisher),
-    Solver("direct", is_direct, solve_direct, is_dense=False),
-    Solver("whole", is_whole, solve_whole),
-    Solver("white", is_general, solve_white),
-    Solver("lags", is_listable, solve_by_lags, is_dense=False),
-    Solver("bounds", lambda task: task.question.is_plain, solve_between),
+    Solver(lambda task: not task.is_driven, solve_nothing, is_dense=False),
+    Solver(lambda task: task.question.is_plain, solve_lattice),
+    Solver(lambda task: task.question.kind == "Fisher", solve_fisher),
+    Solver(is_direct, solve_direct, is_dense=False),
+    Solver(is_whole, solve_whole),
+    Solver(is_general, solve_white),
+    Solver(is_listable, solve_by_lags, is_dense=False),
+    Solver(lambda task: task.question.is_plain, solve_between),
 )
 
 

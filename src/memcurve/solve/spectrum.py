@@ -38,14 +38,13 @@ from memcurve.network.graph import (
     separate_parts,
     submatrix,
 )
-from memcurve.result import Complexes, Floats
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
 from memcurve.solve.clusters import SHARE_AMONG_ZEROS, Cluster, clearly_driven
 from memcurve.solve.factors import counting_roots, likely_factor, likely_factors
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import Block, eigenvalue_multiplicity, krylov_rank, multiplicity
 from memcurve.solve.sensitivity import (
-    EPS,
     UNKNOWN,
     Sensitivity,
     backward_error,

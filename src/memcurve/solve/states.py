@@ -23,7 +23,7 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.clusters import (
     Cluster,
     SchurForm,
@@ -44,7 +44,6 @@ from memcurve.solve.modular import (
     sparse_krylov_rank,
 )
 from memcurve.solve.sensitivity import (
-    EPS,
     PowerNorms,
     Sensitivity,
     pole_sensitivity,
@@ -66,10 +65,9 @@ WIDEST_UNITS = 950
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:
     """Whether no number was lost, in part or as a whole, when they were scaled."""
-    tiny = np.finfo(float).tiny
     if np.count_nonzero(scaled) != np.count_nonzero(numbers) or not np.isfinite(scaled).all():
         return False
-    small = np.abs(scaled) < tiny
+    small = np.abs(scaled) < TINY
     return not np.any(small & (scaled != 0) & (scaled != numbers))
 
 
@@ -161,7 +159,7 @@ class States:
         return strong_components(self.sparse)
 
     @cached_property
-    def eigenvalues(self) -> NDArray[np.complex128]:
+    def eigenvalues(self) -> Complexes:
         """All eigenvalues, one strongly connected component at a time."""
         return eigenvalues(self.stored, self.strong_components)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 
 #: Powers whose product is below this, relative to one, add nothing any more.
 NEGLIGIBLE = 2.0**-60
@@ -21,22 +21,21 @@ NEGLIGIBLE = 2.0**-60
 MOST_DOUBLINGS = 72
 
 
-def squarings(A: Floats, B: Floats, X: Floats | None = None) -> Iterator[tuple[Floats, Floats]]:
-    """Yield A^(2^k) and B^(2^k), k = 0, 1, …, until their effect together is below rounding.
+def squarings(A: Floats, B: Floats) -> Iterator[tuple[Floats, Floats, float]]:
+    """Yield A^(2^k), B^(2^k), k = 0, 1, …, and the product of the norms of those that come next.
 
-    Of ``X``, which they act on as it is by then, that means every row and column. Raises
-    UncertainResultError where they do not get there; overflow is the caller's to silence.
+    Callers break where that is negligible for what they add to; a sum that never gets there raises
+    UncertainResultError. Overflow is theirs to silence.
     """
     same = A is B
     for _ in range(MOST_DOUBLINGS):
-        yield A, B
-        A = A @ A
-        B = A if same else B @ B
-        size = float(np.sqrt((A**2).sum() * (B**2).sum()))
-        if size <= NEGLIGIBLE and (X is None or size <= NEGLIGIBLE * _range(X)):
-            return
+        next_A = A @ A
+        next_B = next_A if same else B @ B
+        size = float(np.sqrt((next_A**2).sum() * (next_B**2).sum()))
+        yield A, B, size
         if not np.isfinite(size):
             break
+        A, B = next_A, next_B
     raise UncertainResultError(
         "a sum over the powers of `A` does not settle in floating point; scale `A` further below "
         "spectral radius 1."
@@ -53,8 +52,10 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
     B = A if B is None else np.asarray(B)
     X: Floats = np.array(Q)
     with np.errstate(over="ignore", invalid="ignore"):
-        for left, right in squarings(A, B, X):
+        for left, right, size in squarings(A, B):
             X += left @ X @ right.T
+            if size <= NEGLIGIBLE and size <= NEGLIGIBLE * _range(X):
+                break
     return np.asarray((X + X.T) / 2 if A is B else X)
 
 
@@ -72,13 +73,15 @@ def gramian(A: Floats, C: Floats) -> Floats:
     columns: Floats | None = np.array(C)
     X: Floats = np.zeros_like(A)
     with np.errstate(over="ignore", invalid="ignore"):
-        for power, _ in squarings(A, A):
+        for power, _, size in squarings(A, A):
             if columns is not None and 2 * columns.shape[1] <= len(A):
                 columns = np.hstack([columns, power @ columns])
-                continue
-            if columns is not None:
-                X, columns = columns @ columns.T, None
-            X = X + power @ X @ power.T
+            else:
+                if columns is not None:
+                    X, columns = columns @ columns.T, None
+                X = X + power @ X @ power.T
+            if size <= NEGLIGIBLE:
+                break
     X = X if columns is None else columns @ columns.T
     return np.asarray((X + X.T) / 2)
 
@@ -91,5 +94,5 @@ def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
     """
     rest = X - A @ X @ A.T - Q
     growth = 1 + np.square(np.linalg.norm(A, 2))
-    rounding = 8 * np.finfo(float).eps * growth * np.sqrt((X**2).sum())
+    rounding = 8 * EPS * growth * np.sqrt((X**2).sum())
     return float(np.sqrt((rest**2).sum()) + rounding)

@@ -23,13 +23,13 @@ import numpy as np
 from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import eigenvalues
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 from memcurve.solve.analysis import Task, realized
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import covariances
 from memcurve.solve.evaluation import Doubt, Projection, evaluate, project
 from memcurve.solve.realization import StateMap, eigen_state_map, map_error, stein_state_map
-from memcurve.solve.sensitivity import EPS, backward_error
+from memcurve.solve.sensitivity import backward_error
 from memcurve.solve.stein import residual_norm, stein
 
 #: A measured change is taken this many times to be an error.

@@ -16,14 +16,15 @@ together have no outside:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from memcurve.errors import UncertainResultError
+from memcurve.krylov import krylov_matrix
 from memcurve.progress import Listener
-from memcurve.result import Floats
+from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import Filter
@@ -31,7 +32,6 @@ from memcurve.solve.direct import (
     LOOK_AGAIN,
     SAFETY,
     SMALL,
-    TRIALS,
     Listed,
     Reduced,
     Seen,
@@ -42,7 +42,7 @@ from memcurve.solve.direct import (
     solve_reduced,
 )
 from memcurve.solve.evaluation import project
-from memcurve.solve.sensitivity import EPS, TINY, backward_error, sums_of_powers
+from memcurve.solve.sensitivity import backward_error, sums_of_powers
 
 #: A is taken for a multiple of an isometry where AᵀA/ρ² is the identity up to this; its columns are
 #: used up to so many a state, where they are no closer to parallel than this. The bound on what
@@ -52,8 +52,6 @@ ISOMETRY, MOST_COLUMNS, LARGEST_CONDITION, LARGEST_CHANGE = 1e-10, 20, 1e6, 2e-7
 ONE_BY_ONE = 600
 #: What may be left out, in units of what is looked for.
 ENOUGH = 10.0
-#: Up to so many states the network is changed in several ways.
-FEW_STATES = 150
 _SEED = 20230501
 
 
@@ -127,18 +125,16 @@ def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None
     # rows that fall in size make fewer rotations
     R = np.concatenate([upper * lengths[:count], Q.T @ K[:, count:]], axis=1)
     variances = np.einsum("ij,ij->i", K, K)
-    return Listed(R, 1, level, later, beyond, size, variances, change, float(turned), project)
+    return Listed(
+        R=R, inputs=1, level=level, left_out=later, beyond=beyond, states=size,
+        variances=variances, relative=change, turned=float(turned), decompose=project,
+    )  # fmt: skip
 
 
 def _columns(A: Floats, C: Floats, lags: int) -> Floats:
     """[C, AC, A²C, …], one by one as long as A stays in the cache: powers of it round more."""
-    if len(A) > ONE_BY_ONE:
-        return responses(A, C, lags)
-    K = np.empty((len(A), lags), order="F")
-    K[:, :1] = C
-    for n in range(1, lags):
-        K[:, n] = A @ K[:, n - 1]
-    return K
+    few = len(A) <= ONE_BY_ONE
+    return krylov_matrix(A, C[:, 0], lags) if few else responses(A, C, lags)
 
 
 def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -179,48 +175,38 @@ class Hessenberg:
         return np.asarray(np.einsum("ij,ij->i", Y, Y))
 
 
-@dataclass(eq=False)
-class AllDirections:
-    """What is read of the Krylov matrix, R (k, lags), up to a rotation; of the network (A, C).
+@dataclass(eq=False, kw_only=True)
+class AllDirections(Reduced):
+    """What is read of the Krylov matrix of the network (A, C), up to a rotation.
 
-    ``left_out`` bounds what is missing of it, ``beyond`` what lies beyond its lags, ``small`` what
-    may; ``passed_on`` is Σ‖A^m‖.
+    ``small`` is what may lie beyond its lags; ``passed_on`` is Σ‖A^m‖.
     """
 
     A: Floats
     C: Floats
-    R: Floats
-    level: float
-    left_out: float
-    beyond: float
     small: float
     passed_on: float
-    states: int
-    variances: Floats | None
-    _seen: dict[bytes, list[Seen]] = field(default_factory=dict, init=False)
-    inputs, outside, relative, turned = 1, 0.0, 0.0, 0.0
 
     def seen(self, filters: tuple[Filter, ...]) -> list[Seen]:
-        """What is read of the Krylov matrix, first of the network itself, then of changed ones."""
-        key = filters[0].psi.tobytes()
-        if key not in self._seen:
-            rng, found = np.random.default_rng(_SEED), [Seen.of(self.R, filters)]
-            for _ in range(TRIALS if self.states <= FEW_STATES else 1):
-                A, C = _changed(self.A, self.C, rng)
-                form = Hessenberg(A, C[:, 0])
-                R, *_ = _above(form, self.level, self.small, self.passed_on, len(self.R))
-                found.append(Seen.of(R, [each.changed(rng) for each in filters]))
-            self._seen[key] = found
-        return self._seen[key]
+        # one change tells: in a network so large it cannot leave some number alone by accident
+        return self._changed_at_random(self.R, filters, 1, self._changed)
+
+    def _changed(self, rng: np.random.Generator) -> Floats:
+        A, C = _changed(self.A, self.C, rng)
+        form = Hessenberg(A, C[:, 0])
+        return _above(form, self.level, self.small, self.passed_on, len(self.R))[0]
 
 
 def _hessenberg(A: Floats, C: Floats, level: float, small: float) -> AllDirections:
     """The directions above the noise in Hessenberg form, and lags until what follows is small."""
-    form, passed_on, size = Hessenberg(A, C[:, 0]), sums_of_powers(A).norms, len(A)
+    form, passed_on = Hessenberg(A, C[:, 0]), sums_of_powers(A).norms
     R, left_out, beyond = _above(form, level, small, passed_on)
     after = np.sqrt(np.cumsum(np.einsum("ij,ij->j", R, R)[::-1])[::-1])
     variances = form.sizes(R[:, : int(np.count_nonzero(after > np.sqrt(EPS) * after[0]))])
-    return AllDirections(A, C, R, level, left_out, beyond, small, passed_on, size, variances)
+    return AllDirections(
+        R=R, inputs=1, level=level, left_out=left_out, beyond=beyond, states=len(A),
+        variances=variances, A=A, C=C, small=small, passed_on=passed_on,
+    )  # fmt: skip
 
 
 def _above(

@@ -12,7 +12,6 @@ import hashlib
 import inspect
 import json
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -29,7 +28,7 @@ from memcurve.arguments import (
 )
 from memcurve.curve import MemoryCurve
 from memcurve.ensembles import ENSEMBLES, SPARSE_FROM
-from memcurve.errors import RankWarning, UncertainResultError
+from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.inputs import White, parse, processes_for
 from memcurve.limits import one_thread
 from memcurve.masks import MASKS, is_random
@@ -367,8 +366,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
     {'values': {'rank': 10, 'total': 10.0}, 'curve': None}
     """
     asked = Case.from_dict(case)
-    with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # `rank_robust` and the notes have it
+    with one_thread(), rank_among_notes():
         network = network_of(asked)
         curve = _curve(asked, network)
         if not math.isfinite(curve.total):

@@ -10,7 +10,6 @@ import os
 import platform
 import random
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -90,10 +89,9 @@ def sweep(
     if chosen is not None:
         require_few(chosen, allow_many)
     with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         open_executor(executor, workers=workers, address=address) as pool,
         # under MPI only the rank that drives comes here
-        Store.open(Path(folder) / "sweep.sqlite" if store is None else store) as opened,
+        Store.open(store) as opened,
         told(name, progress) as tell,
     ):
         opened.provenance = {"name": name, **provenance()}

@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,15 +108,19 @@ class Store:
         self.provenance: dict[str, Any] = {}
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
+    def open(cls, path: str | os.PathLike[str] | None, *, read_only: bool = False) -> Self:
         """Open the store at ``path``; one that is to be written to is created if missing.
 
-        Raises OSError if another process writes to it, or if the file or its folder cannot be read
-        or written; ValueError if it is no store, was written by a newer version, or is damaged.
+        None is a temporary one, gone when it is closed. Raises OSError if another process writes
+        to it, or if the file or its folder cannot be read or written; ValueError if it is no store,
+        was written by a newer version, or is damaged.
         """
-        file = Path(path)
-        _require_store_or_nothing(file, read_only=read_only)
         with contextlib.ExitStack() as undo:
+            if path is None:
+                folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+                path = Path(undo.enter_context(folder), "sweep.sqlite")
+            file = Path(path)
+            _require_store_or_nothing(file, read_only=read_only)
             if not read_only:
                 undo.enter_context(_writer_lock(file))
             connection = undo.enter_context(contextlib.closing(_connect(file, read_only=read_only)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.result import Floats
-from memcurve.solve.stein import MOST_DOUBLINGS, squarings
+from memcurve.solve.stein import MOST_DOUBLINGS, NEGLIGIBLE, squarings
 
 
 def size_of(matrix: Any) -> Any:
@@ -235,11 +236,13 @@ def _float_step(powers: list[tuple[Floats, Floats]], R: Any, norm: Any) -> Any |
 
 def _float_powers(A: Floats, B: Floats) -> list[tuple[Floats, Floats]]:
     """A^(2^k) and B^(2^k) until their effect is below rounding; empty if they do not get there."""
-    with np.errstate(all="ignore"):
-        try:
-            return list(squarings(A, B))
-        except UncertainResultError:
-            return []
+    powers = []
+    with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
+        for left, right, size in squarings(A, B):
+            powers.append((left, right))
+            if size <= NEGLIGIBLE:
+                return powers
+    return []
 
 
 def _doubled(A: Any, B: Any, Q: Any) -> Any:
