@@ -196,10 +196,19 @@ class MemoryCurve(Result):
         return "estimator" in self.options
 
     def horizon(self, level: float = 0.5) -> int | None:
-        """First lag from which on the memory is below ``level``; None if not on this curve."""
+        """First lag from which on the memory is below ``level``; None if this curve cannot tell.
+
+        It can where that lag is listed, or follows the last one and less is left than ``level``.
+        """
         above = np.flatnonzero(~(self.values < level))
         end = int(above[-1]) + 1 if len(above) else 0
-        return int(self.lags[end]) if end < len(self) else None
+        if end < len(self):
+            return int(self.lags[end])
+        if len(self) == 0 or self._is_estimate:
+            return None
+        rest = self[int(self.lags[-1]) + 1 :]
+        is_open = rest.total_lags is not None and rest.total_lags[1] is None
+        return int(self.lags[-1]) + 1 if is_open and rest.total + rest.total_error < level else None
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame indexed by lag, with the columns values, error and loss.

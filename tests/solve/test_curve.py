@@ -61,6 +61,11 @@ def test_horizon() -> None:
     curve = memory_curve(ensembles.delay_line(7), 10)
     assert curve.horizon() == 7
     assert curve[:5].horizon() is None
+    assert memory_curve(ensembles.delay_line(7), 7).horizon() == 7  # nothing is left after lag 6
+    assert memory_curve(ensembles.delay_line(7), 6).horizon() is None
+    [under_noise] = noise_profile(ensembles.delay_line(7), [0.1])
+    assert under_noise.horizon() == 7
+    assert memory_curve(ensembles.delay_line(7), 7, method="naive").horizon() is None
 
 
 def test_save_and_load_are_exact(tmp_path: Path) -> None:
