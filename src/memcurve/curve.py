@@ -163,12 +163,12 @@ class MemoryCurve(Result):
         if is_open and wanted.stop is None and step == 1 and follows:
             if not chosen.all():
                 parts["total"] = self.total - math.fsum(self.values[counted])
-                rounding = np.finfo(float).eps * abs(self.total)
+                rounding = float(np.finfo(float).eps) * abs(self.total)
                 parts["total_error"] = self.total_error + math.fsum(self.error[counted]) + rounding
                 parts["total_lags"] = (int(lags[0]) if len(lags) else unlisted, None, 1)
         else:
             parts["total"] = total = math.fsum(parts["values"])
-            rounding = np.finfo(float).eps * abs(total)
+            rounding = float(np.finfo(float).eps) * abs(total)
             parts["total_error"] = math.fsum(parts["error"]) + rounding
             first, last = (int(lags[0]), int(lags[-1])) if len(lags) else (0, -1)
             parts["total_lags"] = (first, last, step)

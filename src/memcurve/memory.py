@@ -267,7 +267,7 @@ def controllable_spectrum(network: Any, *, assume_controllable: bool = False) ->
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        A network with one input.
+        A stable network with one input.
     assume_controllable : bool
         Take it for granted that all modes of the reachable nodes count, except where closed forms
         tell anyway. ``margin`` is then NaN.
