@@ -217,7 +217,7 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="`draws` must be"):
         compared(draws=0)
     for wrong in (3, [3], [("rewire", {}, 1)]):
-        with pytest.raises(TypeError, match="`nulls` must be names of null models, or pairs"):
+        with pytest.raises(TypeError, match="`nulls` must be names, or pairs"):
             compared(null=wrong)
     with pytest.raises(ValueError, match=r"^`noise` is a standard deviation"):
         compared(noise=[1e-3, -1.0])

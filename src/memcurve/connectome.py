@@ -25,7 +25,7 @@ import numpy as np
 
 from memcurve import nulls, report
 from memcurve.adapters import as_network
-from memcurve.arguments import require_options, require_size, table_entry
+from memcurve.arguments import name_and_options, require_options, require_size, table_entry
 from memcurve.errors import RankWarning
 from memcurve.memory import noise_profile
 from memcurve.memory import rank as exact_rank
@@ -462,13 +462,7 @@ def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     listed = [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given
     for one in listed:
-        pair = (one, {}) if isinstance(one, str) else one
-        if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], Mapping)):
-            raise TypeError(
-                f"`nulls` must be names of null models, or pairs of a name and its options such as "
-                f"('rewire', {{'moves': 20}}); got {one!r}."
-            )
-        name, options = pair
+        name, options = name_and_options(one, "nulls")
         null = table_entry(nulls.NULLS, name, "nulls")
         require_options(null.draw, {"network": None, "seed": None, **options})
         if null.needs is not None and options.get(null.needs) is None:
