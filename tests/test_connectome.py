@@ -62,6 +62,8 @@ def test_adjusted_p_values_of_what_is_not_known() -> None:
 def test_what_agrees_is_no_effect() -> None:
     same = Standing.of("", "", 5.0, np.full(9, 5.0 + 1e-12))
     assert (same.z, same.p, same.below, same.above) == (0.0, 1.0, 0, 0)
+    tenths = Standing.of("", "", 0.1, np.full(9, 0.1))  # whose mean is not quite a tenth
+    assert (tenths.z, tenths.mean, tenths.spread) == (0.0, 0.1, 0.0)
     other = Standing.of("", "", 4.0, np.full(9, 5.0))
     assert (other.z, other.p) == (-math.inf, 2 / 10)
     unknown = Standing.of("", "", math.nan, np.full(9, 5.0))
@@ -83,6 +85,27 @@ def test_numbers_are_those_of_the_functions() -> None:
     # another order of null models, or more of them, gives the same draws
     alone = compared(null="rewire", noise=[1e-2, 1e-5])
     np.testing.assert_array_equal(alone.nulls[0].values, found.nulls[1].values)
+
+
+def test_null_models_that_differ_in_arrays_are_all_drawn() -> None:
+    halves, thirds = np.arange(30) % 2, np.arange(30) % 3
+    models = [("blocks", {"blocks": halves}), ("blocks", {"blocks": thirds})]
+    found = compared(null=[*models, models[0]], draws=2)
+    assert [one.null for one in found.nulls] == ["blocks", "blocks 2"]
+    alone = compared(null=models[:1], draws=2)
+    assert np.array_equal(found.nulls[0].values, alone.nulls[0].values)
+    assert not np.array_equal(found.nulls[0].values, found.nulls[1].values)
+
+
+def test_levels_close_together_keep_their_own_numbers() -> None:
+    found = compared(noise=[1e-2, 1.00000003e-2], draws=2, rank=False)
+    assert found.quantities[:2] == ("usable at 0.01", "usable at 0.0100000003")
+    assert found.observed[0] > found.observed[1]
+
+
+def test_the_horizon_of_a_line_is_its_length() -> None:
+    found = compared(memcurve.ensembles.delay_line(10), draws=2, rank=False)
+    assert found.observed[1] == 10
 
 
 def test_draws_have_the_radius_of_the_network() -> None:
@@ -193,3 +216,10 @@ def test_errors() -> None:
         compared(seed=None)
     with pytest.raises(ValueError, match="`draws` must be"):
         compared(draws=0)
+    for wrong in (3, [3], [("rewire", {}, 1)]):
+        with pytest.raises(TypeError, match="`nulls` must be names, or pairs"):
+            compared(null=wrong)
+    with pytest.raises(ValueError, match=r"^`noise` is a standard deviation"):
+        compared(noise=[1e-3, -1.0])
+    with pytest.raises(TypeError, match=r"^`noise` must hold real"):
+        compared(noise="low")

@@ -232,6 +232,8 @@ def test_dense_networks_are_rewired() -> None:
         ({"weights": "both"}, "`weights` must be one of source, target"),
         ({"self_loops": "no"}, "`self_loops` must be one of fixed, free"),
         ({"blocks": [1, 2]}, "`blocks` must have one entry for each of the 40 nodes"),
+        ({"blocks": ["a", None] * 20}, "`blocks` must have an entry for each node, got None at"),
+        ({"blocks": [1.0, np.nan] * 20}, r"got nan at index 1 \(20 such\)"),
         ({"positions": [[1.0]]}, "`positions` must have one row of real numbers"),
     ],
 )

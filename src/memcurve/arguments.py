@@ -133,6 +133,18 @@ def table_entry(table: Mapping[str, T], name: Any, kind: str) -> T:
     return table[name]
 
 
+def name_and_options(one: Any, argument: str) -> tuple[str, Mapping[str, Any]]:
+    """A name with the options that may come with it, as a pair."""
+    if isinstance(one, str):
+        return one, {}
+    if isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], Mapping):
+        return one[0], one[1]
+    raise TypeError(
+        f"`{argument}` must be names, or pairs of a name and its options such as ('name', "
+        f"{{'option': 1}}); got {one!r}."
+    )
+
+
 def require_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Raise a TypeError if ``options`` has some ``function`` does not take, or lacks a required."""
     taken = {n: p for n, p in inspect.signature(function).parameters.items() if n != "size"}

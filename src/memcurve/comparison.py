@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.adapters import as_network
-from memcurve.arguments import Seed, table_entry
+from memcurve.arguments import Seed, name_and_options, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.display import grid
 from memcurve.errors import UncertainResultError, UnstableNetworkError
@@ -192,12 +192,12 @@ def _methods(
     if methods is None:
         methods = [m.name for m in METHODS.values() if m.compared and m.can_answer(question)]
     asked = []
-    for one in [methods] if isinstance(methods, str) else methods:
-        name, own = (one, {}) if isinstance(one, str) else one
+    for one in [methods] if isinstance(methods, str) or not np.iterable(methods) else methods:
+        name, own = name_and_options(one, "methods")
         words = ", ".join(f"{option}={value}" for option, value in own.items())
         given = options.get(name, {}) if isinstance(one, str) else own
         asked.append((name, f"{name} ({words})" if words else name, given))
-    return [entry for entry in asked if entry[0] != "exact"]
+    return [entry for entry in asked if entry[1] != "exact"]  # with options it is another row
 
 
 def _timed(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import math
 import os
@@ -22,13 +23,14 @@ import numpy as np
 
 from memcurve import nulls, report
 from memcurve.adapters import as_network
-from memcurve.arguments import require_options, require_size, table_entry
+from memcurve.arguments import name_and_options, require_options, require_size, table_entry
 from memcurve.errors import rank_among_notes
 from memcurve.memory import noise_profile
 from memcurve.memory import rank as exact_rank
 from memcurve.network import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.noise import ObservationNoise
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.progress import Progress
@@ -102,6 +104,8 @@ class Standing(NamedTuple):
                 null, quantity, observed, unknown, unknown, unknown, unknown, unknown, 0, 0, count
             )
         mean, spread = float(values.mean()), float(values.std(ddof=1)) if count > 1 else math.nan
+        if count > 1 and np.ptp(values) == 0:  # not what rounding makes of the mean of equal ones
+            mean, spread = float(values[0]), 0.0
         away = own - mean
         z = away / spread if spread else math.copysign(math.inf, away) if away else 0.0
         below, above = int(np.sum(values < own)), int(np.sum(values > own))
@@ -117,7 +121,10 @@ def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
     """
     together = np.round(np.vstack([observed, drawn]), _DECIMALS)
     together = together[~np.isnan(together).all(axis=1)]
-    mean, spread = np.nanmean(together, axis=0), np.nanstd(together, axis=0)
+    known = ~np.isnan(together)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, together, 0.0).sum(axis=0) / count
+    spread = np.sqrt(np.where(known, (together - mean) ** 2, 0.0).sum(axis=0) / count)
     distance = np.abs(together - mean) / np.where(spread > 0, spread, 1.0)
     distance = np.round(np.nan_to_num(distance), _DECIMALS)
     found = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
@@ -391,7 +398,7 @@ def compare_with_nulls(
     draws = require_size(draws, "draws")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
-    levels = np.atleast_1d(np.asarray(noise, dtype=float)).tolist()
+    levels = ObservationNoise(np.atleast_1d(noise)).levels.tolist()
     models = _models(nulls)
     radius = subject.spectral_radius
     if rescale and radius == 0:
@@ -450,8 +457,9 @@ def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
     """Null models with their options, by what tables call them."""
     is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
     found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for one in [given] if isinstance(given, str) or is_pair else given:
-        name, options = (one, {}) if isinstance(one, str) else one
+    listed = [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given
+    for one in listed:
+        name, options = name_and_options(one, "nulls")
         null = table_entry(nulls.NULLS, name, "nulls")
         require_options(null.draw, {"network": None, "seed": None, **options})
         if null.needs is not None and options.get(null.needs) is None:
@@ -464,7 +472,12 @@ def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
             for key, value in options.items()
             if key != null.needs
         ]
-        found[f"{name}({', '.join(words)})" if words else name] = name, dict(options)
+        label = base = f"{name}({', '.join(words)})" if words else name
+        for number in itertools.count(2):
+            if label not in found or canonical(found[label]) == canonical((name, options)):
+                break
+            label = f"{base} {number}"  # other arrays, which have no words
+        found[label] = name, dict(options)
     if not found:
         raise ValueError(f"`nulls` must name at least one of {', '.join(nulls.NULLS)}; got none.")
     return found
@@ -518,7 +531,8 @@ class _Job:
     @property
     def quantities(self) -> list[str]:
         """What is computed of each network."""
-        named = [f"{level:g}".replace("e-0", "e-") for level in self.levels]
+        short = (f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in self.levels)
+        named = [text.replace("e-0", "e-") for text in short]
         kinds = [f"{kind} at {name}" for kind in ("usable", "horizon") for name in named]
         return ["total (rank)"] * self.rank + kinds
 

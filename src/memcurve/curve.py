@@ -112,6 +112,8 @@ class MemoryCurve(Result):
     def __post_init__(self) -> None:
         if self.channels.ndim != 2:  # read from JSON, where no lags leave no channels to see
             object.__setattr__(self, "channels", np.zeros((0, 1)))
+        if self.bands is not None and self.bands.ndim != 2:
+            object.__setattr__(self, "bands", np.zeros((0, 2)))
         if self.channel_errors.shape != self.channels.shape:  # one input, or a file without them
             every = np.broadcast_to(self.error[:, None], self.channels.shape)
             object.__setattr__(self, "channel_errors", every)
@@ -152,14 +154,18 @@ class MemoryCurve(Result):
         """The curve at some lags, with the total over these; all that follow are in it if asked."""
         chosen, step = _selected(self.lags, wanted), wanted.step or 1
         parts: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self._arrays()}
-        lags, before = parts["lags"], ~chosen
+        lags, counted = parts["lags"], ~chosen
+        if "end_lag" in self.diagnostics:  # lags of a recording after which none is in the total
+            counted &= self.lags <= self.diagnostics["end_lag"]
         is_open = self.total_lags is None or self.total_lags[1] is None
-        if is_open and wanted.stop is None and step == 1 and len(lags):
-            if before.any():
-                parts["total"] = self.total - math.fsum(self.values[before])
+        unlisted = int(self.lags[-1]) + 1 if len(self) else (self.total_lags or (-1,))[0]
+        follows = bool(len(lags)) or wanted.start == unlisted
+        if is_open and wanted.stop is None and step == 1 and follows:
+            if not chosen.all():
+                parts["total"] = self.total - math.fsum(self.values[counted])
                 rounding = EPS * abs(self.total)
-                parts["total_error"] = self.total_error + math.fsum(self.error[before]) + rounding
-                parts["total_lags"] = (int(lags[0]), None, 1)
+                parts["total_error"] = self.total_error + math.fsum(self.error[counted]) + rounding
+                parts["total_lags"] = (int(lags[0]) if len(lags) else unlisted, None, 1)
         else:
             parts["total"] = total = math.fsum(parts["values"])
             rounding = EPS * abs(total)
@@ -172,12 +178,13 @@ class MemoryCurve(Result):
     def total_over(self) -> str:
         """The lags that ``total`` is over, in words."""
         lags = "horizons" if self.kind == "forecasting" else "lags"
+        known = not np.isnan(self.total_error) and not self._is_estimate
+        every = f"all {lags}" if known else f"the {lags} that the method covers"
         if self.total_lags is None:
-            known = not np.isnan(self.total_error) and not self._is_estimate
-            return f"all {lags}" if known else f"the {lags} that the method covers"
+            return every
         first, last, step = self.total_lags
         if last is None:
-            return f"all {lags} from {first} on"
+            return f"{every} from {first} on"
         if last < first:
             return f"no {lags}"
         several = f"{lags} {first} … {last}"
@@ -189,10 +196,19 @@ class MemoryCurve(Result):
         return "estimator" in self.options
 
     def horizon(self, level: float = 0.5) -> int | None:
-        """First lag from which on the memory is below ``level``; None if not on this curve."""
+        """First lag from which on the memory is below ``level``; None if this curve cannot tell.
+
+        It can where that lag is listed, or follows the last one and less is left than ``level``.
+        """
         above = np.flatnonzero(~(self.values < level))
         end = int(above[-1]) + 1 if len(above) else 0
-        return int(self.lags[end]) if end < len(self) else None
+        if end < len(self):
+            return int(self.lags[end])
+        if len(self) == 0 or self._is_estimate:
+            return None
+        rest = self[int(self.lags[-1]) + 1 :]
+        is_open = rest.total_lags is not None and rest.total_lags[1] is None
+        return int(self.lags[-1]) + 1 if is_open and rest.total + rest.total_error < level else None
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame indexed by lag, with the columns values, error and loss.
@@ -419,7 +435,11 @@ class NoiseProfile(Result):
             "total": ("noise", self.totals),
             "total_error": ("noise", self.total_errors),
         }
-        attributes = {"kind": self.noise, "rank": self.rank, "notes": "\n".join(self.notes)}
+        attributes = {
+            "kind": self.noise,
+            "rank": -1 if self.rank is None else self.rank,
+            "notes": "\n".join(self.notes),
+        }
         coordinates = {"noise": self.levels, "lag": self.lags}
         return xr.Dataset(data, coords=coordinates, attrs=attributes)
 

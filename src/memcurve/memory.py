@@ -26,7 +26,7 @@ from memcurve.network.graph import (
 from memcurve.network.linear import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
-from memcurve.noise import ObservationNoise, StateNoise, noise_of, number_formats
+from memcurve.noise import Noise, ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.progress import Progress, listening
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.curves import curves_of
@@ -240,6 +240,11 @@ def noise_profile(
     >>> float(profile.totals.max().round(6))
     50.0
     """
+    if isinstance(levels, Noise):
+        raise TypeError(
+            f"`levels` must be standard deviations, with state_noise=True where the noise enters "
+            f"the recursion; got {levels!r}. A curve under it is memory_curve(network, noise=…)."
+        )
     chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
     kind = StateNoise if state_noise else ObservationNoise
     noise = kind(chosen)
@@ -267,7 +272,7 @@ def controllable_spectrum(network: Any, *, assume_controllable: bool = False) ->
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        A network with one input.
+        A stable network with one input.
     assume_controllable : bool
         Take it for granted that all modes of the reachable nodes count, except where closed forms
         tell anyway. ``margin`` is then NaN.

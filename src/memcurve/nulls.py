@@ -336,12 +336,19 @@ class _Kinds(NamedTuple):
     def of(cls, edges: _Edges, blocks: Any = None, positions: Any = None, bins: int = 1) -> _Kinds:
         block, count, limits = None, 1, np.zeros(0)
         if blocks is not None:
-            names, block = np.unique(np.asarray(blocks), return_inverse=True)
-            if np.shape(blocks) != (edges.size,):
+            given = np.asarray(blocks)
+            if given.shape != (edges.size,):
                 raise ValueError(
                     f"`blocks` must have one entry for each of the {edges.size} nodes, got shape "
-                    f"{np.shape(blocks)}."
+                    f"{given.shape}."
                 )
+            missing = [k for k, one in enumerate(given.tolist()) if one is None or one != one]
+            if missing:
+                raise ValueError(
+                    f"`blocks` must have an entry for each node, got {given.tolist()[missing[0]]} "
+                    f"at index {missing[0]} ({len(missing)} such); give these a block of their own."
+                )
+            names, block = np.unique(given, return_inverse=True)
             block, count = block.astype(np.int64), len(names)
         if positions is not None:
             places = exact_array(positions, "positions")

@@ -273,6 +273,8 @@ def test_bad_settings(known: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize(
     ("network", "claimed", "k_max", "holds"),
     [
+        (LinearNetwork([[0.5]], [1.0]), "1.00", 3, True),  # 1 − 4⁻⁴ = 0.9961, and 0.984 to lag 2
+        (LinearNetwork([[0.5]], [1.0]), "1.000", 3, False),
         (ensembles.delay_line(100), 100, 50, False),  # to lag 50 it is 50 or 51
         (ensembles.delay_line(100), 51, 50, True),
         (ensembles.delay_line(100), 100, 150, True),
@@ -280,7 +282,7 @@ def test_bad_settings(known: dict[str, object], message: str) -> None:
     ],
 )
 def test_the_largest_lag_is_decisive_where_it_is_said(
-    network: LinearNetwork, claimed: int, k_max: int, holds: bool
+    network: LinearNetwork, claimed: int | str, k_max: int, holds: bool
 ) -> None:
     claim = audit(network, claimed=claimed, k_max=k_max).claim
     assert claim is not None

@@ -44,6 +44,20 @@ def test_innovations_of_coloured_input(seed: int) -> None:
     assert "raw_total" not in raw.diagnostics
 
 
+@pytest.mark.parametrize("innovations", [False, None])
+def test_a_coloured_input_taken_for_white_is_said_to_be(innovations: bool | None) -> None:
+    """It is the memory of white input: all of ten lags, and nothing of those that are guessed."""
+    X, z = coloured(10, 3000, 1)
+    noise = 0.5 * np.random.default_rng(2).standard_normal(X.shape)
+    curve = memory_from_data(X + noise, z, 20, innovations=innovations, checks=False)
+    share = 1 / (1 + 0.25 * (1 - 0.9**2))  # of noise in units of the input
+    assert abs(curve.total - 10 * share) <= 3 * curve.total_error
+    assert ["taken for white" in note for note in curve.notes if note.kind == "question"] == [True]
+    white = np.random.default_rng(3).standard_normal(3000)
+    plain = memory_from_data(ensembles.delay_line(3).simulate(white), white, 20, checks=False)
+    assert not any(note.kind == "question" for note in plain.notes)
+
+
 def test_innovations_through_noise() -> None:
     """A delay line of AR(1) input is a network of white input whose first node holds on to it."""
     size, lag, deviation, known = 10, 0.9, 0.3, []

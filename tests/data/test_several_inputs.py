@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -130,3 +132,55 @@ def test_missing_rows_of_one_input() -> None:
         curve = memory_from_data(X, z, 40)
     assert curve.diagnostics["rows"] == 1200 - 39 - 40
     assert abs(curve.total - 8) < 1e-3
+
+
+@pytest.mark.parametrize(
+    "made", [lambda z: 5 - 3 * z[:, 0], lambda z: np.roll(z[:, 0], 2), lambda z: z[:, 0] + z[:, 1]]
+)
+def test_inputs_that_others_make_up_are_refused(made: Callable[[np.ndarray], np.ndarray]) -> None:
+    X, z = recording(1, rows=400)
+    z[:, 2] = made(z)
+    with pytest.raises(ValueError, match="must not follow from one another"):
+        memory_from_data(X, z, 10, checks=False)
+
+
+@pytest.mark.filterwarnings("ignore::memcurve.RecordingWarning")
+def test_a_periodic_input_is_known_by_its_first_lags_only() -> None:
+    z = np.tile(np.random.default_rng(1).standard_normal(20), 30)
+    X = ensembles.delay_line(5).simulate(z)[100:]
+    assert abs(memory_from_data(X, z[100:], 18).total - 5) < 1e-6
+    with pytest.raises(ValueError, match="lag 19 is a sum of others"):
+        memory_from_data(X, z[100:], 25)
+
+
+def test_inputs_that_nearly_make_up_others_are_noted() -> None:
+    X, z = recording(1, rows=400)
+    assert not any("nearly follow" in note for note in memory_from_data(X, z, 10).notes)
+    z[:, 2] = z[:, 1] + 1e-2 * z[:, 2]
+    curve = memory_from_data(X, z, 10, checks=False)
+    assert any("nearly follow" in note and note.kind == "recording" for note in curve.notes)
+
+
+@pytest.mark.parametrize("inputs", [1, 3])
+def test_an_input_that_does_not_vary_is_refused(inputs: int) -> None:
+    X, z = recording(1, rows=400)
+    z[:, inputs - 1] = 0.1
+    with pytest.raises(ValueError, match=f"got input {inputs - 1} that is 0.1 in all rows"):
+        memory_from_data(X, z[:, :inputs], 10, checks=False)
+
+
+def test_rows_must_exceed_lagged_inputs() -> None:
+    X, z = recording(1, rows=150)
+    with pytest.raises(ValueError, match="got 101 rows for 150; ask for fewer"):
+        memory_from_data(X, z, 50, checks=False)
+    X[60:130] = np.nan
+    with pytest.raises(ValueError, match="got 31 rows for 50; ask for fewer"):
+        memory_from_data(X, z[:, 0], 50, checks=False)
+
+
+def test_few_rows_for_the_lagged_inputs_are_noted() -> None:
+    """The number of states does not tell: 60 lagged inputs of 3 states."""
+    for rows, lags, few in ((200, 20, True), (900, 20, False)):
+        X, z = recording(1, rows=rows)
+        notes = memory_from_data(X[:, :3], z, lags, checks=False).notes
+        assert any("lagged inputs of the fit, below 5" in note for note in notes) is few

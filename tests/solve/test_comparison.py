@@ -53,6 +53,17 @@ def test_what_stops_one_method_does_not_stop_the_others() -> None:
     assert ["unstable" in row.note for row in comparison.rows] == [False, True, True]
 
 
+def test_the_exact_method_with_options_is_a_row_of_its_own() -> None:
+    network = ensembles.normal(5, seed=1)
+    found = compare(network, ["exact", ("exact", {"tolerance": 1e-3}), ("exact", {})])
+    assert [row.label for row in found.rows] == ["exact", "exact (tolerance=0.001)"]
+    with pytest.raises(TypeError, match="method 'exact' takes the options"):
+        compare(network, [("exact", {"terms": 3})])
+    for wrong in (3, [3], [("naive", 3)]):
+        with pytest.raises(TypeError, match="`methods` must be names, or pairs"):
+            compare(network, wrong)  # type: ignore[arg-type]
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(TypeError, match=r"`network` must be .* got numpy\.ndarray"):
         compare(NETWORK.A)

@@ -17,6 +17,8 @@ from memcurve import (
     forecasting_curve,
     inputs,
     memory_curve,
+    memory_from_data,
+    noise_profile,
 )
 from truth import truth
 
@@ -59,6 +61,11 @@ def test_horizon() -> None:
     curve = memory_curve(ensembles.delay_line(7), 10)
     assert curve.horizon() == 7
     assert curve[:5].horizon() is None
+    assert memory_curve(ensembles.delay_line(7), 7).horizon() == 7  # nothing is left after lag 6
+    assert memory_curve(ensembles.delay_line(7), 6).horizon() is None
+    [under_noise] = noise_profile(ensembles.delay_line(7), [0.1])
+    assert under_noise.horizon() == 7
+    assert memory_curve(ensembles.delay_line(7), 7, method="naive").horizon() is None
 
 
 def test_save_and_load_are_exact(tmp_path: Path) -> None:
@@ -234,6 +241,54 @@ def test_a_slice_has_its_own_total() -> None:
     assert rank[9999:].total_over == "no lags"  # what lies between is not listed
     assert wholes[3][1:3].total_over == "horizons 1 … 2"
     assert np.isnan(memory_curve(network, method="naive")[1:].total_error)
+
+
+def test_a_slice_after_the_last_lag_has_the_total_of_what_is_not_listed() -> None:
+    # one node: MC_τ = (1 − λ²)λ²ᵗ, of which λ⁶ is left after three lags
+    curve = memory_curve(LinearNetwork([[0.5]], [1.0]), lags=3)
+    rest = curve[3:]
+    assert len(rest) == 0
+    assert abs(rest.total - 0.5**6) <= rest.total_error < 1e-14
+    assert rest[3:].total == rest.total
+    assert rest.total_over == "all lags from 3 on"
+    assert (rest[4:].total, rest[4:].total_over) == (0, "no lags")
+
+
+def test_a_slice_does_not_claim_more_than_the_method_covers() -> None:
+    naive = memory_curve(ensembles.normal(12, seed=1), 20, method="naive")
+    assert naive[1:].total_over == "the lags that the method covers from 1 on"
+
+
+def test_a_slice_of_a_recording_counts_what_its_total_does() -> None:
+    network, rng = ensembles.delay_line(5), np.random.default_rng(1)
+    z = rng.standard_normal(600)
+    X = network.simulate(z)
+    curve = memory_from_data(X + 0.5 * rng.standard_normal(X.shape), z, 40)
+    end = curve.diagnostics["end_lag"] + 1
+    assert end < 30
+    assert curve[1:].total == pytest.approx(curve.values[1:end].sum(), abs=1e-12)
+    assert curve[30:].total == pytest.approx(0, abs=1e-12)
+    assert curve[30:].total_over == "the lags that the method covers from 30 on"
+
+
+def test_empty_slices_survive_their_file() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal(200)
+    part = memory_from_data(z[:, None], z, 5)[99:]
+    again = MemoryCurve.from_json(part.to_json())
+    assert again.bands is not None
+    assert again.bands.shape == (0, 2)
+    assert list(again.to_pandas().columns) == list(part.to_pandas().columns)
+
+
+def test_attributes_of_a_profile_of_unknown_rank_can_be_stored() -> None:
+    pytest.importorskip("xarray")
+    network = ensembles.sparse_normal(400, density=0.02, seed=1)
+    profile = noise_profile(network, [1e-1], lags=2)
+    assert profile.rank is None
+    data = profile.to_xarray()
+    assert data.attrs["rank"] == -1
+    assert all(isinstance(value, str | int) for value in data.attrs.values())
 
 
 def test_slices_are_kept_in_files() -> None:

@@ -370,6 +370,12 @@ def test_bad_steps(arguments: dict[str, Any], message: str) -> None:
         Quantised(**arguments)
 
 
+@pytest.mark.parametrize("noise", [StateNoise([0.1, 0.2]), Quantised(0.1)])
+def test_levels_are_numbers(noise: Any) -> None:
+    with pytest.raises(TypeError, match="`levels` must be standard deviations, with state_noise"):
+        noise_profile(ensembles.normal(3, seed=1), noise)
+
+
 @pytest.mark.parametrize("make", [StateNoise, ObservationNoise])
 def test_bad_levels(make: Any) -> None:
     with pytest.raises(ValueError, match="must not be negative"):

@@ -175,7 +175,7 @@ class Case:
     @property
     def cut(self) -> bool:
         """Whether the largest lag is known, and memory is left beyond it."""
-        return self.k_max is not None and self._is_left_after(self.k_max)
+        return self.k_max is not None and self._is_left_after(self.k_max + 1)
 
     @property
     def whole(self) -> bool:

@@ -59,7 +59,7 @@ class RecordingOptions:
     estimator
         regression: with intervals; the others are those people use, without.
     innovations
-        Memory of the innovations of the input, rather than of the input itself. Default: where
+        Memory of the innovations of the input; without them it is taken for white. Default: where
         the input is coloured.
     checks
         Look for what is wrong with the recording first.

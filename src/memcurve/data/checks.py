@@ -31,6 +31,8 @@ Indices = NDArray[np.int64]
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
 LEAST = 20
+#: False alarms of a test.
+LEVEL = 1e-4
 #: A clock's steps differ from their median by at most this share, but for a few: it may pause.
 JITTER, MOST_STEPS = 0.25, 0.9
 #: Number formats with their digits; a lattice of more levels than 2 to the last number is the
@@ -43,7 +45,7 @@ def check_recording(
     inputs: ArrayLike,
     *,
     washout: int = 0,
-    level: float = 1e-4,
+    level: float = LEVEL,
     names: Sequence[str] = (),
 ) -> Findings:
     """Look for whatever would falsify the memory computed from a recording.
@@ -378,6 +380,14 @@ def _clipped(z: Floats) -> Floats:
     """z, centred, its 0.5 % largest and smallest cut back: tests hold under heavy tails too."""
     clipped = np.clip(z, *np.quantile(z, [0.005, 0.995]))
     return np.asarray(clipped - clipped.mean() if np.ptp(clipped) else z - z.mean())
+
+
+def is_coloured(z: Floats) -> bool:
+    """Whether an input, gaps or not, is correlated in time, by the test of the checks."""
+    known = without_nan(np.where(np.isfinite(z), z, np.nan))
+    white = _clipped(known) if len(z) >= LEAST else np.zeros(0)
+    h = min(50, len(white) // 5)
+    return bool(h) and ljung_box(white, white, h)[1] < LEVEL
 
 
 def _period(z: Floats, level: float) -> int | None:

@@ -11,10 +11,10 @@ import numpy as np
 from memcurve.arguments import require_limit, require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve
 from memcurve.data.autocorrelation import correlation, fit_autoregression
-from memcurve.data.checks import check_recording, counts_rows, merged, without_nan
+from memcurve.data.checks import check_recording, counts_rows, is_coloured, merged, without_nan
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
-from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve
+from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve, require_varying
 from memcurve.errors import RecordingWarning
 from memcurve.io.recordings import (
     Names,
@@ -85,8 +85,10 @@ def memory_from_data(
         ``"regression"`` (default), or one that people use, for comparison: ``"in_sample"``,
         ``"ezekiel"``, ``"split"``, ``"k_fold"``, ``"thresholded"``.
     innovations : bool, optional
-        Whether to take the memory of the innovations of the input rather than of the input itself;
-        by default where the input is not white.
+        Whether to take the memory of the innovations of the input; by default where the input is
+        not white. Without them the regression takes the input for white: it gives the memory that
+        white input would have with the same response, which a note says where the input is
+        coloured. The memory of a coloured input itself is ``raw_values`` among the diagnostics.
     checks : bool
         Whether to look for what is wrong with the recording first. What makes any number
         meaningless raises a ValueError; the rest is among the notes, and warned of.
@@ -128,13 +130,15 @@ def memory_from_data(
     if checks:
         findings = _checked(recording, washout)
         kept = findings.kept
+        coloured = findings.coloured
         if innovations is None:
-            innovations = findings.coloured
+            innovations = coloured
         said = (one for one in findings if one.level == "warning" or one.name == "clocks")
         notes += [Note("finding", str(one)) for one in said]
         further["findings"] = [dataclasses.asdict(one) for one in findings]
     else:
-        X, _ = first_rows(recording, CHECKED_ROWS)
+        X, z = first_rows(recording, CHECKED_ROWS)
+        coloured = any(map(is_coloured, z[washout:].reshape(-1, source.channels).T))
         kept = np.flatnonzero([not counts_rows(column) for column in X.T])
         if len(kept) < source.columns:
             text = f"{source.columns - len(kept)} of {source.columns} columns count the rows, as "
@@ -161,6 +165,10 @@ def memory_from_data(
         recording, related = _standardised(recording, washout)
         notes += [related] if related else []
     if estimator == "regression":
+        if coloured and not innovations:
+            text = "the input is coloured and was taken for white: this is the memory that white "
+            text += "input would have with the same response, not that of the input itself"
+            notes.append(Note("question", text))
         curve = regression_curve(recording, count, start, floor, level, progress)
     else:
         curve = estimated(recording, count, start, estimator)
@@ -227,6 +235,7 @@ def _standardised(recording: Source, washout: int) -> tuple[Source, Note | None]
     Tested are the correlations r between any two of them up to ten lags apart: √n·r is normal.
     """
     series = np.column_stack([without_nan(z) for z in _inputs(recording, washout).T])
+    require_varying(series.min(axis=0), series.max(axis=0))
     mean, deviation = series.mean(axis=0), series.std(axis=0)
     series, n, d = (series - mean) / deviation, len(series), recording.channels
     pairs = [(i, j) for i in range(d) for j in range(d) if i != j]
