@@ -26,6 +26,7 @@ from memcurve.io.tables import (
     fields_of,
     is_missing,
     open_bytes,
+    open_lines,
     open_matrix,
     real_number,
     separator_of,
@@ -376,7 +377,7 @@ class _Edges:
 def _blocks(file: Path, first: int) -> Iterator[tuple[int, bytes]]:
     """Whole lines from the first one on, with its number, some megabytes at a time."""
     number, rest = first, b""
-    with open_bytes(file) as stream:
+    with open_lines(file) as stream:
         for _ in range(first - 1):
             stream.readline()
         while read := stream.read(_BLOCK):

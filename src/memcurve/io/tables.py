@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
+import io
 import math
 import re
 from collections import Counter
@@ -25,6 +27,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 2**26
 #: Peak memory of a line by its bytes, as measured where fields are short; looked at for long ones.
 _FIELDS, _LONG_LINE, _SHORTER = 100, 2**20, "Write one row a line."
+#: Bytes of a text that tell its encoding and the ends of its lines.
+_TOP = 2**16
 _QUOTED = re.compile(r'"[^"]*"')
 _BLANK_FIELD = re.compile(r'"[^"]*"|\S+')
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -137,11 +141,44 @@ def open_bytes(file: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb"))
 
 
+def open_lines(file: Path) -> IO[bytes]:
+    """Open a text as UTF-8 with lines that end in a newline, as spreadsheets may not write it."""
+    with open_bytes(file) as stream:
+        top = stream.read(_TOP)
+    stream = open_bytes(file)
+    if top.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return io.BufferedReader(_Recoded(stream, "utf-16", "utf-8"))
+    if b"\r" in top[:-1] and b"\n" not in top:  # of old Macs, and of Excel's "CSV (Macintosh)"
+        return io.BufferedReader(_Recoded(stream, "latin-1", "latin-1"))  # any byte is itself
+    return stream
+
+
+class _Recoded(io.RawIOBase):
+    """The bytes of a text in another encoding, its lines ending in a newline."""
+
+    def __init__(self, stream: IO[bytes], encoding: str, to: str) -> None:
+        self._text, self._to, self._rest = io.TextIOWrapper(stream, encoding), to, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = self._text.read(len(buffer)).encode(self._to)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+    def close(self) -> None:
+        self._text.close()
+        super().close()
+
+
 def content_lines(
     file: Path, blanks: bytes = b" \t\r\n", comments: Sequence[bytes] = (b"#",)
 ) -> Iterator[tuple[int, bytes]]:
     """Go through the lines that are neither empty nor a comment, with their numbers."""
-    with open_bytes(file) as stream:
+    with open_lines(file) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), start=1):
             if len(line) == LONGEST_LINE:
                 raise NetworkFileError(
@@ -182,7 +219,7 @@ def _estimated_lines(file: Path, longest: int) -> int:
         for at in (0, size // 2):
             stream.seek(at)
             block = stream.read(2**20)
-            seen, ends = seen + len(block), ends + block.count(b"\n")
+            seen, ends = seen + len(block), ends + max(map(block.count, (b"\n", b"\r")))
     return size // max(longest, seen // max(ends, 1), 1)
 
 
@@ -211,7 +248,7 @@ def _is_header(fields: list[str], below: list[str]) -> bool:
 
 def comment_above(file: Path, number: int, comments: Sequence[bytes] = (b"#",)) -> str:
     """Return the comment, if any, on the line before that one: numpy.savetxt writes names so."""
-    with open_bytes(file) as stream:
+    with open_lines(file) as stream:
         above = next(islice(stream, number - 2, None), b"") if number > 1 else b""
     signs = b"".join(comments).decode()
     text = above.decode("utf-8-sig").strip()
