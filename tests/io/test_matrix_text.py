@@ -61,6 +61,12 @@ def test_text_as_spreadsheets_save_it(tmp_path, monkeypatch, end, encoding, pack
     np.testing.assert_array_equal(np.column_stack([inputs, states]), rows)
 
 
+def test_decimal_commas_below_whole_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("0;1;0\n-0,1;0,25;2\n")
+    same(load_network(path), np.array([[0, 1.0], [-0.1, 0.25]]), np.array([0, 2.0]))
+
+
 def test_text_complex_as_matlab_writes_it(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("0.5+0.25i,1\n")

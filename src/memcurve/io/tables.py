@@ -33,7 +33,11 @@ _QUOTED = re.compile(r'"[^"]*"')
 _BLANK_FIELD = re.compile(r'"[^"]*"|\S+')
 _INTEGER = re.compile(r"[+-]?\d+")
 #: A number as much of Europe writes it.
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+_WRITTEN = "write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
+_IN_TABLES = f"{_WRITTEN}, or leave its column out with drop=[...]"
+_IN_MATRICES = f"{_WRITTEN}; a list of edges needs a header, source,target,weight"
+_NO_ENTRY = "write 0 where there is no edge"
 #: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
 _SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 
@@ -44,17 +48,21 @@ def open_table(file: Path) -> Table:
     return Table(file, text.names, text.length, text.width, text.read)
 
 
-def open_matrix(file: Path) -> Array:
-    """Open rows of numbers, also complex ones; a header line of words is passed over."""
-    text = _Text(file, is_table=False)
-    shape, blocks = (text.length, text.width), text.read(range(text.width))
+def open_matrix(file: Path, labels: int = 0) -> Array:
+    """Open rows of numbers, also complex ones; a header line of words is passed over.
+
+    So are columns of ``labels``, below a line of these.
+    """
+    text = _Text(file, is_table=False, labels=labels)
+    columns = range(labels, text.width)
+    shape, blocks = (text.length, len(columns)), text.read(columns)
     return Array("the table", shape, np.dtype(float), None, blocks, file)
 
 
 class _Text:
     """Rows of fields; the first lines tell how they are written, and all of them are counted."""
 
-    def __init__(self, file: Path, is_table: bool) -> None:
+    def __init__(self, file: Path, is_table: bool, labels: int = 0) -> None:
         self.file, self.is_table, self._blanks = file, is_table, b" \r\n"
         self._decimal_comma = False
         top = list(islice(self._lines(), 2))
@@ -70,7 +78,7 @@ class _Text:
             texts = [text.replace(",", ".") for text in texts]
         first, below = fields_of(texts[0], self._separator), fields_of(texts[-1], self._separator)
         self.names, self._skip = None, 0
-        if _is_header(first, below) if is_table else _are_words(first):
+        if _is_header(first, below) if is_table else labels or _are_words(first):
             self.names, self._skip = named, 1
         elif is_table:
             above = fields_of(comment_above(file, top[0][0]), self._separator)
@@ -121,6 +129,8 @@ class _Text:
                 return [float(fields[column]) for column in columns]
         except ValueError:
             pass
+        if self._separator == ";" and b"." not in line:  # decimals first met below whole numbers
+            fields = [field.replace(",", ".") for field in fields]
         return [self._number(fields[column].strip().strip('"'), number) for column in columns]
 
     def _number(self, field: str, number: int) -> float | complex:
@@ -131,8 +141,7 @@ class _Text:
             return math.nan
         raise NetworkFileError(
             f"{self.file}: line {number}: {field!r} is not a {'real ' * self.is_table}number; "
-            f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
-            f"{', or leave its column out with drop=[...]' * self.is_table}."
+            f"{_IN_TABLES if self.is_table else _NO_ENTRY if is_missing(field) else _IN_MATRICES}."
         )
 
 
@@ -204,7 +213,7 @@ def _separator_and_comma(texts: Sequence[str]) -> tuple[str | None, bool]:
     separator = separator_of(texts)
     for sign in (None, separator) if separator == "," else (separator,):
         fields = fields_of(texts[-1], sign)
-        whole = [field for field in fields if not _DECIMAL_COMMA.fullmatch(field)]
+        whole = [field for field in fields if not DECIMAL_COMMA.fullmatch(field)]
         others = all(_INTEGER.fullmatch(field) or is_missing(field) for field in whole)
         if len(whole) < len(fields) > (sign is None) and others:
             return sign, True
