@@ -22,10 +22,10 @@ from memcurve.auditing.structure import (
 )
 from memcurve.auditing.usable import INVISIBLE, Usable, UsableMemory
 from memcurve.curve import MemoryCurve
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
-from memcurve.report.document import counted, listed
+from memcurve.report.document import listed
 from memcurve.result import Floats, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.

@@ -105,8 +105,8 @@ def load_network(
         hold arrays by name: A and C, or else W and Win (with a leak rate ``lr`` or ``leak`` beside
         them, which is applied), or a layer's parameters, see below.
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or, without
-        ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line, or
-        the names of nodes above and before its numbers, which are its ``labels``; commas,
+        ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line,
+        or the names of nodes above and before its numbers, which are its ``labels``; commas,
         semicolons, tabs or blanks separate these.
         ``.csv``, ``.tsv``, ``.txt``, ``.edges`` and ``.edgelist`` may list edges: source, target
         and, if there is a third column, weight. The edge of a source drives its target:
