@@ -52,7 +52,7 @@ def expected(network: Any) -> list[float]:
 def test_inputs(command: Command, brain: Any, inputs: list[str]) -> None:
     found = result(command("connectome", "edges.csv", "--inputs", *inputs, *ASKED, "--json"))
     np.testing.assert_allclose(found.observed, expected(brain), atol=1e-9)
-    assert any("4 nodes are driven" in note for note in found.notes)
+    assert any("driven: 4 nodes" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("readout", ["motor.txt", "n04,n05,n06,n07,n08,n09,n10,n11", "class=motor"])

@@ -126,7 +126,7 @@ def test_blocks_without_edges(tmp_path, monkeypatch):
 def test_repeated_edges_are_summed_and_told(tmp_path):
     network = load_network(written(tmp_path, listing() + listing()), mask="a")
     np.testing.assert_array_equal(dense(network), 2 * RING)
-    assert "4 of the edges repeat one that is listed" in network.notes[1]
+    assert "4 lines more for edges that are listed" in network.notes[1]
 
 
 def test_two_columns_weigh_one(tmp_path):
@@ -220,7 +220,7 @@ def test_masks_by_name(tmp_path):
         assert load_network(path, mask=str(tmp_path / name)).C.tolist() == [1, 1, 0]
     more = load_network(path, mask=written(tmp_path, "b\nx\ny\n", "n.txt"))
     assert more.C.tolist() == [0, 1, 0]
-    assert more.notes[-1].startswith("2 of the 3 nodes in n.txt are not in the network")
+    assert more.notes[-1].startswith("left out 2 of the 3 nodes in n.txt")
     spaced = written(tmp_path, "left a,right b,0.5\nright b,left a,0.5\n", "s.csv")
     nodes = written(tmp_path, "right b\n", "n.txt")
     assert load_network(spaced, mask=nodes).C.tolist() == [0, 1]

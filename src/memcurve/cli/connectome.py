@@ -20,6 +20,7 @@ from memcurve.cli.process import (
     require_other_files,
     stoppable,
 )
+from memcurve.notes import counted
 
 if TYPE_CHECKING:
     from memcurve.io import NodeTable
@@ -248,7 +249,7 @@ class _Reader:
             mask = network.C.copy()
         if weights == "normal":
             mask[mask != 0] = masks.normal(int((mask != 0).sum()), seed=self.seed, norm=None)
-        notes = [*network.notes, f"{int((mask != 0).sum()):,} nodes are driven"]
+        notes = [*network.notes, f"driven: {counted(int((mask != 0).sum()), 'node')}"]
         return self._turned(network.replace(C=mask, notes=notes))
 
     def readout(self, text: str, network: LinearNetwork) -> Any:

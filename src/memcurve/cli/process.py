@@ -260,15 +260,16 @@ def _reported(error: BaseException, message: str, code: int) -> int:
     return code
 
 
-def _folded(line: str) -> str:
-    """A line as it is, or folded between words where a terminal would break them."""
+def _folded(text: str) -> str:
+    """Lines as they are, or folded between words where a terminal would break them."""
     if not sys.stderr.isatty():
-        return line
+        return text
     import shutil
     import textwrap
 
     width = max(shutil.get_terminal_size().columns, 40)
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    folded = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(map(folded.fill, text.split("\n")))
 
 
 def _without_number(error: OSError) -> str:

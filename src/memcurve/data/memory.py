@@ -137,8 +137,8 @@ def memory_from_data(
         X, _ = first_rows(recording, CHECKED_ROWS)
         kept = np.flatnonzero([not counts_rows(column) for column in X.T])
         if len(kept) < source.columns:
-            text = f"{source.columns - len(kept)} of {source.columns} columns count the rows, as "
-            notes.append(Note("recording", f"{text}time does, and are left out"))
+            text = f"left out {source.columns - len(kept)} of {source.columns} columns, which "
+            notes.append(Note("recording", f"{text}count the rows as clocks do"))
     if len(kept) < source.columns:
         recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
         further["kept"] = kept.tolist()
@@ -190,7 +190,7 @@ def _checked(source: Source, washout: int) -> Findings:
         [check_recording(X, column, washout=washout, names=source.labels) for column in columns]
     )
     if findings.errors:
-        listed = "\n  ".join(["this recording gives no memory:", *map(str, findings)])
+        listed = "\n  ".join(["this recording gives no memory:", *map(str, findings.errors)])
         raise ValueError(f"{listed}\nchecks=False skips the checks.")
     for one in findings.warnings:
         warnings.warn(str(one), RecordingWarning, stacklevel=3)

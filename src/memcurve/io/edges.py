@@ -33,7 +33,7 @@ from memcurve.io.tables import (
     separator_of,
 )
 from memcurve.limits import require_room
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.optional import optional
 
 #: Endings of text that lists edges, whatever it looks like.
@@ -296,13 +296,14 @@ class _Edges:
         del parts
         # sums what is there twice
         A = coo_array((weights, (target, source)), shape=(size, size)).tocsr()
-        said = f"read as {self._count:,} edges between {size:,} nodes, {self._said}: {_ORDER}"
+        said = f"read as {counted(self._count, 'edge')} between {counted(size, 'node')}, "
+        said += f"{self._said}: {_ORDER}"
         if several:
             said += "; numbers of nodes that are written in several ways are taken for the same"
         notes = [Note("network", said)]
         if self._count > A.nnz:
-            twice = f"{self._count - A.nnz:,} of the edges repeat one that is listed: their weights"
-            notes.append(Note("network", f"{twice} are summed"))
+            twice = f"{counted(self._count - A.nnz, 'line')} more for edges that are listed already"
+            notes.append(Note("network", f"{twice}: weights are summed"))
         return Graph(self.file, A, labels, tuple(notes))
 
     def _parts(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
@@ -506,7 +507,8 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
         )
     ones = f", {lacking:,} of them without a weight: these weigh 1" if lacking else ""
     both = "" if graph.is_directed() else ", each in both directions"
-    said = f"read as {graph.number_of_edges():,} edges{both} between {len(given):,} nodes, named by"
+    said = f"read as {counted(graph.number_of_edges(), 'edge')}{both} between "
+    said += f"{counted(len(given), 'node')}, named by"
     note = Note("network", f"{said} their {attribute}{ones}: {_ORDER}")
     return Graph(file, A, tuple(given), (note,))
 

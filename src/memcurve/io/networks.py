@@ -51,7 +51,7 @@ from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.network.nonlinear import leaky_pair
 from memcurve.network.ranks import RankRows, Ranks
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.notes import Note, notes_of
+from memcurve.notes import Note, counted, notes_of
 from memcurve.result import replacing
 
 #: How to open files of one array.
@@ -593,8 +593,8 @@ def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list
             f"{unknown[0]!r} …, none of which is one."
         )
     few = ", ".join(unknown[:5]) + ", …" * (len(unknown) > 5)
-    text = f"{len(unknown):,} of the {len(listed):,} nodes in {file.name} are not in the network"
-    notes = [Note("network", f"{text}, and left out: {few}")] if unknown else []
+    text = f"left out {len(unknown):,} of the {counted(len(listed), 'node')} in {file.name}, as "
+    notes = [Note("network", f"{text}the network has none called {few}")] if unknown else []
     return {name: weight for name, weight in listed.items() if name not in {*unknown}}, notes
 
 
