@@ -66,7 +66,7 @@ def _options() -> dict[str, str]:
     for argument in command.assemble_argument_collection():
         long = [name for name in argument.names if name.startswith("--")]
         found |= {argument.field_info.name: long[0]} if long else {}
-    return found
+    return {"mask": found["inputs"], **found}  # of null models, whose mask is named by --inputs
 
 
 Shell = Literal["bash", "zsh", "fish"]

@@ -9,6 +9,7 @@ from memcurve.cli.console import Printer, styled, writing
 from memcurve.cli.options import (
     SEVERAL,
     Flag,
+    Picture,
     Verbose,
     Whole,
     executor_arguments,
@@ -56,7 +57,7 @@ def connectome(
     dask: str | None = None,
     mpi: Flag = False,
     retry_failed: Flag = False,
-    plot: Path | None = None,
+    plot: Picture = None,
     html: Path | None = None,
     save: Path | None = None,
     json: Flag = False,
@@ -139,9 +140,6 @@ def connectome(
         Print the result as JSON instead of a table.
     """
     executor = executor_arguments(serial, dask, mpi, workers)
-    from memcurve.plot import ENDINGS
-
-    require_ending("--plot", plot, ENDINGS)
     require_ending("--save", save, (".json", ".csv"))
     asked = [name.strip() for name in null.split(",")]
     for name in asked:

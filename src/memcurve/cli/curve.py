@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, writing
-from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Verbose, Whole
+from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Picture, Verbose, Whole
 from memcurve.cli.process import UsageError, over_ranks, require_other_files
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def curve(
     fisher: Flag = False,
     profile: Flag = False,
     mpi: Flag = False,
-    plot: Path | None = None,
+    plot: Picture = None,
     save: Path | None = None,
     json: Flag = False,
     verbose: Verbose = False,

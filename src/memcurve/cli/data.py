@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, styled, writing
-from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole
+from memcurve.cli.options import SEVERAL, Flag, Picture, Verbose, Whole
 from memcurve.cli.process import UsageError, as_options, require_other_files
 from memcurve.notes import Note
 
@@ -155,7 +155,7 @@ def data(
     recording: RecordingOptions = RECORDING,
     capacity: Flag = False,
     compare: Flag = False,
-    plot: Path | None = None,
+    plot: Picture = None,
     save: Path | None = None,
     json: Flag = False,
     verbose: Verbose = False,

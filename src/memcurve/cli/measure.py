@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from memcurve.cli.console import print_document, writing
 from memcurve.cli.data import print_capacity, print_memory
-from memcurve.cli.options import NETWORK, SEVERAL, Flag, NetworkOptions, Verbose, Whole
+from memcurve.cli.options import NETWORK, SEVERAL, Flag, NetworkOptions, Picture, Verbose, Whole
 from memcurve.cli.process import UsageError, require_other_files
 
 Activation = Literal["tanh", "relu", "identity"]
@@ -58,7 +58,7 @@ def measure(
     dossier: Flag = False,
     html: Path | None = None,
     markdown: Path | None = None,
-    plot: Path | None = None,
+    plot: Picture = None,
     save: Path | None = None,
     json: Flag = False,
     verbose: Verbose = False,

@@ -44,6 +44,14 @@ def _require_method(kind: Any, name: str) -> None:
             raise ValueError(f"It must be one of {', '.join(METHODS)}.")
 
 
+def _require_picture(kind: Any, path: Path | None) -> None:
+    """Raise before hours of work rather than after."""
+    from memcurve.plot import ENDINGS
+
+    if path is not None and path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
+
+
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
     """The options under the name of each method that takes them."""
     from memcurve.methods import METHODS
@@ -56,6 +64,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
+Picture = Annotated[Path | None, Parameter(validator=_require_picture)]
 Flag = Annotated[bool, Parameter(negative="")]
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.

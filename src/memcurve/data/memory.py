@@ -119,7 +119,7 @@ def memory_from_data(
     source = open_recording(states, inputs, state_names=state_names, input_name=input_name, **which)
     washout = require_limit(washout, "washout")
     floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
-    level = require_number(level, "level", "between 0 and 1", lambda p: 0 < p < 1)
+    level = require_number(level, "level", "between 0 and 1, e.g. 0.95", lambda p: 0 < p < 1)
     table_entry(dict.fromkeys(["regression", *ESTIMATORS]), estimator, "estimator")
     _require_room(source, lags)
     recording = within_range(source)

@@ -431,6 +431,8 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
             f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{hint}."
         )
     rule, remedy = "[A | C] of shape (N, N + d)", "reshape it"
+    if rows > columns > 0:
+        remedy = "recorded states, a row a time, go to memory_from_data (memcurve data)"
     if mask is _NO_MASK:
         rule = "a square A"
         remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
