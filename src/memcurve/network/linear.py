@@ -337,6 +337,7 @@ def validated_matrix(A: Any, argument: str = "A") -> Any:
         raise ValueError(
             f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
             f"{argument}[i, j] is the weight from node j to node i."
+            f"{' A diagonal layer is as_network((eigenvalues, B)).' * (matrix.ndim == 1)}"
         )
     if matrix.shape[0] == 0:
         raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")
