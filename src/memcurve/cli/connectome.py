@@ -71,10 +71,10 @@ def connectome(
     For example:
 
       memcurve connectome edges.csv.gz --inputs sensory.txt
-      memcurve connectome edges.csv --nodes cells.csv --inputs class=sens --readout class=motor
-      memcurve connectome weights.npy --transpose --null rewire,shuffle,signs --draws 1000
-      memcurve connectome edges.csv --nodes cells.csv --null rewire,blocks --blocks class
-      memcurve connectome edges.csv --noise 1e-2 1e-4 --plot nulls.png --html nulls.html
+      memcurve connectome edges.csv --nodes cells.csv --inputs class=sens
+      memcurve connectome weights.npy --transpose --null signs --draws 1000
+      memcurve connectome edges.csv --nodes cells.csv --null blocks --blocks class
+      memcurve connectome edges.csv --noise 1e-2 1e-4 --html nulls.html
 
     Parameters
     ----------

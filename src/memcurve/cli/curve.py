@@ -45,7 +45,7 @@ def curve(
       memcurve curve network.mat --lags 50
       memcurve curve weights.npy --mask ones --method certified
       memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
-      memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise 1e-3
+      memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
       memcurve curve --input ar:0.9 --noise 1e-3
       memcurve curve --input ar:0.9 --forecast --lags 20
       memcurve curve --profile --plot usable.png

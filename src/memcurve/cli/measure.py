@@ -70,7 +70,7 @@ def measure(
       memcurve measure --input-scale 0.5 --precision 0.2
       memcurve measure weights.npz --leak 0.3 --plot memory.png
       memcurve measure mymodels.py:lstm --precision 0.5 --budget 20
-      memcurve measure --command "./simulator --quiet" --budget 300 --save memory.json
+      memcurve measure --command "./simulator --quiet" --budget 300 --save mc.json
       memcurve measure --scales 0.01 0.1 1 10 --plot scales.png
       memcurve measure --dossier --html dossier.html
 

@@ -33,8 +33,8 @@ TERMINATED = 143
 EXIT_CODES = f"""\
 Exit codes:
   {FINE}    fine
-  {FAILED}    failed: a file that cannot be read, a computation refused, not enough memory
-  {USAGE}    usage: an unknown command or option, a value that does not parse, options at odds
+  {FAILED}    failed: an unreadable file, a refused computation, too little memory
+  {USAGE}    usage: an unknown command or option, a bad value, options at odds
   {MISMATCH}    a check the user asked for found a mismatch (audit --fail-on-mismatch)
   {INTERRUPTED}  stopped by Ctrl-C ({TERMINATED} by SIGTERM)"""
 
