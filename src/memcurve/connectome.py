@@ -430,7 +430,9 @@ def compare_with_nulls(
         rows = list(opened.rows(number))
     own, *drawn = ([row for row in rows if row.case["null"] == label] for label in labels)
     if own[0].values is None:
-        raise ValueError(f"`network` could not be computed: {own[0].error}")
+        cycles = " It has no cycles: undirected edges are to be listed in both directions."
+        text = f"`network` could not be computed: {own[0].error}"
+        raise ValueError(text + cycles * (radius == 0))
     quantities = tuple(job.quantities)
     found = [
         Draws(label, _kept(models[label][0]), *_values(listed, quantities))

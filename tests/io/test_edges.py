@@ -468,3 +468,12 @@ def test_decimal_commas(tmp_path):
 def test_weights_that_are_not_taken_are_told(tmp_path):
     text = "pre,post,size,age\na,b,3,4\nb,a,5,6\n"
     assert "none of the other columns" in load_network(written(tmp_path, text), mask="a").notes[0]
+
+
+def test_undirected_edges_listed_once_are_told(tmp_path):
+    path = written(tmp_path, "a,b,1\na,c,2\nb,c,3\n")
+    assert "undirected edges are to be listed" in load_network(path, mask="a").notes[-1]
+    refused(path, "Undirected edges are to be listed", mask="a", spectral_radius=0.9)
+    for text in ("a,b,1\na,c,2\nb,c,3\nc,b,1\n", "a,b,1\nb,c,3\n"):  # a cycle; a chain
+        notes = load_network(written(tmp_path, text), mask="a").notes
+        assert not any("undirected" in note for note in notes)

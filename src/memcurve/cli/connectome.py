@@ -270,4 +270,9 @@ class _Reader:
         return "=" in text and not Path(text).is_file()
 
     def _turned(self, network: LinearNetwork) -> LinearNetwork:
-        return network.replace(A=network.A.T) if self.transpose else network
+        if self.transpose:
+            return network.replace(A=network.A.T)
+        if network.labels is not None or self.file.suffix.lower() in (".npz", ".mat"):
+            return network
+        note = "columns of the matrix are taken for sources, rows for targets; else --transpose"
+        return network.replace(notes=[*network.notes, note])

@@ -286,6 +286,7 @@ class _Edges:
     def graph(self) -> Graph:
         """Read all of it."""
         from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
         parts = list(self._parts())
         if self._count == 0:
@@ -304,6 +305,9 @@ class _Edges:
         if self._count > A.nnz:
             twice = f"{counted(self._count - A.nnz, 'line')} more for edges that are listed already"
             notes.append(Note("network", f"{twice}: weights are summed"))
+        if size <= A.nnz and connected_components(A, connection="strong")[0] == size:
+            told = "no path leads back to where it began: undirected edges are to be listed in "
+            notes.append(Note("network", f"{told}both directions"))
         return Graph(self.file, A, labels, tuple(notes))
 
     def _parts(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:

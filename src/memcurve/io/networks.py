@@ -209,7 +209,8 @@ def _scaled(network: LinearNetwork, radius: float | None, file: Path) -> LinearN
     if radius is None:
         return network
     radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
-    with _naming(str(file)):
+    both = " Undirected edges are to be listed in both directions." if network.labels else ""
+    with _naming(str(file), both):
         return network.replace(A=scale_to_spectral_radius(network.A, radius))
 
 
