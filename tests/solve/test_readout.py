@@ -12,6 +12,8 @@ from scipy.linalg import block_diag
 from memcurve import LinearNetwork, StateNoise, ensembles, forecasting_curve, memory_curve
 from memcurve.errors import rank_among_notes
 from memcurve.inputs import ARMA
+from memcurve.solve.coloured import covariances
+from memcurve.solve.evaluation import Doubt, evaluate, project
 from tolerances import CLOSED_FORM, SEVERAL, USABLE
 from truth import truth
 
@@ -45,6 +47,27 @@ def test_with_colour_noise_and_several_inputs() -> None:
     known = truth(A, C, 24, readout=read, state=0.01)
     noisy = memory_curve(network, 24, noise=StateNoise(0.1))
     assert np.abs(noisy.channels - known.memory).max() <= SEVERAL
+
+
+@pytest.mark.parametrize("level", [0.0, 1e-2, 1.0])
+@pytest.mark.parametrize("process", [ARMA(), ARMA(ma=[0.84]), ARMA(ar=[0.9])], ids=str)
+def test_totals_hold_where_the_map_is_off(process: ARMA, level: float) -> None:
+    """Read through maps that differ by no more than they are said to."""
+    rng, left_out = np.random.default_rng(1), 1e-6
+    for _ in range(10):
+        Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+        cov = covariances(Q[:5, :5], Q[:5, 5:], [process])  # AAᵀ + CCᵀ = 1
+        M, E = rng.standard_normal((2, 2, 5))
+        E *= left_out / np.linalg.norm(E)
+        one, other = (
+            evaluate(
+                cov, np.array([level]), projection=project(each), rank=2, lags=30,
+                doubt=Doubt(left_out=left_out),
+            )
+            for each in (M, M + E)
+        )  # fmt: skip
+        assert np.all(np.abs(one.memory - other.memory) <= one.memory_error)
+        assert np.all(np.abs(one.total - other.total) <= one.total_error)
 
 
 def test_totals_are_the_sums_over_all_lags() -> None:

@@ -130,7 +130,7 @@ class _Reader:
             along = self._along(outer)
             total = self._shares @ along
             misled = doubt.left_out * np.sqrt(self._weights)
-            change = 2 * np.sqrt(1 - self._shares) * misled + misled**2
+            change = misled * self._turning(exact) + misled**2
             error = peak * np.minimum(change + self._unseen[:, None], 1.0).sum(axis=1)
             error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
             error += self._rounding * self._cov.condition * np.maximum(total, 1.0)
@@ -140,6 +140,18 @@ class _Reader:
         if not exact:
             error = error + 2 * doubt.turned * np.sqrt(np.maximum(total, 0.0) * max(span, 1.0))
         return total, error
+
+    def _turning(self, exact: bool) -> Floats:
+        """What the total gains or loses as a direction that is read turns, relative to the peak.
+
+        The total is tr ΠG for the projection Π on what is read and 0 ≤ G ≤ peak, so that a unit
+        vector u of it, σ²/(σ² + s²) of which is states, changes by 2‖(I − Π)Gu‖ times its turn.
+        White input is G = 1 on all states.
+        """
+        if exact:
+            return np.asarray(2 * np.sqrt(1 - self._shares))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.minimum(2.0, 1 / np.sqrt(self._shares)))
 
     def _along(self, outer: Floats) -> Floats:
         """Diagonal of WᵀSW for S = Σ q_τq_τᵀ."""

@@ -105,10 +105,12 @@ def _isometry(A: Floats, C: Floats, level: float, small: float) -> Listed | None
     count = min(size, lags)
     Q, upper = np.linalg.qr(K[:, :count] / lengths[:count])
     inverse, info = dtrtri(upper)
+    if info != 0 or not np.abs(inverse).max() <= LARGEST_CONDITION:
+        return None
     condition = float(np.sqrt((inverse**2).sum()))
     change = float(np.sqrt((shares[:count] ** 2).sum())) * condition
     later = float(np.sqrt((shares + change)[count:] ** 2 @ lengths[count:] ** 2))
-    if info != 0 or not condition <= LARGEST_CONDITION:
+    if not condition <= LARGEST_CONDITION:
         return None
     turned = 8 * EPS * np.sqrt(size) * condition
     if not (change <= LARGEST_CHANGE and later <= LARGEST_CHANGE * level):
