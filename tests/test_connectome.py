@@ -193,6 +193,7 @@ def test_files(tmp_path: Path) -> None:
     page = found.to_html()
     assert "Memory against null models" in page
     assert found.sentence.split(",")[0] in page
+    assert "z the distance in these" in page
     assert "usable at 0.001" in repr(found)
 
 

@@ -50,6 +50,14 @@ _LEVEL = 0.05
 #: Levels of noise unless others are given.
 USUAL_NOISE = (1e-3, 1e-6)
 
+#: What the columns and rows of the table are.
+_LEGEND = (
+    "Usable is the memory left under errors of reading of that standard deviation, for input of "
+    "unit variance; horizon the first lag from which on less than half of the input is left. Nulls "
+    "are means of the draws, ± their standard deviations, z the distance in these, below counts "
+    "the draws that have less. p is of one quantity alone, adjusted of all that are looked at."
+)
+
 NullModel = str | tuple[str, Mapping[str, Any]]
 
 
@@ -273,7 +281,7 @@ class NullComparison(report.Reported):
             good=None,
             figures=[],
             sections=[
-                report.Section("The network among its null models", table=table),
+                report.Section("The network among its null models", text=_LEGEND, table=table),
                 *(report.Section(f"Draws: {chart.y_label}", chart=chart) for chart in charts),
             ],
             notes=self.notes,

@@ -81,7 +81,7 @@ def require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> 
 
 def warn(text: str) -> None:
     """Say something on stderr."""
-    print(f"memcurve: {text}", file=sys.stderr)
+    print(_folded(f"memcurve: {text}"), file=sys.stderr)
 
 
 @contextlib.contextmanager
