@@ -72,7 +72,7 @@ def test_matrices_of_sources_by_targets(command: Command, brain: Any) -> None:
     mask = memcurve.masks.normal(SIZE, seed=1)
     np.testing.assert_allclose(drawn.observed, expected(brain.replace(C=mask)), atol=1e-9)
     assert any("all nodes are driven, with normal weights" in note for note in drawn.notes)
-    assert not any("--transpose" in note for note in drawn.notes)
+    assert any("transposed: rows of the matrix are sources" in note for note in drawn.notes)
     turned = result(command("connectome", "matrix.npy", *ASKED, "--json"))
     assert any("else --transpose" in note for note in turned.notes)
 

@@ -207,7 +207,7 @@ def test_matrix_of_single_arrays(single):
     same_matrix(load_matrix(single(whole)), whole)
     both = np.hstack([A, C2])
     refused(single(both), "a square A, got shape (5, 7)", "with load_network", load=load_matrix)
-    refused(single(A[:, :3]), "a square A, got shape (5, 3); reshape it", load=load_matrix)
+    refused(single(A[:, :3]), "a square A, got shape (5, 3); recorded states", load=load_matrix)
     path = single(A)
     refused(path, "one array without a name", "matrix='A'", load=load_matrix, matrix="A")
 

@@ -271,7 +271,8 @@ class _Reader:
 
     def _turned(self, network: LinearNetwork) -> LinearNetwork:
         if self.transpose:
-            return network.replace(A=network.A.T)
+            note = "transposed: rows of the matrix are sources, columns targets"
+            return network.replace(A=network.A.T, notes=[*network.notes, note])
         if network.labels is not None or self.file.suffix.lower() in (".npz", ".mat"):
             return network
         note = "columns of the matrix are taken for sources, rows for targets; else --transpose"
