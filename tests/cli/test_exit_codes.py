@@ -55,6 +55,7 @@ USAGE = [
     (["curve", "--plot", "x.docx"], "for --plot. It must end in one of .png"),
     (["curve", "--plot", "png"], "must end in one of"),
     (["curve", "--raduis", "0.9"], "Did you mean --spectral-radius?"),
+    (["curve", "orthogonal"], "the ensemble is --ensemble orthogonal"),
     (["curve", "--claim", "9"], "See --help for those there are"),
     (
         ["audit", "W.npy", "Win.npy"],

@@ -262,3 +262,11 @@ def test_leaks_that_are_none(tmp_path):
     np.savez(tmp_path / "leak.npz", W=A, Win=C, lr=1.7)
     with pytest.raises(ValueError, match=r"`lr` must be one number from 0 to 1.*got 1.7.*rate 1/τ"):
         load_network(tmp_path / "leak.npz")
+
+
+def test_a_bias_among_the_inputs_is_told(tmp_path):
+    """Some write W_in [1; u]: its first column is no input."""
+    for Win, told in ((C2, True), (C2[:, 0], False), (C2[:, :1], False)):
+        np.savez(tmp_path / "esn.npz", W=A, Win=Win)
+        notes = load_network(tmp_path / "esn.npz").notes
+        assert any("one of biases is none" in note for note in notes) == told

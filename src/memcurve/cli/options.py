@@ -134,6 +134,8 @@ class NetworkOptions:
         options = {name: value for name, value in given.items() if value is not None}
         if file is not None:
             options.pop("spectral_radius", None)
+            if str(file) in get_args(Ensemble) and not file.exists():
+                raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
             for name in options:
                 raise UsageError(
                     f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "

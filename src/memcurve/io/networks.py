@@ -357,6 +357,8 @@ def network_parts(
     others = [key for key in archive.arrays if key not in (*found, leak) and key[:2] != "A_"]
     if others:
         text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+    if np.ndim(C) == 2 and C.shape[1] > 1:
+        text += f"; {C.shape[1]} columns of Win are as many inputs: one of biases is none"
     return _network_of(A, C, *notes, text)
 
 
