@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import memcurve
 from memcurve import nulls
@@ -25,7 +28,7 @@ def compared(network=NETWORK, null="shuffle", **options) -> NullComparison:
 
 def test_p_values_are_those_of_a_permutation_test() -> None:
     standing = Standing.of("rewire", "total", 10.0, np.array([1.0, 2.0, 3.0, 4.0]))
-    assert standing.p == 2 / 5  # as small as four draws can show
+    assert standing.p == 1 / 5  # as small as four draws can show
     assert (standing.below, standing.above, standing.draws) == (4, 0, 4)
     assert standing.z == pytest.approx(7.5 / np.std([1, 2, 3, 4], ddof=1))
     middle = Standing.of("rewire", "total", 2.5, np.array([1.0, 2.0, 3.0, 4.0]))
@@ -37,7 +40,7 @@ def test_p_values_are_valid() -> None:
     values = np.random.default_rng(1).gamma(0.5, size=50)
     p = [Standing.of("", "", one, np.delete(values, k)).p for k, one in enumerate(values)]
     assert all(np.sum(np.array(p) <= k / 50) <= k for k in range(1, 51))
-    assert min(p) == 2 / 50
+    assert min(p) == 1 / 50
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.9])
@@ -49,6 +52,17 @@ def test_adjusted_p_values_are_valid_together(shared: float) -> None:
     least = np.min(p, axis=1)
     assert all(np.sum(least <= k / 60 + 1e-12) <= k for k in range(1, 61))
     assert least.min() == pytest.approx(1 / 60)
+
+
+@given(
+    arrays(float, (8, 3), elements=st.sampled_from([0.0, 1.0, 2.0, 3.0, 50.0, math.nan])),
+    arrays(float, 3, elements=st.sampled_from([0.0, 1.0, 60.0])),
+)
+def test_adjusted_p_values_are_never_below_p(drawn: np.ndarray, observed: np.ndarray) -> None:
+    names, draws = ("a", "b", "c"), memcurve.connectome.Draws("rewire", "", drawn)
+    found = NullComparison("n", 3, 6, 0.9, True, 1, names, observed, (draws,))
+    for standing in found.standings:
+        assert math.isnan(standing.p) or 1 / (standing.draws + 1) <= standing.p <= standing.adjusted
 
 
 def test_adjusted_p_values_of_what_is_not_known() -> None:
@@ -65,7 +79,7 @@ def test_what_agrees_is_no_effect() -> None:
     tenths = Standing.of("", "", 0.1, np.full(9, 0.1))  # whose mean is not quite a tenth
     assert (tenths.z, tenths.mean, tenths.spread) == (0.0, 0.1, 0.0)
     other = Standing.of("", "", 4.0, np.full(9, 5.0))
-    assert (other.z, other.p) == (-math.inf, 2 / 10)
+    assert (other.z, other.p) == (-math.inf, 1 / 10)
     unknown = Standing.of("", "", math.nan, np.full(9, 5.0))
     assert math.isnan(unknown.p)
     assert Standing.of("", "", 1.0, np.array([2.0, math.nan, 3.0])).draws == 2
@@ -186,7 +200,9 @@ def test_sentence_and_threshold() -> None:
     )
     assert "more than by chance in" in made(16.0, 99).sentence
     assert made(10.2, 99).sentence.endswith("within chance in usable at 0.001.")
-    assert made(4.0, 9).sentence.endswith("too few draws to tell any of it from chance.")
+    assert made(4.0, 9).sentence.endswith(
+        "9 draws of rewire: too few to tell anything from chance."
+    )
     assert not made(4.0, 18).can_tell
     assert made(4.0, 19).can_tell  # 1/20 is 0.05
 
@@ -200,6 +216,7 @@ def test_files(tmp_path: Path) -> None:
     page = found.to_html()
     assert "Memory against null models" in page
     assert found.sentence.split(",")[0] in page
+    assert "z the distance in these" in page
     assert "usable at 0.001" in repr(found)
 
 

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from memcurve import (
+    Float32,
     MemoryCurve,
     ensembles,
     fisher_curve,
@@ -33,9 +34,10 @@ def test_lines_labels_and_limits() -> None:
 
 
 def test_noise_is_named_in_the_legend() -> None:
-    curve = memory_curve(ensembles.normal(20, seed=1), noise=1e-3)
-    [text] = plot.curves(curve).get_legend().get_texts()
-    assert text.get_text().endswith(f"usable memory {curve.total:.6g} (ObservationNoise(0.001))")
+    for noise, said in ((1e-3, "observation noise 0.001"), (Float32(), "float32")):
+        curve = memory_curve(ensembles.normal(20, seed=1), noise=noise)
+        [text] = plot.curves(curve).get_legend().get_texts()
+        assert text.get_text().endswith(f"usable memory {curve.total:.6g} ({said})")
 
 
 def test_given_axes_labels_and_log(tmp_path: Path) -> None:

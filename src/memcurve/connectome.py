@@ -31,9 +31,10 @@ from memcurve.network import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.noise import ObservationNoise
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.progress import Progress
+from memcurve.report.document import listed
 from memcurve.result import Floats, replacing
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
@@ -48,6 +49,14 @@ _DECIMALS = 8
 _LEVEL = 0.05
 #: Levels of noise unless others are given.
 USUAL_NOISE = (1e-3, 1e-6)
+
+#: What the columns and rows of the table are.
+_LEGEND = (
+    "Usable is the memory left under errors of reading of that standard deviation, for input of "
+    "unit variance; horizon the first lag from which on less than half of the input is left. Nulls "
+    "are means of the draws, ± their standard deviations, z the distance in these, below counts "
+    "the draws that have less. p is of one quantity alone, adjusted of all that are looked at."
+)
 
 NullModel = str | tuple[str, Mapping[str, Any]]
 
@@ -66,13 +75,13 @@ class Standing(NamedTuple):
     z : float
         Effect size (observed − mean) / spread; infinite where all draws agree on another value.
     p : float
-        Two-sided p-value of this quantity alone, by its place: twice the share of all, draws and
-        network, that have no more, or no less. On each side its resolution is 1 / (draws + 1).
+        Two-sided p-value of this quantity alone: the share of all, draws and network, that are as
+        far from the mean of all. Its resolution is 1 / (draws + 1).
     adjusted : float
         The p-value where all quantities are looked at: the share of all, draws and network, in
         which some quantity is as many standard deviations from the mean of all (Westfall and Young
-        1993). Its resolution is 1 / (draws + 1), and under the null model the chance that it is at
-        most α for any quantity is at most α.
+        1993). It is never below p, its resolution is 1 / (draws + 1), and under the null model the
+        chance that it is at most α for any quantity is at most α.
     below, above : int
         How many draws have less, and more.
     draws : int
@@ -109,7 +118,9 @@ class Standing(NamedTuple):
         away = own - mean
         z = away / spread if spread else math.copysign(math.inf, away) if away else 0.0
         below, above = int(np.sum(values < own)), int(np.sum(values > own))
-        p = min(1.0, 2 * (count + 1 - max(below, above)) / (count + 1))
+        distance = _distances(np.append(own, values))
+        p = float((distance >= distance[0]).mean())
+        adjusted = float(np.maximum(p, adjusted))  # draws that lack others may make it smaller
         return cls(null, quantity, observed, mean, spread, z, p, adjusted, below, above, count)
 
 
@@ -121,14 +132,18 @@ def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
     """
     together = np.round(np.vstack([observed, drawn]), _DECIMALS)
     together = together[~np.isnan(together).all(axis=1)]
+    distance = np.nan_to_num(_distances(together))
+    found = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
+    return np.where(np.isnan(observed), math.nan, found)
+
+
+def _distances(together: Any) -> Any:
+    """How far numbers are from their mean, in standard deviations of them all."""
     known = ~np.isnan(together)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, together, 0.0).sum(axis=0) / count
     spread = np.sqrt(np.where(known, (together - mean) ** 2, 0.0).sum(axis=0) / count)
-    distance = np.abs(together - mean) / np.where(spread > 0, spread, 1.0)
-    distance = np.round(np.nan_to_num(distance), _DECIMALS)
-    found = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
-    return np.where(np.isnan(observed), math.nan, found)
+    return np.round(np.abs(together - mean) / np.where(spread > 0, spread, 1.0), _DECIMALS)
 
 
 @dataclass(frozen=True)
@@ -221,36 +236,38 @@ class NullComparison(report.Reported):
     @property
     def sentence(self) -> str:
         """What was found, in one sentence computed from the draws."""
+        if not self.can_tell:
+            drawn = [
+                f"{counted(len(draws.values), 'draw')} of {draws.null}" for draws in self.nulls
+            ]
+            return f"{self.network}: {listed(drawn)}: too few to tell anything from chance."
         parts = []
         for draws in self.nulls:
-            listed: dict[str, list[str]] = {}
+            judged: dict[str, list[str]] = {}
             for s in self.standings:
                 if s.null == draws.null:
                     verdict, words = self._judged(s)
-                    listed.setdefault(verdict, []).append(words)
-            told = [f"{verdict}{', '.join(words)}" for verdict, words in listed.items()]
+                    judged.setdefault(verdict, []).append(words)
+            told = [f"{verdict}{', '.join(words)}" for verdict, words in judged.items()]
             parts.append(f"against {len(draws.values)} draws of {draws.null} {', '.join(told)}")
-        few = "" if self.can_tell else "; these are too few draws to tell any of it from chance"
-        return f"{self.network}: {'; '.join(parts)}{few}."
+        return f"{self.network}: {'; '.join(parts)}."
 
     def _judged(self, s: Standing) -> tuple[str, str]:
         """Where the network stands in one quantity, in words, and with which numbers."""
         if math.isnan(s.p):
             return "not known: ", s.quantity
-        numbers = f"{s.quantity} ({_number(s.observed)}, draws {_number(s.mean)} ± {s.spread:.2g})"
-        if not self.can_tell:
-            return "", numbers
         if s.adjusted > self.threshold:
             return "within chance in ", s.quantity
         more = "more" if s.observed > s.mean else "less"
-        return f"{more} than by chance in ", numbers
+        numbers = f"({_number(s.observed)}, draws {_number(s.mean)} ± {_rounded(s.spread)})"
+        return f"{more} than by chance in ", f"{s.quantity} {numbers}"
 
     def table(self) -> list[tuple[str, ...]]:
         """Rows of text under the ``HEADER``."""
         return [
             (
-                s.null, s.quantity, _number(s.observed), _number(s.mean), f"{s.spread:.2g}",
-                _effect(s.z), str(s.below), f"{s.p:.2g}", f"{s.adjusted:.2g}",
+                s.null, s.quantity, _number(s.observed), _number(s.mean), _rounded(s.spread),
+                _effect(s.z), str(s.below), _rounded(s.p), _rounded(s.adjusted),
             )
             for s in self.standings
         ]  # fmt: skip
@@ -269,7 +286,7 @@ class NullComparison(report.Reported):
             good=None,
             figures=[],
             sections=[
-                report.Section("The network among its null models", table=table),
+                report.Section("The network among its null models", text=_LEGEND, table=table),
                 *(report.Section(f"Draws: {chart.y_label}", chart=chart) for chart in charts),
             ],
             notes=self.notes,
@@ -425,7 +442,9 @@ def compare_with_nulls(
         rows = list(opened.rows(number))
     own, *drawn = ([row for row in rows if row.case["null"] == label] for label in labels)
     if own[0].values is None:
-        raise ValueError(f"`network` could not be computed: {own[0].error}")
+        cycles = " It has no cycles: undirected edges are to be listed in both directions."
+        text = f"`network` could not be computed: {own[0].error}"
+        raise ValueError(text + cycles * (radius == 0))
     quantities = tuple(job.quantities)
     found = [
         Draws(label, _kept(models[label][0]), *_values(listed, quantities))
@@ -570,7 +589,7 @@ def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
     text += f" (0.05 / {len(result.nulls)} null models)" * (len(result.nulls) > 1)
     if not result.can_tell:
         needed = math.ceil(1 / result.threshold) - 1
-        text += f"; {draws} draws cannot show that, {needed} could"
+        text += f"; {counted(draws, 'draw')} cannot show that, {needed} could"
     yield Note("sweep", text)
     for one in result.nulls:
         lost = int(np.sum(np.isnan(one.values).all(axis=1)))
@@ -590,5 +609,11 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
 
 
+def _rounded(value: float) -> str:
+    return "—" if math.isnan(value) else f"{value:.2g}"
+
+
 def _effect(z: float) -> str:
+    if math.isnan(z):
+        return "—"
     return f"{z:+.1f}".replace("-", "−").replace("inf", "∞") if z else "0"

@@ -12,7 +12,7 @@ from memcurve.errors import UncertainResultError
 from memcurve.limits import require_room_for_states
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.result import Floats, Result
 from memcurve.solve.analysis import Analysis
@@ -81,9 +81,9 @@ class InputNormal(Result):
 
     def __repr__(self) -> str:
         return (
-            f"<InputNormal of {len(self.A)} states and {self.C.shape[1]} input(s); residuals: "
-            f"Gramian {self.gramian_residual:.1e}, dynamics {self.dynamics_residual:.1e}, "
-            f"input {self.input_residual:.1e}>"
+            f"<InputNormal of {len(self.A)} states and {counted(self.C.shape[1], 'input')}; "
+            f"residuals: Gramian {self.gramian_residual:.1e}, dynamics "
+            f"{self.dynamics_residual:.1e}, input {self.input_residual:.1e}>"
         )
 
 

@@ -68,6 +68,11 @@ def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:
     return tuple(note if isinstance(note, Note) else Note(kind, note) for note in notes)
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 state, 2 states."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def _from_json(entry: Any) -> Note:
     return Note("other", entry) if isinstance(entry, str) else Note(entry["kind"], entry["text"])
 

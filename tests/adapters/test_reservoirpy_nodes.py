@@ -108,7 +108,7 @@ def test_uninitialised_reservoirs_draw_in_a_copy():
     network = as_network(node, input_dim=2)
     assert not node.initialized
     assert callable(node.W)
-    assert "had not seen data: its weights were drawn in a copy, for 2 input(s)" in network.notes[0]
+    assert "had not seen data: its weights were drawn in a copy, for 2 inputs" in network.notes[0]
     z = series(2)
     assert off(network, z, ran(node, z)) < SAME  # the same that it draws itself afterwards
     assert as_network(node).notes == ()

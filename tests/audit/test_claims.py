@@ -220,6 +220,9 @@ def test_what_nothing_explains() -> None:
     assert nothing.claim is not None
     assert nothing.claim.explanations == ()
     assert "none of the known conventions" in nothing.verdict[0]
+    share = audit(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
+    assert "As a share of the 40 states it is 13.828: claim that." in share.verdict[0]
+    assert "share" not in nothing.verdict[0]  # of one state
 
 
 def test_explanations_fit() -> None:

@@ -8,8 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from memcurve import memory_curve
 from memcurve.batch import MemoryCurves, curves_of_poles
-from memcurve.batch.poles import aliasing, points_needed, roots_of_unity
+from memcurve.batch.poles import WITHOUT_CONJUGATES, aliasing, points_needed, roots_of_unity
 from memcurve.errors import UnstableNetworkError
 from memcurve.solve.allpass import memory_of_poles
 from oracle import drawn_poles, true_losses
@@ -222,3 +223,13 @@ def test_lags_that_stop_before_the_memory_does() -> None:
     [note] = [note for note in curves.notes if note.kind == "lags"]
     assert note.startswith("lags stop at 100000")
     assert not any(note.kind == "lags" for note in curves_of_poles([0.9]).notes)
+
+
+def test_complex_poles_without_their_conjugates_are_told():
+    poles = np.array([0.9 * np.exp(0.3j), 0.5j])
+    both = curves_of_poles(poles, 5, add_conjugates=True)
+    np.testing.assert_allclose(both.values, memory_curve((poles, np.ones(2)), 5).values, atol=1e-12)
+    paired = np.append(poles, poles.conj())
+    for given, alone in ((poles, True), (paired, False), ([0.9, 0.5], False)):
+        assert (WITHOUT_CONJUGATES in curves_of_poles(given, 5).notes) == alone
+    assert WITHOUT_CONJUGATES not in both.notes

@@ -189,6 +189,10 @@ def test_refusals() -> None:
         memory_curves(A * np.array([1, 2, 1, 1.2])[:, None, None])
     with pytest.raises(ValueError, match="stack of square matrices"):
         memory_curves(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match=r"Eigenvalues go to memcurve.batch.curves_of_poles"):
+        memory_curves(np.array([0.5, 0.1]))
+    with pytest.raises(TypeError, match=r"memory_curves\(A, C\)"):
+        memory_curves((np.array([0.5, 0.1]), np.ones(2)))
     with pytest.raises(ValueError, match="`C` must have shape"):
         memory_curves(A, np.ones((3, 5)))
     with pytest.raises(ValueError, match="`C` must be finite"):

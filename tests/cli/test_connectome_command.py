@@ -52,7 +52,7 @@ def expected(network: Any) -> list[float]:
 def test_inputs(command: Command, brain: Any, inputs: list[str]) -> None:
     found = result(command("connectome", "edges.csv", "--inputs", *inputs, *ASKED, "--json"))
     np.testing.assert_allclose(found.observed, expected(brain), atol=1e-9)
-    assert any("4 nodes are driven" in note for note in found.notes)
+    assert any("driven: 4 nodes" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("readout", ["motor.txt", "n04,n05,n06,n07,n08,n09,n10,n11", "class=motor"])
@@ -72,6 +72,9 @@ def test_matrices_of_sources_by_targets(command: Command, brain: Any) -> None:
     mask = memcurve.masks.normal(SIZE, seed=1)
     np.testing.assert_allclose(drawn.observed, expected(brain.replace(C=mask)), atol=1e-9)
     assert any("all nodes are driven, with normal weights" in note for note in drawn.notes)
+    assert any("transposed: rows of the matrix are sources" in note for note in drawn.notes)
+    turned = result(command("connectome", "matrix.npy", *ASKED, "--json"))
+    assert any("else --transpose" in note for note in turned.notes)
 
 
 def test_weights_of_the_inputs(command: Command, brain: Any) -> None:
@@ -99,7 +102,7 @@ def test_printed_and_written(command: Command, brain: Any) -> None:
     done = command(*asked, *files)
     assert done.code == 0, done.err
     assert "usable at 0.001" in done.out
-    assert "too few draws to tell" in done.out
+    assert "too few to tell" in done.out
     assert all(Path(name).stat().st_size for name in files[1::2])
     assert Path("edges.nulls.sqlite").is_file()
     again = json.loads(command(*asked, "--json").out)

@@ -97,8 +97,8 @@ def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_
     np.savetxt(file, np.column_stack([clock, X, nothing, z]), "%.17g", header=names, comments="")
     asked = ["--input", "drive[V]", "--lags", 12]
     done = command(file, *asked)
-    assert "columns count the rows, as time does, and are no states: time[s]" in done.out
-    assert "columns are NaN in most rows: 9_I[A]" in done.out
+    assert "columns, which count the rows: time[s]" in done.out
+    assert "columns: 9_I[A]" in done.out
     assert f"rec: {ROWS - 11} rows of {STATES} states" in done.out
     here = memory_from_data(X, z, 12).values
     for names in (["ch*"], ["ch0[V]-ch5[V]"], ["ch0[V]", "ch1[V]-ch5[V]"]):
@@ -228,7 +228,7 @@ def test_estimators_side_by_side(command, recording, tmp_path: Path) -> None:
     png = tmp_path / "x.png"
     code, out, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--plot", png)
     assert code == 0
-    assert out.count("columns are constant") == 1
+    assert out.count("constant in") == 1
     assert png.stat().st_size > 1000
     code, text, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--json")
     rows = json.loads(text)["estimators"]
@@ -300,7 +300,6 @@ def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: P
         (["--washout", "800"], "washout"),
         (["--level", "1"], "--level must be a finite number between 0 and 1"),
         (["--noise-floor", "-1"], "--noise-floor must be a finite number at least 0"),
-        (["--lags", "5", "--plot", "x.docx"], "must end in one of"),
     ],
 )
 def test_bad_options_end_in_one_line(command, file, arguments: list, message: str) -> None:

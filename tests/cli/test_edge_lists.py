@@ -39,7 +39,7 @@ def test_curve(command: Command, edges: Path, tmp_path: Path) -> None:
     done = command("curve", edges, *asked)
     assert done.code == 0
     assert "5 edges between 5 nodes" in done.out
-    assert "1 of the 2 nodes in nodes.txt are not in the network" in done.out
+    assert "left out 1 of the 2 nodes in nodes.txt" in done.out
     done = command("curve", edges, *asked, "--readout", "d,c", "--json")
     truth = memory_curve(expected().replace(readout=[3, 2]))
     assert MemoryCurve.from_json(done.out).total == pytest.approx(truth.total, abs=1e-12)

@@ -52,6 +52,15 @@ USAGE = [
     ([*TWELVE, "--profile", "--lags", "5"], "leave out --lags"),
     ([*TWELVE, "--readout", "1-x"], "--readout must list nodes and ranges"),
     (["--install-completion", "--shell", "tcsh"], "tcsh"),
+    (["curve", "--plot", "x.docx"], "for --plot. It must end in one of .png"),
+    (["curve", "--plot", "png"], "must end in one of"),
+    (["curve", "--raduis", "0.9"], "Did you mean --spectral-radius?"),
+    (["curve", "orthogonal"], "the ensemble is --ensemble orthogonal"),
+    (["curve", "--claim", "9"], "See --help for those there are"),
+    (
+        ["audit", "W.npy", "Win.npy"],
+        "give it by its option (an input mask: --mask FILE)",
+    ),
 ]
 
 FAILURES = [
@@ -65,8 +74,6 @@ FAILURES = [
     (["curve", "--mask", "nope"], "sparse_uniform"),
     (["curve", "--ensemble", "cyclic", "--density", "0.1"], "does not take --density"),
     (["curve", "missing.npz"], "no such file"),
-    (["curve", "--plot", "x.docx"], "must end in one of"),
-    (["curve", "--plot", "png"], "must end in one of"),
     (["curve", "--plot", "no/such/folder/x.png"], "no/such/folder/x.png: No such file"),
     (["curve", "--save", "no/such/folder/x.json"], "cannot be written"),
     (["compare", "--size", "5", "--save", "no/such/folder/x.json"], "cannot be written"),

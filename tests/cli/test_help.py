@@ -26,6 +26,7 @@ from memcurve.cli.connectome import connectome
 from memcurve.cli.curve import curve
 from memcurve.cli.data import data
 from memcurve.cli.paper import paper
+from memcurve.cli.process import EXIT_CODES
 from memcurve.cli.sweep import sweep
 
 COMMANDS = (audit, curve, compare, connectome, data, paper, sweep, install_completion)
@@ -126,6 +127,21 @@ def test_every_option_is_explained(command: Command, function: Any) -> None:
             assert option in done.out
     if function in (curve, compare, paper):
         assert "Seed of everything drawn at random." in done.out
+
+
+@pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+def test_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Examples and exit codes fit into 80 columns, and sentences fill them."""
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run(*[name] * bool(name), "--help").out
+    lines = [line.rstrip() for line in shown.splitlines()]
+    assert lines[0].startswith("Usage: memcurve")
+    assert max(map(len, lines)) <= 80
+    module = importlib.import_module(f"memcurve.cli.{name}") if name else None
+    told = EXIT_CODES if module is None else inspect.getdoc(getattr(module, name)) or ""
+    assert {*re.findall("^  (?:memcurve|[0-9]).*$", told, re.MULTILINE)} <= {*lines}
+    if name == "data":  # broken after "driven", not after "that", where the docstring is
+        assert "by the input of that time. .npy holds the states;" in shown
 
 
 def test_version_and_overview() -> None:

@@ -83,7 +83,7 @@ def test_what_is_no_recording_is_refused(states, inputs, error, message):
 
 def test_washout_and_level_are_checked():
     states, z = recorded()
-    with pytest.raises(ValueError, match="`washout`=990"):
+    with pytest.raises(ValueError, match="`washout` of 990; leave out fewer"):
         check_recording(states, z, washout=990)
     for washout in (-1, 2.5):
         with pytest.raises(ValueError, match="`washout`"):

@@ -31,19 +31,19 @@ def test_missing_states_cost_their_rows_only(recording, share: float) -> None:
     X, z = recording
     gone = np.random.default_rng(1).random(ROWS) < share
     X[gone, 2] = np.nan
-    with pytest.warns(RecordingWarning, match=f"{gone.sum()} of {ROWS} rows hold NaN"):
+    with pytest.warns(RecordingWarning, match=f"NaN in {gone.sum()} of {ROWS:,} rows"):
         curve = memory_from_data(X, z, 40)
     assert curve.diagnostics["rows"] == ROWS - 39 - gone[39:].sum()
     exact = memory_curve(NETWORK, 40)
     assert np.abs(curve.values - exact.values).max() < TAIL
     assert abs(curve.total - 6) < TAIL
-    assert any("rows were left out" in note for note in curve.notes)
+    assert any("rows left out" in note for note in curve.notes)
 
 
 def test_missing_inputs_cost_the_rows_that_need_them(recording) -> None:
     X, z = recording
     z[[500, 1200]] = np.nan
-    with pytest.warns(RecordingWarning, match="2 of 2000 rows hold NaN"):
+    with pytest.warns(RecordingWarning, match="NaN in 2 of 2,000 rows"):
         curve = memory_from_data(X, z, 30)
     assert curve.diagnostics["rows"] == ROWS - 29 - 2 * 30
     assert abs(curve.total - 6) < TAIL
@@ -151,9 +151,9 @@ def test_columns_are_named(recording) -> None:
     X = np.column_stack([T, X, np.full((ROWS, 2), np.nan), np.ones(ROWS)])
     labels = ["t_s", *(f"ch{k}" for k in range(6)), "9_I", "10_I", "bias"]
     found = {one.name: one for one in check_recording(X, z, names=labels)}
-    assert found["clocks"].message.endswith("states: t_s")
-    assert "2 of 10 columns are NaN in most rows: 9_I, 10_I" in found["empty_columns"].message
-    assert found["constant_columns"].message.endswith("constant: bias")
+    assert found["clocks"].message.endswith("rows: t_s")
+    assert "NaN in most rows of 2 of 10 columns: 9_I, 10_I" in found["empty_columns"].message
+    assert found["constant_columns"].message.endswith("columns: bias")
     assert check_recording(X, z).kept.tolist() == [1, 2, 3, 4, 5, 6]
     assert not check_recording(X[:, 7:9], z).ok
 

@@ -128,7 +128,7 @@ def test_coloured_inputs_one_by_one() -> None:
 def test_missing_rows_of_one_input() -> None:
     X, z = recording(9)
     z[600, 2] = np.nan
-    with pytest.warns(RecordingWarning, match="input 2: 1 of 1200 rows hold NaN"):
+    with pytest.warns(RecordingWarning, match="input 2: NaN in 1 of 1,200 rows"):
         curve = memory_from_data(X, z, 40)
     assert curve.diagnostics["rows"] == 1200 - 39 - 40
     assert abs(curve.total - 8) < 1e-3

@@ -126,7 +126,7 @@ def test_blocks_without_edges(tmp_path, monkeypatch):
 def test_repeated_edges_are_summed_and_told(tmp_path):
     network = load_network(written(tmp_path, listing() + listing()), mask="a")
     np.testing.assert_array_equal(dense(network), 2 * RING)
-    assert "4 of the edges repeat one that is listed" in network.notes[1]
+    assert "4 lines more for edges that are listed" in network.notes[1]
 
 
 def test_two_columns_weigh_one(tmp_path):
@@ -220,7 +220,7 @@ def test_masks_by_name(tmp_path):
         assert load_network(path, mask=str(tmp_path / name)).C.tolist() == [1, 1, 0]
     more = load_network(path, mask=written(tmp_path, "b\nx\ny\n", "n.txt"))
     assert more.C.tolist() == [0, 1, 0]
-    assert more.notes[-1].startswith("2 of the 3 nodes in n.txt are not in the network")
+    assert more.notes[-1].startswith("left out 2 of the 3 nodes in n.txt")
     spaced = written(tmp_path, "left a,right b,0.5\nright b,left a,0.5\n", "s.csv")
     nodes = written(tmp_path, "right b\n", "n.txt")
     assert load_network(spaced, mask=nodes).C.tolist() == [0, 1]
@@ -259,13 +259,13 @@ def test_masks_refused(tmp_path):
     ("text", "parts"),
     [
         ("a,b,strong\nb,a,weak\n", ["line 1 has the weight 'strong'", "`matrix`"]),
-        ("a,b,1\nb,a,nan\n", ["line 2 has the weight nan", "finite"]),
+        ("a,b,1\nb,a,nan\n", ["line 2 has no weight, got 'nan'", "remove it"]),
         ("a,b,1\nb,a,-inf\n", ["line 2 has the weight -inf"]),
         ("a,b,1\nb,a,1_0\n", ["line 2 has the weight '1_0'"]),
         ("a,b,1_0\nb,a,1\n", ["line 1 has the weight '1_0'"]),
-        ("a,b,\nb,a,1\n", ["line 1 has the weight ''"]),
+        ("a,b,\nb,a,1\n", ["line 1 has no weight, got ''"]),
         ("a,b,1 # strong\nb,a,1\n", ["line 1 has the weight '1 # strong'"]),
-        ("a;b;0,5\nb;a;0,5\n", ["line 1 has the weight '0,5'", "decimal point"]),
+        ("a;b;0,5 mV\nb;a;0,5\n", ["line 1 has the weight '0,5 mV'", "decimal point"]),
         ("a,b,1\n\nb,a\n", ["line 3 has 2 fields, the first line 3"]),
         ("a,b,1\nb\nb,a,1\n", ["line 2 has 1 fields, the first line 3"]),
         ("a,b,1\nb,a,1,1\nb,a\n", ["line 2 has 4 fields"]),
@@ -412,3 +412,68 @@ def test_large_lists_stay_sparse_and_are_scaled(tmp_path):
         x = network.A @ x
         x, norm = x / np.linalg.norm(x), np.linalg.norm(x)
     assert norm == pytest.approx(0.9, abs=1e-9)
+
+
+@pytest.mark.parametrize("names", ["abc", "012", ("a 1", "b-2", "c")])
+@pytest.mark.parametrize("corner", ["", "neuron", "pre/post", '""'])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_matrix_between_its_names(tmp_path, names, corner, separator):
+    """As pandas writes a frame, and Excel a table with names above and before the numbers."""
+    numbers = [["0", "0", "1"], ["0.25", "-2", "0"], ["0", "1e-1", "7"]]
+    if separator == ";":
+        numbers = [[number.replace(".", ",") for number in row] for row in numbers]
+    lines = [[name, *row] for name, row in zip(names, numbers, strict=True)]
+    text = "\n".join(separator.join(line) for line in [[corner, *names], *lines])
+    network = load_network(written(tmp_path, text), mask=[names[1]])
+    np.testing.assert_array_equal(network.A, [[0, 0, 1], [0.25, -2, 0], [0, 0.1, 7]])
+    assert (network.labels, network.C.tolist()) == (tuple(names), [0, 1, 0])
+    assert "read as a matrix of 3 nodes with their names" in network.notes[0]
+
+
+def test_names_around_a_matrix_that_differ(tmp_path):
+    rows = [f"n{k}," + ",".join("0" * 30) for k in range(29)] + ["n31," + ",".join("0" * 30)]
+    text = "\n".join(["," + ",".join(f"n{k}" for k in range(30)), *rows])
+    refused(written(tmp_path, text), "the same nodes", mask="ones")
+
+
+@pytest.mark.parametrize(
+    ("header", "lines"),
+    [
+        ("node1,node2", ["a,b", "b,a"]),
+        ("Neuron 1,Neuron 2,Type,Nbr", ["a,b,S,1", "b,a,EJ,1"]),
+        ("id,Node A,Node B,strength", ["1,a,b,1", "2,b,a,1"]),
+        ("Origin,Target,Transmitter,Number of Connections", ["a,b,GABA,1", "b,a,x,1"]),
+    ],
+)
+def test_headers_that_number_nodes(tmp_path, header, lines):
+    network = load_network(written(tmp_path, "\n".join([header, *lines * 10])), mask="a")
+    np.testing.assert_array_equal(dense(network), [[0, 10], [10, 0]])
+
+
+def test_nodes_that_look_like_such_a_header(tmp_path):
+    network = load_network(written(tmp_path, "node1,node2\nnode2,node3\nnode3,node1"), mask="node1")
+    assert network.labels == ("node1", "node2", "node3")
+
+
+def test_decimal_commas(tmp_path):
+    for header in ("", "pre;post;weight\n", "pre;post;Stärke\n"):
+        text = header + listing(";").replace(".", ",")
+        np.testing.assert_array_equal(dense(load_network(written(tmp_path, text), mask="a")), RING)
+    text = "pre\tpost\tn\na\tb\t1,5\nb\ta\t2\n"
+    network = load_network(written(tmp_path, text), mask="a")
+    np.testing.assert_array_equal(dense(network), [[0, 2], [1.5, 0]])
+    refused(written(tmp_path, text.replace("1,5", "1,234")), "may be 1234 or 1.234", mask="a")
+
+
+def test_weights_that_are_not_taken_are_told(tmp_path):
+    text = "pre,post,size,age\na,b,3,4\nb,a,5,6\n"
+    assert "none of the other columns" in load_network(written(tmp_path, text), mask="a").notes[0]
+
+
+def test_undirected_edges_listed_once_are_told(tmp_path):
+    path = written(tmp_path, "a,b,1\na,c,2\nb,c,3\n")
+    assert "undirected edges are to be listed" in load_network(path, mask="a").notes[-1]
+    refused(path, "Undirected edges are to be listed", mask="a", spectral_radius=0.9)
+    for text in ("a,b,1\na,c,2\nb,c,3\nc,b,1\n", "a,b,1\nb,c,3\n"):  # a cycle; a chain
+        notes = load_network(written(tmp_path, text), mask="a").notes
+        assert not any("undirected" in note for note in notes)

@@ -1,10 +1,14 @@
 """Matrices as text: .csv, and MatrixMarket against scipy."""
 
+import gzip
+
 import numpy as np
 import pytest
 from scipy import io, sparse
 
-from memcurve import load_network
+from memcurve import load_network, load_nodes
+from memcurve.io import edges
+from memcurve.io.recordings import open_recording
 from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
 
 
@@ -24,6 +28,43 @@ def test_text(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8", newline="")
     same(load_network(path), np.array([[0.5, 0], [-0.1, 0.25]]), np.array([1.0, 2.0]))
+
+
+#: Ends of lines and encodings of Excel: CSV, CSV (Macintosh), Unicode Text; and big-endian.
+SAVED = [("\r\n", "utf-8-sig"), ("\r", "utf-8"), ("\r", "utf-8-sig"), ("\r\n", "utf-16")]
+SAVED += [("\r", "utf-16"), ("\n", "utf-16-be")]
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(("end", "encoding"), SAVED)
+def test_text_as_spreadsheets_save_it(tmp_path, monkeypatch, end, encoding, packed):
+    def saved(name, text):
+        mark = "\ufeff" if encoding == "utf-16-be" else ""
+        path, data = tmp_path / (name + packed), (mark + text.replace("\n", end)).encode(encoding)
+        path.write_bytes(gzip.compress(data) if packed else data)
+        return path
+
+    matrix = saved("m.csv", "a,b,c\n0.5,0,1\n-0.1,0.25,2\n")
+    same(load_network(matrix), np.array([[0.5, 0], [-0.1, 0.25]]), np.array([1.0, 2.0]))
+
+    listed = saved("edges.csv", "pre,post,weight\nä,b,0.5\nb,ä,0.25\n" + "b,b,0.125\n" * 20)
+    monkeypatch.setattr(edges, "_BLOCK", 64)  # some lines at a time
+    network = load_network(listed, mask=saved("names.txt", "ä\n"))
+    np.testing.assert_array_equal(network.A.toarray(), [[2.5, 0.5], [0.25, 0]])
+    assert (network.labels, network.C.tolist()) == (("b", "ä"), [0, 1])
+    assert load_nodes(saved("nodes.csv", "name,kind\nä,x\nb,y\n")).where("kind=x") == ["ä"]
+
+    rows = np.random.default_rng(1).normal(size=(2000, 2)).round(3)
+    lines = "\n".join(f"{u},{x}" for u, x in rows)
+    found = open_recording(saved("run.csv", f"u,x\n{lines}\n"))
+    states, inputs = map(np.concatenate, zip(*found.chunks(300), strict=True))
+    np.testing.assert_array_equal(np.column_stack([inputs, states]), rows)
+
+
+def test_decimal_commas_below_whole_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("0;1;0\n-0,1;0,25;2\n")
+    same(load_network(path), np.array([[0, 1.0], [-0.1, 0.25]]), np.array([0, 2.0]))
 
 
 def test_text_complex_as_matlab_writes_it(tmp_path):

@@ -207,7 +207,7 @@ def test_matrix_of_single_arrays(single):
     same_matrix(load_matrix(single(whole)), whole)
     both = np.hstack([A, C2])
     refused(single(both), "a square A, got shape (5, 7)", "with load_network", load=load_matrix)
-    refused(single(A[:, :3]), "a square A, got shape (5, 3); reshape it", load=load_matrix)
+    refused(single(A[:, :3]), "a square A, got shape (5, 3); recorded states", load=load_matrix)
     path = single(A)
     refused(path, "one array without a name", "matrix='A'", load=load_matrix, matrix="A")
 
@@ -262,3 +262,11 @@ def test_leaks_that_are_none(tmp_path):
     np.savez(tmp_path / "leak.npz", W=A, Win=C, lr=1.7)
     with pytest.raises(ValueError, match=r"`lr` must be one number from 0 to 1.*got 1.7.*rate 1/τ"):
         load_network(tmp_path / "leak.npz")
+
+
+def test_a_bias_among_the_inputs_is_told(tmp_path):
+    """Some write W_in [1; u]: its first column is no input."""
+    for Win, told in ((C2, True), (C2[:, 0], False), (C2[:, :1], False)):
+        np.savez(tmp_path / "esn.npz", W=A, Win=Win)
+        notes = load_network(tmp_path / "esn.npz").notes
+        assert any("one of biases is none" in note for note in notes) == told

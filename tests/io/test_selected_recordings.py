@@ -111,7 +111,7 @@ def test_rows(table, rows, tmp_path):
 
 @pytest.mark.parametrize("rows", ["5", "a:b", "1:2:3:4", "::0", "::-1", 7, slice(None, None, -1)])
 def test_rows_that_cannot_be(rows):
-    refused(X, Z, "`rows` must be a slice or a text", rows=rows)
+    refused(X, Z, "`rows` must be FROM:TO or FROM:TO:STEP", rows=rows)
     refused(X, Z, "holds no states, its shape is (0, 4)", rows="90:")
 
 

@@ -160,7 +160,7 @@ def test_a_billion_cases_need_a_yes(command: Command, folder: Path) -> None:
         (["study.toml", "--dask", "tcp://a:1", "--workers", "2"], 2, "--dask takes no --workers"),
         (["study.toml", "--workers", "0"], 2, "--workers must be at least 1"),
         (["study.toml", "--export", "rows.xlsx"], 2, "--export must end in one of .csv"),
-        (["study.toml", "--plot", "rows.csv"], 2, "--plot must end in one of .png"),
+        (["study.toml", "--plot", "rows.csv"], 2, "It must end in one of .png"),
         (["study.toml", "--export", "no/rows.csv"], 1, "--export: no/rows.csv: there is no folder"),
         (["study.toml", "--plot", "no/a.png"], 1, "--plot: no/a.png: there is no folder"),
         (["study.toml", "--dry-run", "--status"], 2, "exclude each other"),

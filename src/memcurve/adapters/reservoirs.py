@@ -15,7 +15,7 @@ from memcurve.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.arguments import exact_array, require_size
 from memcurve.io.networks import as_mask
 from memcurve.network import LinearNetwork
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 
 #: Nodes that can be linearised, and all that have states of their own.
 _LINEARISED = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir")
@@ -107,7 +107,7 @@ def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     drawn = copy.deepcopy(node)
     drawn.initialize(np.zeros(count))
     note = "the reservoir had not seen data: its weights were drawn in a copy, for "
-    note += f"{count} input(s); reservoir.initialize(x) fixes them"
+    note += f"{counted(count, 'input')}; reservoir.initialize(x) fixes them"
     return drawn, [Note("network", note)]
 
 

@@ -18,13 +18,15 @@ def from_torch(module: Any) -> LinearNetwork:
     if kinds & {"LSTM", "GRU", "LSTMCell", "GRUCell"}:
         raise TypeError(
             f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
-            f"multiply states with each other, so that no linear network stands for it; {RECORD}."
+            f"multiply states with each other, so that no linear network stands for it; run it "
+            f"with memcurve.measure(module, seed=1), or {RECORD}."
         )
     if not kinds & {"RNN", "RNNCell"}:
         raise TypeError(
             f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
             f"{_inside(module)}; or give weights: as_network((A, C)), or "
-            f"as_network(module.state_dict(), matrix='…', mask='…')."
+            f"as_network(module.state_dict()), with matrix='…' and mask='…' where these have names "
+            f"of their own."
         )
     if getattr(module, "bidirectional", False):
         raise ValueError(

@@ -23,10 +23,10 @@ from memcurve.auditing.structure import (
 )
 from memcurve.auditing.usable import INVISIBLE, Usable, UsableMemory
 from memcurve.curve import MemoryCurve
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
-from memcurve.report.document import counted, listed
+from memcurve.report.document import listed
 from memcurve.result import EPS, Floats, installed_versions
 
 #: A total is off if it differs by more than this share of the truth.
@@ -150,7 +150,7 @@ class Audit(Reported):
     @cached_property
     def verdict(self) -> tuple[str, ...]:
         """The few sentences that matter: the claim, the truth, the usual ways, what is usable."""
-        claim = "" if self.claim is None else _claim_judged(self.claim, self.total)
+        claim = "" if self.claim is None else _claim_judged(self.claim, self.total, self.states)
         if self.curve is None:
             facts = [_usable_in_words(self), _possible(self), _not_told(self)]
         else:
@@ -241,7 +241,7 @@ class Audit(Reported):
 # --- The verdict in plain words, with every number it uses.
 
 
-def _claim_judged(claim: Claim, total: float) -> str:
+def _claim_judged(claim: Claim, total: float, states: int) -> str:
     best, others = claim.explanation, len(claim.explanations) - 1
     told = f"The claimed {claim.value:.10g} is"
     if claim.holds is None:
@@ -262,7 +262,9 @@ def _claim_judged(claim: Claim, total: float) -> str:
     if claim.least <= claim.value <= claim.most and claim.least < claim.most:
         wrong = f"{told} not the sum up to the lag that was said"
     if best is None:
-        return f"{wrong}, and none of the known conventions and artefacts gives it."
+        share = f" As a share of the {states} states it is {claim.value * states:g}: claim that."
+        share = share if 0 < claim.value <= 1 < states else ""
+        return f"{wrong}, and none of the known conventions and artefacts gives it.{share}"
     if claim.holds:
         return f"{told} right: {best.text}."
     more = f"; {others} other {'ways' if others > 1 else 'way'} to arrive at it below"

@@ -66,7 +66,14 @@ FACTORS = 16
 BLOCK_ON_HOST, BLOCK_ON_DEVICE = 2**18, 2**24
 #: Lags of the lattice between two looks at whether there are enough, by default.
 LOOK_EVERY = 256
+#: Imaginary parts of conjugate pairs add up to nothing, up to this share: rounding.
+_PAIRED = 1e-9
 ALL_COUNT = Note("proof", "every given pole counts: the mask is taken to excite all modes")
+WITHOUT_CONJUGATES = Note(
+    "question",
+    "complex poles count once, as with a readout of complex weights; through real and imaginary "
+    "parts, as memory_curve and layers read them, they count twice: add_conjugates=True",
+)
 BY_LATTICE = Note("method", "lattice: lag by lag, without truncation or aliasing")
 
 
@@ -145,7 +152,10 @@ def curves_of_poles(
     may_pair = add_conjugates or not has_gradient(flat)
     plan = plan_for(backend, flat, known, np.zeros(stack), lags, method, grid, may_pair=may_pair)
     part = computed(plan, lags)
-    return assembled(backend, tuple(lead), [part], [*notes_of(plan, lags, part), ALL_COUNT])
+    notes = [*notes_of(plan, lags, part), ALL_COUNT]
+    if np.any(np.abs(known.imag.sum(axis=1)) > _PAIRED * np.abs(known.imag).sum(axis=1)):
+        notes.append(WITHOUT_CONJUGATES)
+    return assembled(backend, tuple(lead), [part], notes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ ASSUMED = Note(
 UNPROVEN = Note("method", "the mask may not excite every mode")
 UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
 _SEED = 20230501
+_BY_POLES = "Eigenvalues go to memcurve.batch.curves_of_poles."
 
 
 def memory_curves(
@@ -105,6 +106,11 @@ def memory_curves(
     lags = validated_lags(lags)
     table_entry(METHODS, method, "method")
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
+    if isinstance(A, tuple):
+        raise TypeError(
+            f"`A` must be an array of matrices, got a tuple; give these and their masks as two "
+            f"arguments, memory_curves(A, C). {_BY_POLES}"
+        )
     backend = Backend.of(A, "A")
     shape, stacked, mask = _real_stack(backend, backend.float64(A, "A"), C)
     if not isinstance(assume_controllable, bool | np.bool_):
@@ -221,6 +227,7 @@ def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Ar
         raise ValueError(
             f"`A` must be a stack of square matrices, of shape (B, N, N) or (N, N) with N of at "
             f"least one, got shape {lengths}."
+            f"{' ' + _BY_POLES if len(lengths) == 1 else ''}"
         )
     shape, size, stack = lengths[:-2], lengths[-1], math.prod(lengths[:-2])
     mask: NDArray[Any] | None = None if C is None else exact_array(to_host(C), "C")

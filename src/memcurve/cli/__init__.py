@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -35,12 +36,43 @@ COMMANDS = {
 }
 
 
+class _Help:
+    """Help whose sentences the terminal breaks, not also the lines of a docstring."""
+
+    def __call__(self, console: Any, options: Any, panel: Any) -> None:
+        from cyclopts.help import DefaultFormatter
+
+        for entry in panel.entries:
+            _unfold(entry.description)
+        DefaultFormatter()(console, options, panel)
+
+    def render_usage(self, console: Any, options: Any, usage: Any) -> None:
+        from cyclopts.help import DefaultFormatter
+
+        DefaultFormatter().render_usage(console, options, usage)
+
+    def render_description(self, console: Any, options: Any, description: Any) -> None:
+        _unfold(description)
+        console.print(description)
+
+
+def _unfold(description: Any) -> None:
+    """Join the lines of a paragraph; what is indented, as examples are, keeps its lines."""
+    from rich.text import Text
+
+    text = getattr(description, "primary_renderable", None)
+    if isinstance(text, Text):
+        joined = re.sub(r"(?<!\n)\n(?![ \n])", " ", text.plain)
+        description.primary_renderable = Text(joined, end=text.end)
+
+
 def _application(*, overview: bool) -> App:
     """The command; for its overview none of its commands is imported, and none can be run."""
     made = App(
         name="memcurve",
         help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
         help_format="plaintext",
+        help_formatter=_Help(),
         version=__version__,
         suppress_keyboard_interrupt=False,  # it is told in a line, as errors are
     )
@@ -66,7 +98,7 @@ def _options() -> dict[str, str]:
     for argument in command.assemble_argument_collection():
         long = [name for name in argument.names if name.startswith("--")]
         found |= {argument.field_info.name: long[0]} if long else {}
-    return found
+    return {"mask": found["inputs"], **found}  # of null models, whose mask is named by --inputs
 
 
 Shell = Literal["bash", "zsh", "fish"]

@@ -41,9 +41,9 @@ def audit(
 
       memcurve audit --html audit.html
       memcurve audit reservoir.mat --claimed 48.7
-      memcurve audit reservoir.mat --claimed 31.2 --k-max 200 --samples 2000 --ridge 1e-4
+      memcurve audit reservoir.mat --claimed 31.2 --samples 2000 --ridge 1e-4
       memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
-      memcurve audit --ensemble orthogonal --size 50 --noise 1e-3 --markdown audit.md
+      memcurve audit --ensemble orthogonal --size 50 --noise 1e-3 --markdown a.md
       memcurve audit network.npz --claimed 100 --fail-on-mismatch
 
     Parameters

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, writing
-from memcurve.cli.options import Flag, Verbose, Whole
+from memcurve.cli.options import Flag, Picture, Verbose, Whole
 from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def claims(
     *,
     every: Flag = False,
     seed: Whole = 1,
-    plot: Path | None = None,
+    plot: Picture = None,
     save: Path | None = None,
     json: Flag = False,
     verbose: Verbose = False,

@@ -9,6 +9,7 @@ from memcurve.cli.console import Printer, styled, writing
 from memcurve.cli.options import (
     SEVERAL,
     Flag,
+    Picture,
     Verbose,
     Whole,
     executor_arguments,
@@ -20,6 +21,7 @@ from memcurve.cli.process import (
     require_other_files,
     stoppable,
 )
+from memcurve.notes import counted
 
 if TYPE_CHECKING:
     from memcurve.io import NodeTable
@@ -53,7 +55,7 @@ def connectome(
     dask: str | None = None,
     mpi: Flag = False,
     retry_failed: Flag = False,
-    plot: Path | None = None,
+    plot: Picture = None,
     html: Path | None = None,
     save: Path | None = None,
     json: Flag = False,
@@ -67,10 +69,10 @@ def connectome(
     For example:
 
       memcurve connectome edges.csv.gz --inputs sensory.txt
-      memcurve connectome edges.csv --nodes cells.csv --inputs class=sens --readout class=motor
-      memcurve connectome weights.npy --transpose --null rewire,shuffle,signs --draws 1000
-      memcurve connectome edges.csv --nodes cells.csv --null rewire,blocks --blocks class
-      memcurve connectome edges.csv --noise 1e-2 1e-4 --plot nulls.png --html nulls.html
+      memcurve connectome edges.csv --nodes cells.csv --inputs class=sens
+      memcurve connectome weights.npy --transpose --null signs --draws 1000
+      memcurve connectome edges.csv --nodes cells.csv --null blocks --blocks class
+      memcurve connectome edges.csv --noise 1e-2 1e-4 --html nulls.html
 
     Parameters
     ----------
@@ -137,9 +139,7 @@ def connectome(
     """
     executor = executor_arguments(serial, dask, mpi, workers)
     from memcurve.nulls import NULLS
-    from memcurve.plot import ENDINGS
 
-    require_ending("--plot", plot, ENDINGS)
     require_ending("--save", save, (".json", ".csv"))
     asked = [name.strip() for name in null.split(",")]
     for name in asked:
@@ -247,7 +247,7 @@ class _Reader:
             mask = network.C.copy()
         if weights == "normal":
             mask[mask != 0] = masks.normal(int((mask != 0).sum()), seed=self.seed, norm=None)
-        notes = [*network.notes, f"{int((mask != 0).sum()):,} nodes are driven"]
+        notes = [*network.notes, f"driven: {counted(int((mask != 0).sum()), 'node')}"]
         return self._turned(network.replace(C=mask, notes=notes))
 
     def readout(self, text: str, network: LinearNetwork) -> Any:
@@ -270,4 +270,10 @@ class _Reader:
         return "=" in text and not Path(text).is_file()
 
     def _turned(self, network: LinearNetwork) -> LinearNetwork:
-        return network.replace(A=network.A.T) if self.transpose else network
+        if self.transpose:
+            note = "transposed: rows of the matrix are sources, columns targets"
+            return network.replace(A=network.A.T, notes=[*network.notes, note])
+        if network.labels is not None or self.file.suffix.lower() in (".npz", ".mat"):
+            return network
+        note = "columns of the matrix are taken for sources, rows for targets; else --transpose"
+        return network.replace(notes=[*network.notes, note])

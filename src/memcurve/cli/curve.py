@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, writing
-from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Verbose, Whole
+from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Picture, Verbose, Whole
 from memcurve.cli.process import UsageError, over_ranks, require_other_files
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def curve(
     fisher: Flag = False,
     profile: Flag = False,
     mpi: Flag = False,
-    plot: Path | None = None,
+    plot: Picture = None,
     save: Path | None = None,
     json: Flag = False,
     verbose: Verbose = False,
@@ -45,7 +45,7 @@ def curve(
       memcurve curve network.mat --lags 50
       memcurve curve weights.npy --mask ones --method certified
       memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
-      memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise 1e-3
+      memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
       memcurve curve --input ar:0.9 --noise 1e-3
       memcurve curve --input ar:0.9 --forecast --lags 20
       memcurve curve --profile --plot usable.png

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, writing
-from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole
+from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, styled, writing
+from memcurve.cli.options import SEVERAL, Flag, Picture, Verbose, Whole
 from memcurve.cli.process import UsageError, as_options, require_other_files
 from memcurve.notes import Note
 
@@ -155,7 +155,7 @@ def data(
     recording: RecordingOptions = RECORDING,
     capacity: Flag = False,
     compare: Flag = False,
-    plot: Path | None = None,
+    plot: Picture = None,
     save: Path | None = None,
     json: Flag = False,
     verbose: Verbose = False,
@@ -278,7 +278,8 @@ def _print_findings(printer: Printer, result: MemoryCurve) -> None:
     for k, one in enumerate(findings):
         head, level = ("" if k else "checks"), one["level"]
         said = as_options(f" {one['message']}; {one['remedy']}", _OPTIONS)
-        printer.line((f"{head:>14}", "bold"), "  ", (f"{level}:", _COLOURS[level]), said)
+        text = styled(f"{level}:", _COLOURS[level]).append_text(styled(said))
+        printer.wrapped(text, f"{head:>14}  ", "bold", hanging=True)
 
 
 def _other_notes(result: MemoryCurve) -> list[Note]:
@@ -293,7 +294,7 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
     end = known.get("end_lag", result.lags[-1])
     span = f"over lags {result.lags[0]} … {end}" if end >= 0 else "(no lag stands out from noise)"
     rows = [
-        ("recording", f"{result.network}: {known['rows']} rows of {known['states']} states"),
+        ("recording", f"{result.network}: {known['rows']:,} rows of {known['states']} states"),
         ("estimator", str(result.options["estimator"])),
         ("total memory", f"{result.total:.4f}{error} {span}"),
     ]

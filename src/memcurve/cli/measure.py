@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from memcurve.cli.console import print_document, writing
 from memcurve.cli.data import print_capacity, print_memory
-from memcurve.cli.options import NETWORK, SEVERAL, Flag, NetworkOptions, Verbose, Whole
+from memcurve.cli.options import NETWORK, SEVERAL, Flag, NetworkOptions, Picture, Verbose, Whole
 from memcurve.cli.process import UsageError, require_other_files
 
 Activation = Literal["tanh", "relu", "identity"]
@@ -58,7 +58,7 @@ def measure(
     dossier: Flag = False,
     html: Path | None = None,
     markdown: Path | None = None,
-    plot: Path | None = None,
+    plot: Picture = None,
     save: Path | None = None,
     json: Flag = False,
     verbose: Verbose = False,
@@ -70,7 +70,7 @@ def measure(
       memcurve measure --input-scale 0.5 --precision 0.2
       memcurve measure weights.npz --leak 0.3 --plot memory.png
       memcurve measure mymodels.py:lstm --precision 0.5 --budget 20
-      memcurve measure --command "./simulator --quiet" --budget 300 --save memory.json
+      memcurve measure --command "./simulator --quiet" --budget 300 --save mc.json
       memcurve measure --scales 0.01 0.1 1 10 --plot scales.png
       memcurve measure --dossier --html dossier.html
 

@@ -44,6 +44,14 @@ def _require_method(kind: Any, name: str) -> None:
             raise ValueError(f"It must be one of {', '.join(METHODS)}.")
 
 
+def _require_picture(kind: Any, path: Path | None) -> None:
+    """Raise before hours of work rather than after."""
+    from memcurve.plot import ENDINGS
+
+    if path is not None and path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
+
+
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
     """The options under the name of each method that takes them."""
     from memcurve.methods import METHODS
@@ -56,6 +64,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
+Picture = Annotated[Path | None, Parameter(validator=_require_picture)]
 Flag = Annotated[bool, Parameter(negative="")]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
@@ -126,6 +135,8 @@ class NetworkOptions:
         options = {name: value for name, value in given.items() if value is not None}
         if file is not None:
             options.pop("spectral_radius", None)
+            if str(file) in get_args(Ensemble) and not file.exists():
+                raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
             for name in options:
                 raise UsageError(
                     f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import difflib
 import functools
 import io
 import json
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclopts import CycloptsError, UnusedCliTokensError
+from cyclopts import CycloptsError, UnknownOptionError, UnusedCliTokensError
 
 if TYPE_CHECKING:
     from memcurve.network.ranks import Ranks
@@ -32,8 +33,8 @@ TERMINATED = 143
 EXIT_CODES = f"""\
 Exit codes:
   {FINE}    fine
-  {FAILED}    failed: a file that cannot be read, a computation refused, not enough memory
-  {USAGE}    usage: an unknown command or option, a value that does not parse, options at odds
+  {FAILED}    failed: an unreadable file, a refused computation, too little memory
+  {USAGE}    usage: an unknown command or option, a bad value, options at odds
   {MISMATCH}    a check the user asked for found a mismatch (audit --fail-on-mismatch)
   {INTERRUPTED}  stopped by Ctrl-C ({TERMINATED} by SIGTERM)"""
 
@@ -80,7 +81,7 @@ def require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> 
 
 def warn(text: str) -> None:
     """Say something on stderr."""
-    print(f"memcurve: {text}", file=sys.stderr)
+    print(_folded(f"memcurve: {text}"), file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -182,8 +183,11 @@ def exit_code(
         return INTERRUPTED
     except UnusedCliTokensError as error:
         more = ", ".join(map(repr, error.unused_tokens or ()))
-        text = f"there is more than this command takes: {more}; leave it out, or see --help."
-        return _reported(error, text, USAGE)
+        mask = " (an input mask: --mask FILE)" if "--mask" in options().values() else ""
+        text = f"there is more than this command takes: {more}; give it by its option{mask}, see "
+        return _reported(error, f"{text}--help, or leave it out.", USAGE)
+    except UnknownOptionError as error:
+        return _reported(error, _unknown(error, [*options().values()]), USAGE)
     except CycloptsError as error:
         return _reported(error, str(error), USAGE)
     except UsageError as error:
@@ -197,6 +201,16 @@ def exit_code(
         text = as_options(str(error), options()) or type(error).__name__
         return _reported(error, text, FAILED)
     return code if isinstance(code, int) else FINE
+
+
+def _unknown(error: UnknownOptionError, options: list[str]) -> str:
+    """What is said of an option that is none: which has its name, or nearly so, or as a word."""
+    asked = error.token.keyword or error.token.value
+    words = {word: name for name in options for word in name[2:].split("-")}
+    words |= {name[2:]: name for name in options}
+    near = difflib.get_close_matches(asked.strip("-"), words, 1)
+    told = f"Did you mean {words[near[0]]}?" if near else "See --help for those there are."
+    return f"Unknown option: {asked}. {told}"
 
 
 def _print_in_any_alphabet() -> None:
@@ -260,15 +274,16 @@ def _reported(error: BaseException, message: str, code: int) -> int:
     return code
 
 
-def _folded(line: str) -> str:
-    """A line as it is, or folded between words where a terminal would break them."""
+def _folded(text: str) -> str:
+    """Lines as they are, or folded between words where a terminal would break them."""
     if not sys.stderr.isatty():
-        return line
+        return text
     import shutil
     import textwrap
 
     width = max(shutil.get_terminal_size().columns, 40)
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    folded = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(map(folded.fill, text.split("\n")))
 
 
 def _without_number(error: OSError) -> str:

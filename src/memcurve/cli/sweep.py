@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, say_written, styled
-from memcurve.cli.options import Flag, Verbose, Whole, executor_arguments, usage
+from memcurve.cli.options import Flag, Picture, Verbose, Whole, executor_arguments, usage
 from memcurve.cli.process import (
     FAILED,
     FINE,
@@ -35,7 +35,7 @@ def sweep(
     mpi: Flag = False,
     retry_failed: Flag = False,
     export: Path | None = None,
-    plot: Path | None = None,
+    plot: Picture = None,
     yes: Flag = False,
     json: Flag = False,
     verbose: Verbose = False,
@@ -91,10 +91,7 @@ def sweep(
     if study is None:
         return _list(json)
     executor = executor_arguments(serial, dask, mpi, workers)
-    from memcurve.plot import ENDINGS
-
     require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
-    require_ending("--plot", plot, ENDINGS)
     if dry_run and status:
         raise UsageError("--dry-run and --status exclude each other; give one of them.")
     if dry_run and (export or plot):

@@ -22,7 +22,7 @@ from memcurve.arguments import rectangular_array, require_limit, require_number
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
 from memcurve.noise import floating_point_deviations
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.result import EPS, Floats
 
 Indices = NDArray[np.int64]
@@ -193,8 +193,8 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[NDArray[Any], Fl
         )
     if len(z) - washout < LEAST:
         raise ValueError(
-            f"`states` must have at least {LEAST} rows after the washout, got {len(z)} less "
-            f"`washout`={washout}; record longer, 20 rows a state at least."
+            f"`states` must have at least {LEAST} rows after the washout, got {len(z)} rows and a "
+            f"`washout` of {washout}; leave out fewer rows, or record more, 20 a state at least."
         )
     return x[washout:], z[washout:].astype(float)
 
@@ -253,21 +253,21 @@ def _without_gaps(
     empty = 2 * gaps.sum(axis=0) > len(x)
     some = np.flatnonzero(~empty)
     if empty.any():
-        message = f"{empty.sum()} of {x.shape[1]} columns are NaN in most rows: "
+        message = f"NaN in most rows of {empty.sum()} of {x.shape[1]} columns: "
         message += _few(names, np.flatnonzero(empty))
-        remedy = "they are left out" if len(some) else "record the states again"
+        remedy = "left out" if len(some) else "record the states again"
         level: Level = "warning" if len(some) else "error"
         found.append(Finding(level, "empty_columns", message, remedy))
     missing = gaps[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
         rows = len(z) - int(missing.sum())
-        message = f"{missing.sum()} of {len(z)} rows hold NaN, the first is row "
-        message += f"{int(missing.argmax())} after the washout"
+        message = f"NaN in {missing.sum():,} of {counted(len(z), 'row')}, the first is row "
+        message += f"{int(missing.argmax()):,} after the washout"
         if 2 * rows < len(z):
             worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
             message += f"; most of them in the columns {_few(names, worst[:3])}"
-        remedy = "they are left out, and rows with NaN among their past inputs; nothing to do "
-        remedy += "unless what was recorded decides which rows are missing"
+        remedy = "left out, with rows that have NaN among their past inputs; nothing to do unless "
+        remedy += "what was recorded decides which rows are missing"
         level = "warning" if rows > len(some) else "error"
         found.append(Finding(level, "missing_rows", message, remedy))
     filled = x.astype(float)
@@ -421,16 +421,16 @@ def _distinct_columns(
     still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
     constant, kept = some[still[some]], some[~still[some]]
     if len(constant):
-        message = f"{len(constant)} of {len(low)} columns are constant: {_few(names, constant)}"
-        remedy = "leave them out, they hold nothing" if len(kept) else "record the states again"
+        message = f"constant in {len(constant)} of {len(low)} columns: {_few(names, constant)}"
+        remedy = "left out, as nothing is held there" if len(kept) else "record the states again"
         level: Level = "warning" if len(kept) else "error"
         found.append(Finding(level, "constant_columns", message, remedy))
     clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
     if len(clocks):
         kept = np.setdiff1d(kept, clocks)
-        message = f"{len(clocks)} of {len(low)} columns count the rows, as time does, and are no "
-        message += f"states: {_few(names, clocks)}"
-        found.append(Finding("info", "clocks", message, "they are left out"))
+        message = f"clocks, not states, in {len(clocks)} of {len(low)} columns, which count the "
+        message += f"rows: {_few(names, clocks)}"
+        found.append(Finding("info", "clocks", message, "left out"))
     sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
     # 1 − |r| is quadratic in the difference: a first look only
     alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
@@ -441,13 +441,10 @@ def _distinct_columns(
     }
     if copies:
         copy, original = min(copies.items())
-        message = f"{len(copies)} columns equal earlier ones up to scale and offset: "
-        message += f"{_few(names, [copy])} equals {_few(names, [original])}" + (
-            " …" if len(copies) > 1 else ""
-        )
-        remedy = (
-            f"leave out {_few(names, sorted(copies))}: a linear readout gains nothing from them"
-        )
+        more = " …" if len(copies) > 1 else ""
+        message = f"like an earlier column up to scale and offset, in {len(copies)} of {len(low)}: "
+        message += f"{_few(names, [copy])} equals {_few(names, [original])}{more}"
+        remedy = f"left out ({_few(names, sorted(copies))}), as a readout gains nothing from it"
         found.append(Finding("warning", "equal_columns", message, remedy))
     return np.setdiff1d(kept, list(copies)).astype(np.int64)
 
@@ -483,7 +480,7 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     if not stepped.any():
         return floor, None
     step = float(steps[stepped].max())
-    message = f"{stepped.sum()} of {len(steps)} columns are quantised in steps of up to {step:.4g}:"
+    message = f"quantised in {stepped.sum()} of {len(steps)} columns, steps of up to {step:.4g}:"
     message += f" errors of {np.median(errors[stepped]):.1e} of their standard deviations"
     remedy = "quote the memory as that at this noise floor, or record with more bits"
     found.append(Finding("info", "quantised", message, remedy))

@@ -121,7 +121,7 @@ def memory_from_data(
     source = open_recording(states, inputs, state_names=state_names, input_name=input_name, **which)
     washout = require_limit(washout, "washout")
     floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
-    level = require_number(level, "level", "between 0 and 1", lambda p: 0 < p < 1)
+    level = require_number(level, "level", "between 0 and 1, e.g. 0.95", lambda p: 0 < p < 1)
     table_entry(dict.fromkeys(["regression", *ESTIMATORS]), estimator, "estimator")
     _require_room(source, lags)
     recording = within_range(source)
@@ -141,8 +141,8 @@ def memory_from_data(
         coloured = any(map(is_coloured, z[washout:].reshape(-1, source.channels).T))
         kept = np.flatnonzero([not counts_rows(column) for column in X.T])
         if len(kept) < source.columns:
-            text = f"{source.columns - len(kept)} of {source.columns} columns count the rows, as "
-            notes.append(Note("recording", f"{text}time does, and are left out"))
+            text = f"left out {source.columns - len(kept)} of {source.columns} columns, which "
+            notes.append(Note("recording", f"{text}count the rows as clocks do"))
     if len(kept) < source.columns:
         recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
         further["kept"] = kept.tolist()
@@ -198,7 +198,7 @@ def _checked(source: Source, washout: int) -> Findings:
         [check_recording(X, column, washout=washout, names=source.labels) for column in columns]
     )
     if findings.errors:
-        listed = "\n  ".join(["this recording gives no memory:", *map(str, findings)])
+        listed = "\n  ".join(["this recording gives no memory:", *map(str, findings.errors)])
         raise ValueError(f"{listed}\nchecks=False skips the checks.")
     for one in findings.warnings:
         warnings.warn(str(one), RecordingWarning, stacklevel=3)

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
 from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.progress import Progress, watched
 from memcurve.result import TINY, Floats
 
@@ -524,7 +524,7 @@ def _notes(
     still = memory[-1]
     memory = memory[: found.end + 1]
     total = float(memory.sum())
-    text = f"estimated from {rows} rows; errors are half the {level:.0%} intervals. "
+    text = f"estimated from {rows:,} rows; errors are half the {level:.0%} intervals. "
     if found.end < 0:
         text += f"No sum over any of the {lags} lags listed stands out from noise: the total"
         yield Note("method", f"{text} is zero, within its error")
@@ -532,8 +532,8 @@ def _notes(
         text += f"Of the {lags} lags listed, the total is over 0 … {found.end}: no sum over "
         yield Note("method", text + "later ones stands out from noise")
     if left_out:
-        text = f"{left_out} rows were left out: they hold NaN, or have it among the "
-        yield Note("missing", f"{text}{lags} inputs that they are compared with")
+        text = f"{counted(left_out, 'row')} left out, with NaN or with NaN among the {lags} inputs "
+        yield Note("missing", f"{text}to compare with")
     # a rectangle has its mean lag at half of its total, an exponential decay at the total
     mean_lag = float(memory @ np.arange(len(memory))) / max(total, 1.0)
     if mean_lag > total and rows < ROWS_FOR_SLOW * N:
@@ -558,6 +558,7 @@ def _notes(
     if found.last == lags - 1 and still > 1e-6:
         yield Note("lags", "memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
-        text = f"noise-limited at {N - fit.unexplained:.3g}: {fit.unexplained:.3g} of {N} "
+        unexplained = min(fit.unexplained, N)  # an estimate, which may be more
+        text = f"noise-limited at {N - unexplained:.3g}: {unexplained:.3g} of {N} "
         text += f"dimensions of the states are not explained by the last {fit.length} inputs, but "
         yield Note("recording", text + "by noise, nonlinearity, or older inputs")

@@ -26,8 +26,9 @@ from memcurve.exploring.jobs import Job, asked_curve, shown_methods
 from memcurve.exploring.scene import OWN_MASK, PageSettings, Scene
 from memcurve.masks import is_random
 from memcurve.noise import Float32
+from memcurve.notes import counted
 from memcurve.report import Chart, Section, Series, Table, vega, web
-from memcurve.report.document import counted, listed
+from memcurve.report.document import listed
 from memcurve.result import Floats
 
 #: What the usual ways report is cut here: it can be anything.

@@ -23,9 +23,9 @@ from memcurve.exploring.scene import MOST_NODES, PageSettings
 from memcurve.limits import estimated_cost, in_words
 from memcurve.network import LinearNetwork
 from memcurve.noise import Float32
+from memcurve.notes import counted
 from memcurve.progress import silent
 from memcurve.report import Chart, Section, Series, web
-from memcurve.report.document import counted
 from memcurve.solve.analysis import Analysis
 from memcurve.version import __version__
 

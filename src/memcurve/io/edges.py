@@ -21,17 +21,19 @@ from memcurve.arguments import exact_array
 from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading
 from memcurve.io.tables import (
     BYTE_ORDER_MARK,
+    DECIMAL_COMMA,
     comment_above,
     content_lines,
     fields_of,
     is_missing,
     open_bytes,
+    open_lines,
     open_matrix,
     real_number,
     separator_of,
 )
 from memcurve.limits import require_room
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.result import Floats
 
@@ -46,9 +48,14 @@ _LONGEST = 2**24
 #: Peak memory of an edge and of a node, as measured; of a graph of networkx by byte of its file.
 _EDGE, _NODE, _GRAPH_BYTE = 64, 250, 20
 #: Names of columns, by the words in them.
-_SOURCE = ("source", "src", "from", "pre", "presynaptic")
+_SOURCE = ("source", "src", "from", "pre", "presynaptic", "origin")
 _TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination")
-_WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value")
+_WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value", "nbr", "connections")
+#: What nodes may be called in a header that numbers them, Neuron 1 and Neuron 2, Node A and Node B.
+_KINDS = ("node", "neuron", "cell", "region", "roi", "area", "vertex", "id", "name", "label")
+_NUMBERED = [(kind + first, kind + last) for kind in _KINDS for first, last in ("12", "ab", "ij")]
+#: May be a thousand and more as well, where semicolons do not tell of a decimal comma.
+_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 _NUMBER = re.compile(r"\(?[+-]?[\d.,][\d.,eE+-]*[ij]?\)?")
 _WHOLE = re.compile(r"\+?\d{1,300}")  # Python reads no number of thousands of digits
 _COMMENTS = (b"#", b"%")
@@ -86,7 +93,7 @@ class Layout:
             )
         separator = separator_of(texts)
         first, *below = (fields_of(text, separator) for text in texts)
-        if _is_header(first, below):
+        if _is_header(first, below) or _are_labels(first, below):
             return cls(file, separator, first, below, top[0][0] + 1)
         names = fields_of(above, separator)
         if len(names) == len(first) and _ends(names):
@@ -106,10 +113,17 @@ class Layout:
         return self.width in (2, 3) and all(nodes)
 
     @property
+    def is_labelled(self) -> bool:
+        """Whether rows and columns of a matrix are named alike, as pandas and Excel write it."""
+        return self.names is not None and _are_labels(self.names, self.rows)
+
+    @property
     def is_list(self) -> bool:
         """Whether these are edges, not a matrix: by names, or by more rows than a matrix has."""
-        if ending_of(self.file).removesuffix(".gz") in LISTS or _ends(self.names or []):
+        if ending_of(self.file).removesuffix(".gz") in LISTS:
             return True
+        if self.is_labelled or _ends(self.names or []):
+            return not self.is_labelled
         if self.width not in (2, 3):
             return False
         named = [row for row in self.rows if any(map(_is_name, row[:2]))]
@@ -117,6 +131,11 @@ class Layout:
             weighted = [row for row in named if len(row) > 2 and real_number(row[2]) is not None]
             return len(named) > 1 or bool(weighted)
         return self.counts_nodes and len(self.rows) > self.width
+
+    def is_number(self, field: str) -> bool:
+        """Whether a field is a number, which may have a decimal comma where that is free."""
+        comma = self.separator != "," and DECIMAL_COMMA.fullmatch(field) is not None
+        return comma or real_number(field) is not None
 
     def columns(self, weight: str | None) -> tuple[list[int], str]:
         """Places of source, target and weight (where there is one), and what to say about them."""
@@ -143,10 +162,12 @@ class Layout:
         rest = [k for k in range(self.width) if k not in ends and (not names or names[k])]
         found = names.index(weight) if weight is not None else _first(names, _WEIGHT, rest)
         if found is None and len(rest) == 1:
-            is_number = not names or (len(row) > rest[0] and real_number(row[rest[0]]) is not None)
+            is_number = not names or (len(row) > rest[0] and self.is_number(row[rest[0]]))
             found = rest[0] if is_number else None
         used = ends if found is None else [*ends, found]
         said = "each of weight 1" if found is None else "with their weights"
+        if found is None and names and rest:
+            said += " (none of the other columns is called weight, or named by `matrix`)"
         if names and found is not None:
             said = f"with weights from column {names[found]}"
         return used, f"below the header {', '.join(names)}, {said}" if names else said
@@ -156,14 +177,22 @@ def _is_header(first: list[str], below: list[list[str]]) -> bool:
     """Whether a line names columns: by its words, or by words above numbers."""
     if any(real_number(field) is not None for field in first):
         return False
-    if _ends(first):
-        return True
+    if ends := _ends(first):
+        others = {_word(row[k])[:-1] for row in below for k in ends if k < len(row)}
+        # node1 above node2 and node3 is a node
+        return ends != _numbered(first) or _word(first[ends[0]])[:-1] not in others
     under = below[0] if below else []
     numbers = [real_number(field) is not None for field in under]
     # a weight that cannot be read, 1_0 or none, is told, not taken for the name of its column
     if not numbers or len(under) != len(first) or not all(map(_starts_a_word, first[2:3])):
         return False
     return numbers[2:3] == [True] or all(numbers)
+
+
+def _are_labels(first: list[str], below: list[list[str]]) -> bool:
+    """Whether a line names the rows below it, behind a corner that is no number."""
+    named = [label for label, _ in zip(first[1:], below, strict=False)]
+    return len(named) > 1 and real_number(first[0]) is None and [row[0] for row in below] == named
 
 
 def _starts_a_word(field: str) -> bool:
@@ -174,7 +203,20 @@ def _ends(names: list[str]) -> list[int]:
     """The columns called source and target, or whatever else these are called."""
     every = range(len(names))
     found = [_first(names, words, every) for words in (_SOURCE, _TARGET)]
-    return [] if None in found else [k for k in found if k is not None]
+    ends = [k for k in found if k is not None]
+    return ends if len({*ends}) == 2 else _numbered(names)
+
+
+def _numbered(names: list[str]) -> list[int]:
+    """The columns of nodes that a header numbers."""
+    words = [_word(name) for name in names]
+    pairs = ([words.index(first), words.index(last)] for first, last in _NUMBERED
+             if first in words and last in words)  # fmt: skip
+    return next(pairs, [])
+
+
+def _word(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.lower())
 
 
 def _first(names: list[str], words: Sequence[str], among: Iterable[int]) -> int | None:
@@ -199,8 +241,30 @@ def _whole(text: str) -> int | None:
 
 def open_text(file: Path, *, edges: bool | None = None, weight: str | None = None) -> Array | Graph:
     """Open a text as what it is, edges or a matrix, unless that is given."""
-    is_list = Layout.of(file).is_list if edges is None else edges
-    return read_edges(file, weight) if is_list else open_matrix(file)
+    layout = Layout.of(file)
+    if layout.is_list if edges is None else edges:
+        return read_edges(file, weight)
+    return _read_labelled(file, layout) if layout.is_labelled else open_matrix(file)
+
+
+def _read_labelled(file: Path, layout: Layout) -> Graph:
+    """Read a matrix with the names of its nodes above and before it."""
+    names = layout.names or []
+    labels = tuple(names[1:])
+    with reading(file):
+        lines = islice(content_lines(file, b" \r\n"), 1, None)
+        rows = tuple(fields_of(line.decode(), layout.separator)[0] for _, line in lines)
+    if rows != labels or len({*labels}) < len(labels):
+        raise NetworkFileError(
+            f"{file}: must name the same nodes, each once and in the same order, above and before "
+            f"the numbers; got {len(rows)} rows and {len(labels)} columns. Leave the names out "
+            f"where they are none of nodes."
+        )
+    array = open_matrix(file, labels=1)
+    array.require_room()
+    said = f"read as a matrix of {len(labels):,} nodes with their names: A[row, column], the node "
+    said += "of the column drives that of the row; transpose it where rows are sources"
+    return Graph(file, array.whole(), labels, (Note("network", said),))
 
 
 def read_edges(file: Path, weight: str | None = None) -> Graph:
@@ -223,6 +287,7 @@ class _Edges:
     def graph(self) -> Graph:
         """Read all of it."""
         from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
         parts = list(self._parts())
         if self._count == 0:
@@ -233,13 +298,17 @@ class _Edges:
         del parts
         # sums what is there twice
         A = coo_array((weights, (target, source)), shape=(size, size)).tocsr()
-        said = f"read as {self._count:,} edges between {size:,} nodes, {self._said}: {_ORDER}"
+        said = f"read as {counted(self._count, 'edge')} between {counted(size, 'node')}, "
+        said += f"{self._said}: {_ORDER}"
         if several:
             said += "; numbers of nodes that are written in several ways are taken for the same"
         notes = [Note("network", said)]
         if self._count > A.nnz:
-            twice = f"{self._count - A.nnz:,} of the edges repeat one that is listed: their weights"
-            notes.append(Note("network", f"{twice} are summed"))
+            twice = f"{counted(self._count - A.nnz, 'line')} more for edges that are listed already"
+            notes.append(Note("network", f"{twice}: weights are summed"))
+        if size <= A.nnz and connected_components(A, connection="strong")[0] == size:
+            told = "no path leads back to where it began: undirected edges are to be listed in "
+            notes.append(Note("network", f"{told}both directions"))
         return Graph(self.file, A, labels, tuple(notes))
 
     def _parts(self) -> Iterator[tuple[NDArray[np.int32], Floats]]:
@@ -355,7 +424,18 @@ class _Edges:
         return row
 
     def _weight(self, number: int, field: str) -> float:
+        if is_missing(field):
+            raise self._fault(number, f"has no weight, got {field!r}", "write one, or remove it")
         value = real_number(field)
+        if value is None and self.layout.is_number(field):  # with a decimal comma
+            if self.layout.separator != ";" and _THOUSANDS.fullmatch(field):
+                raise self._fault(
+                    number,
+                    f"has the weight {field}, which may be {field.replace(',', '')} or "
+                    f"{field.replace(',', '.')}",
+                    "write numbers with a decimal point, and thousands without a sign",
+                )
+            value = float(field.replace(",", "."))
         if value is None:
             raise self._fault(
                 number,
@@ -377,7 +457,7 @@ class _Edges:
 def _blocks(file: Path, first: int) -> Iterator[tuple[int, bytes]]:
     """Whole lines from the first one on, with its number, some megabytes at a time."""
     number, rest = first, b""
-    with open_bytes(file) as stream:
+    with open_lines(file) as stream:
         for _ in range(first - 1):
             stream.readline()
         while read := stream.read(_BLOCK):
@@ -432,7 +512,8 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
         )
     ones = f", {lacking:,} of them without a weight: these weigh 1" if lacking else ""
     both = "" if graph.is_directed() else ", each in both directions"
-    said = f"read as {graph.number_of_edges():,} edges{both} between {len(given):,} nodes, named by"
+    said = f"read as {counted(graph.number_of_edges(), 'edge')}{both} between "
+    said += f"{counted(len(given), 'node')}, named by"
     note = Note("network", f"{said} their {attribute}{ones}: {_ORDER}")
     return Graph(file, A, tuple(given), (note,))
 

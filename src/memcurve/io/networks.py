@@ -51,7 +51,7 @@ from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 from memcurve.network.nonlinear import leaky_pair
 from memcurve.network.ranks import RankRows, Ranks
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.notes import Note, notes_of
+from memcurve.notes import Note, counted, notes_of
 from memcurve.result import replacing
 
 #: How to open files of one array.
@@ -105,8 +105,9 @@ def load_network(
         hold arrays by name: A and C, or else W and Win (with a leak rate ``lr`` or ``leak`` beside
         them, which is applied), or a layer's parameters, see below.
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or, without
-        ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line;
-        commas, semicolons, tabs or blanks separate its numbers.
+        ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line,
+        or the names of nodes above and before its numbers, which are its ``labels``; commas,
+        semicolons, tabs or blanks separate these.
         ``.csv``, ``.tsv``, ``.txt``, ``.edges`` and ``.edgelist`` may list edges: source, target
         and, if there is a third column, weight. The edge of a source drives its target:
         ``A[target, source] = weight``. Names or numbers, with a header or without. ``.graphml`` and
@@ -208,7 +209,8 @@ def _scaled(network: LinearNetwork, radius: float | None, file: Path) -> LinearN
     if radius is None:
         return network
     radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
-    with _naming(str(file)):
+    both = " Undirected edges are to be listed in both directions." if network.labels else ""
+    with _naming(str(file), both):
         return network.replace(A=scale_to_spectral_radius(network.A, radius))
 
 
@@ -355,6 +357,8 @@ def network_parts(
     others = [key for key in archive.arrays if key not in (*found, leak) and key[:2] != "A_"]
     if others:
         text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+    if np.ndim(C) == 2 and C.shape[1] > 1:
+        text += f"; {C.shape[1]} columns of Win are as many inputs: one of biases is none"
     return _network_of(A, C, *notes, text)
 
 
@@ -430,6 +434,8 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
             f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{hint}."
         )
     rule, remedy = "[A | C] of shape (N, N + d)", "reshape it"
+    if rows > columns > 0:
+        remedy = "recorded states, a row a time, go to memory_from_data (memcurve data)"
     if mask is _NO_MASK:
         rule = "a square A"
         remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
@@ -592,8 +598,8 @@ def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list
             f"{unknown[0]!r} …, none of which is one."
         )
     few = ", ".join(unknown[:5]) + ", …" * (len(unknown) > 5)
-    text = f"{len(unknown):,} of the {len(listed):,} nodes in {file.name} are not in the network"
-    notes = [Note("network", f"{text}, and left out: {few}")] if unknown else []
+    text = f"left out {len(unknown):,} of the {counted(len(listed), 'node')} in {file.name}, as "
+    notes = [Note("network", f"{text}the network has none called {few}")] if unknown else []
     return {name: weight for name, weight in listed.items() if name not in {*unknown}}, notes
 
 

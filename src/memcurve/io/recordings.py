@@ -220,8 +220,8 @@ def _shifted(states: Array, inputs: Array, shift: int) -> tuple[Array, Array]:
 
 def _slice(rows: slice | str | None) -> slice:
     """The rows asked for, e.g. ``"100:4000"``."""
-    wanted = "`rows` must be a slice or a text, e.g. slice(100, 4000) or '100:4000', of rows from 0"
-    wanted += f" on and a step above 0; got {rows!r}."
+    wanted = "`rows` must be FROM:TO or FROM:TO:STEP, e.g. '100:4000' (in Python also a slice), of "
+    wanted += f"rows from 0 on and a step above 0; got {rows!r}."
     if isinstance(rows, str):
         parts = rows.split(":")
         if not 2 <= len(parts) <= 3:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
+import io
 import math
 import re
 from collections import Counter
@@ -25,11 +27,17 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 2**26
 #: Peak memory of a line by its bytes, as measured where fields are short; looked at for long ones.
 _FIELDS, _LONG_LINE, _SHORTER = 100, 2**20, "Write one row a line."
+#: Bytes of a text that tell its encoding and the ends of its lines.
+_TOP = 2**16
 _QUOTED = re.compile(r'"[^"]*"')
 _BLANK_FIELD = re.compile(r'"[^"]*"|\S+')
 _INTEGER = re.compile(r"[+-]?\d+")
 #: A number as much of Europe writes it.
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+_WRITTEN = "write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
+_IN_TABLES = f"{_WRITTEN}, or leave its column out with drop=[...]"
+_IN_MATRICES = f"{_WRITTEN}; a list of edges needs a header, source,target,weight"
+_NO_ENTRY = "write 0 where there is no edge"
 #: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
 _SPARING = {"pre_buffer": False, "buffer_size": 2**16}
 
@@ -40,17 +48,21 @@ def open_table(file: Path) -> Table:
     return Table(file, text.names, text.length, text.width, text.read)
 
 
-def open_matrix(file: Path) -> Array:
-    """Open rows of numbers, also complex ones; a header line of words is passed over."""
-    text = _Text(file, is_table=False)
-    shape, blocks = (text.length, text.width), text.read(range(text.width))
+def open_matrix(file: Path, labels: int = 0) -> Array:
+    """Open rows of numbers, also complex ones; a header line of words is passed over.
+
+    So are columns of ``labels``, below a line of these.
+    """
+    text = _Text(file, is_table=False, labels=labels)
+    columns = range(labels, text.width)
+    shape, blocks = (text.length, len(columns)), text.read(columns)
     return Array("the table", shape, np.dtype(float), None, blocks, file)
 
 
 class _Text:
     """Rows of fields; the first lines tell how they are written, and all of them are counted."""
 
-    def __init__(self, file: Path, is_table: bool) -> None:
+    def __init__(self, file: Path, is_table: bool, labels: int = 0) -> None:
         self.file, self.is_table, self._blanks = file, is_table, b" \r\n"
         self._decimal_comma = False
         top = list(islice(self._lines(), 2))
@@ -66,7 +78,7 @@ class _Text:
             texts = [text.replace(",", ".") for text in texts]
         first, below = fields_of(texts[0], self._separator), fields_of(texts[-1], self._separator)
         self.names, self._skip = None, 0
-        if _is_header(first, below) if is_table else _are_words(first):
+        if _is_header(first, below) if is_table else labels or _are_words(first):
             self.names, self._skip = named, 1
         elif is_table:
             above = fields_of(comment_above(file, top[0][0]), self._separator)
@@ -117,6 +129,8 @@ class _Text:
                 return [float(fields[column]) for column in columns]
         except ValueError:
             pass
+        if self._separator == ";" and b"." not in line:  # decimals first met below whole numbers
+            fields = [field.replace(",", ".") for field in fields]
         return [self._number(fields[column].strip().strip('"'), number) for column in columns]
 
     def _number(self, field: str, number: int) -> float | complex:
@@ -127,8 +141,7 @@ class _Text:
             return math.nan
         raise NetworkFileError(
             f"{self.file}: line {number}: {field!r} is not a {'real ' * self.is_table}number; "
-            f"write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
-            f"{', or leave its column out with drop=[...]' * self.is_table}."
+            f"{_IN_TABLES if self.is_table else _NO_ENTRY if is_missing(field) else _IN_MATRICES}."
         )
 
 
@@ -137,11 +150,44 @@ def open_bytes(file: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb"))
 
 
+def open_lines(file: Path) -> IO[bytes]:
+    """Open a text as UTF-8 with lines that end in a newline, as spreadsheets may not write it."""
+    with open_bytes(file) as stream:
+        top = stream.read(_TOP)
+    stream = open_bytes(file)
+    if top.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return io.BufferedReader(_Recoded(stream, "utf-16", "utf-8"))
+    if b"\r" in top[:-1] and b"\n" not in top:  # of old Macs, and of Excel's "CSV (Macintosh)"
+        return io.BufferedReader(_Recoded(stream, "latin-1", "latin-1"))  # any byte is itself
+    return stream
+
+
+class _Recoded(io.RawIOBase):
+    """The bytes of a text in another encoding, its lines ending in a newline."""
+
+    def __init__(self, stream: IO[bytes], encoding: str, to: str) -> None:
+        self._text, self._to, self._rest = io.TextIOWrapper(stream, encoding), to, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = self._text.read(len(buffer)).encode(self._to)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+    def close(self) -> None:
+        self._text.close()
+        super().close()
+
+
 def content_lines(
     file: Path, blanks: bytes = b" \t\r\n", comments: Sequence[bytes] = (b"#",)
 ) -> Iterator[tuple[int, bytes]]:
     """Go through the lines that are neither empty nor a comment, with their numbers."""
-    with open_bytes(file) as stream:
+    with open_lines(file) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), start=1):
             if len(line) == LONGEST_LINE:
                 raise NetworkFileError(
@@ -167,7 +213,7 @@ def _separator_and_comma(texts: Sequence[str]) -> tuple[str | None, bool]:
     separator = separator_of(texts)
     for sign in (None, separator) if separator == "," else (separator,):
         fields = fields_of(texts[-1], sign)
-        whole = [field for field in fields if not _DECIMAL_COMMA.fullmatch(field)]
+        whole = [field for field in fields if not DECIMAL_COMMA.fullmatch(field)]
         others = all(_INTEGER.fullmatch(field) or is_missing(field) for field in whole)
         if len(whole) < len(fields) > (sign is None) and others:
             return sign, True
@@ -182,7 +228,7 @@ def _estimated_lines(file: Path, longest: int) -> int:
         for at in (0, size // 2):
             stream.seek(at)
             block = stream.read(2**20)
-            seen, ends = seen + len(block), ends + block.count(b"\n")
+            seen, ends = seen + len(block), ends + max(map(block.count, (b"\n", b"\r")))
     return size // max(longest, seen // max(ends, 1), 1)
 
 
@@ -211,7 +257,7 @@ def _is_header(fields: list[str], below: list[str]) -> bool:
 
 def comment_above(file: Path, number: int, comments: Sequence[bytes] = (b"#",)) -> str:
     """Return the comment, if any, on the line before that one: numpy.savetxt writes names so."""
-    with open_bytes(file) as stream:
+    with open_lines(file) as stream:
         above = next(islice(stream, number - 2, None), b"") if number > 1 else b""
     signs = b"".join(comments).decode()
     text = above.decode("utf-8-sig").strip()

@@ -22,10 +22,9 @@ from memcurve.measuring.forgetting import Draw, checked_run, forgetting, lyapuno
 from memcurve.measuring.models import Model, as_model
 from memcurve.measuring.run import drawn_inputs, measure
 from memcurve.measuring.scales import SCALES, ScaleProfile, measure_scales
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.progress import Progress, listening
 from memcurve.report import Chart, Document, Reported, Section, Series, Table
-from memcurve.report.document import counted
 from memcurve.result import Floats, installed_versions
 
 #: Rows a state that consistency is estimated from, and rows at least.

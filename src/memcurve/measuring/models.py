@@ -25,6 +25,7 @@ from memcurve.arguments import require_number, require_size
 from memcurve.errors import ModelError
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
+from memcurve.notes import counted
 from memcurve.optional import optional
 from memcurve.result import Floats
 
@@ -65,7 +66,7 @@ class Model(ABC):
         return _Scaled(self, scale)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}: {self.inputs} input(s)>"
+        return f"<{type(self).__name__} {self.name!r}: {counted(self.inputs, 'input')}>"
 
 
 class _Scaled(Model):

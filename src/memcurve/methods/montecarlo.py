@@ -153,7 +153,7 @@ def lagged_products(series: Floats, x: Floats) -> Floats:
 
 
 def _note(samples: int, states: int, rank: int) -> str:
-    note = f"one simulation of {samples} samples"
+    note = f"one simulation of {samples:,} samples"
     if rank < states:
         note += (
             f"; the sample covariance of {states} states has numerical rank {rank}, and what lies "

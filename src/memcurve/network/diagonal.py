@@ -35,7 +35,7 @@ def diagonal_network(
     if len(mask) != len(poles):
         raise ValueError(
             f"`B` must have one row for each of the {len(poles)} `eigenvalues`, got shape "
-            f"{np.shape(B)}."
+            f"{np.shape(B)}{'; transpose it' if np.shape(B)[-1:] == poles.shape else ''}."
         )
     if step is None:
         _require_discrete(poles[mask.reshape(len(poles), -1).any(axis=1)])

@@ -18,7 +18,7 @@ from memcurve.display import table
 from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import Operator
-from memcurve.notes import Note, notes_of
+from memcurve.notes import Note, counted, notes_of
 from memcurve.result import Floats
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
@@ -71,8 +71,8 @@ class Connected:
             lead = "R, " * replicas
             raise ValueError(
                 f"`inputs` must have shape ({lead}T{',' * (not replicas)}) or ({lead}T, {d}) for "
-                f"this network of {d} input(s), got {np.shape(inputs)}; one row a time step"
-                f"{', one series a replica' * replicas}."
+                f"this network of {counted(d, 'input')}, got {np.shape(inputs)}; one row a time "
+                f"step{', one series a replica' * replicas}."
             )
         if np.iscomplexobj(z):
             raise ValueError(
@@ -338,6 +338,7 @@ def validated_matrix(A: Any, argument: str = "A") -> Any:
         raise ValueError(
             f"`{argument}` must be a square matrix, got shape {tuple(matrix.shape)}; "
             f"{argument}[i, j] is the weight from node j to node i."
+            f"{' A diagonal layer is as_network((eigenvalues, B)).' * (matrix.ndim == 1)}"
         )
     if matrix.shape[0] == 0:
         raise ValueError(f"`{argument}` must have at least one node, got shape (0, 0).")

@@ -157,11 +157,6 @@ def one_line(text: str) -> str:
     return re.sub(r"[ \t\n]+", " ", clean(text)).strip()
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things: 1 state, 2 states."""
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def listed(words: Iterable[str]) -> str:
     """Words one after the other: a, b and c."""
     *first, last = words
