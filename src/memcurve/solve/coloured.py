@@ -101,6 +101,8 @@ class Covariances:
         Lower bound on the eigenvalues of Γ.
     span : float
         About how many horizons matter, over all inputs.
+    rounded, added : float
+        Sizes that rounding in Γ and in sums over all lags is relative to, much of which may cancel.
     """
 
     system: Driven
@@ -113,6 +115,8 @@ class Covariances:
     peak: float = 1.0
     least: float = 1.0
     span: float = 0.0
+    rounded: float = 1.0
+    added: float = 0.0
 
     @property
     def A(self) -> Floats:
@@ -126,7 +130,7 @@ class Covariances:
 
     @property
     def condition(self) -> float:
-        """What rounding in Γ is amplified by: at most max f / min f."""
+        """Condition of Γ: at most max f / min f."""
         return self.peak / self.least
 
     def lags(self) -> Iterator[Floats]:
@@ -168,16 +172,18 @@ def covariances(
     if all(process.is_white for process in processes):
         unknown = np.zeros((*C.shape, horizons))
         return Covariances(system, kernels, C, unknown, np.eye(size), np.zeros((size, size)))
-    gamma = _state_covariance(A, C, kernels)
+    gamma, _ = _state_covariance(A, C, kernels)
     L, inverse_norm = _cholesky(gamma)
     bounds = [np.array(process.density_bounds()) / process.variance for process in processes]
     future = _future(system, kernels, horizons)
-    past = _past(system, kernels, future)
+    past, added = _past(system, kernels, future)
+    peak = max(float(most) for _, most in bounds)
+    rounded = peak * max(kernel.amplification(A) for kernel in kernels)
     raw = Covariances(
         system, kernels, future.present, future.ahead, past, future.outer, L,
-        peak=max(float(most) for _, most in bounds),
+        peak=peak,
         least=max(min(float(least) for least, _ in bounds), inverse_norm**-2),
-        span=future.span * C.shape[1],
+        span=future.span * C.shape[1], rounded=rounded, added=added,
     )  # fmt: skip
     earlier, later = (raw.whitened(raw.whitened(S).T) for S in (past, future.outer))
     return dataclasses.replace(
@@ -188,22 +194,25 @@ def covariances(
     )
 
 
-def _past(system: Driven, kernels: Sequence[InputKernel], future: Future) -> Floats:
-    """Σ_{τ≥0} p_τp_τᵀ over all inputs: over all lags it is the covariance for squared kernels.
+def _past(system: Driven, kernels: Sequence[InputKernel], future: Future) -> tuple[Floats, float]:
+    """Σ_{τ≥0} p_τp_τᵀ over all inputs, and the size of what was added up for it.
 
-    Lags are not summed up: where a mode is next to the circle there are too many, and rounding in
-    powers of it is the same for all networks nearby, so that it cannot be measured.
+    Over all lags, past and future, it is the covariance for squared kernels. Lags are not summed
+    up: where a mode is next to the circle there are too many, and rounding in powers of it is the
+    same for all networks nearby, so that it cannot be measured.
     """
     shared = len({id(kernel) for kernel in kernels}) == 1
     groups = [list(range(len(kernels)))] if shared else [[j] for j in range(len(kernels))]
-    A, past = system.A, np.zeros_like(system.A)
+    A, past, added = system.A, np.zeros_like(system.A), 0.0
     for group in groups:
         kernel = kernels[group[0]]
         part = system if shared else Driven(A, system.C[:, group])
         ahead = future.outer if shared else kernel.future(part, 0).outer
         squares = [kernel.squared()] * len(group)
-        past += _state_covariance(A, part.C, squares, whole=shared) - ahead
-    return past
+        whole, size = _state_covariance(A, part.C, squares, whole=shared)
+        past += whole - ahead
+        added += size
+    return past, added
 
 
 def _future(system: Driven, kernels: Sequence[InputKernel], horizons: int) -> Future:
@@ -222,19 +231,25 @@ def _future(system: Driven, kernels: Sequence[InputKernel], horizons: int) -> Fu
 
 def _state_covariance(
     A: Floats, C: Floats, kernels: Sequence[Kernel], *, whole: bool = True
-) -> Floats:
-    """Γ; ``whole`` says that C has all inputs, so that A'A'ᵀ + C'C'ᵀ = I."""
+) -> tuple[Floats, float]:
+    """Γ, and the size of what was added up for it.
+
+    ``whole`` says that C has all inputs, so that A'A'ᵀ + C'C'ᵀ = I.
+    """
     first = kernels[0]
     shared = len({id(kernel) for kernel in kernels}) == 1
     if whole and shared:
         M = first.half_sum(A)
-        return first.variance * np.eye(len(A)) + M + M.T
+        size = first.variance * np.sqrt(len(A)) + 2 * np.sqrt((M**2).sum())
+        gamma = first.variance * np.eye(len(A)) + M + M.T
+        return gamma, float(size) * first.amplification(A)
     present = np.empty_like(C)
     for j, kernel in enumerate(kernels):
         present[:, [j]] = kernel.variance * C[:, [j]] + kernel.half_sum(A, C[:, [j]])
     drive = present @ C.T
     variances = np.array([kernel.variance for kernel in kernels])
-    return stein(A, drive + drive.T - (C * variances) @ C.T)
+    gamma = stein(A, drive + drive.T - (C * variances) @ C.T)
+    return gamma, float(np.sqrt((gamma**2).sum()) + 2 * np.sqrt((drive**2).sum()))
 
 
 def _cholesky(gamma: Floats) -> tuple[Floats, float]:
@@ -295,6 +310,10 @@ class Kernel(Protocol):
         """Σ_{k≥1} γ(k) A^k, times X if given."""
         ...
 
+    def amplification(self, A: Floats) -> float:
+        """What rounding in that sum is amplified by."""
+        ...
+
 
 class InputKernel(Kernel, Protocol):
     """The autocovariance of an input of unit variance."""
@@ -350,6 +369,16 @@ class RationalKernel:
             self._half = A, self._divided(A, polynomial(self.numerator(1), A, A))
         return self._half[1]
 
+    def amplification(self, A: Floats) -> float:
+        """Σ|a_i|·‖a(A)⁻¹‖, where a(A) is more than 1 − φA, in which nothing cancels."""
+        from scipy.linalg.lapack import dgecon
+
+        if len(self.a) <= 2:
+            return 1.0
+        factors, _, largest = self._factors(A)
+        reciprocal = float(dgecon(factors, largest)[0])
+        return max(1.0, float(np.abs(self.a).sum()) / max(reciprocal * largest, TINY))
+
     def squared(self) -> Kernel:
         return SquaredKernel(self)
 
@@ -392,15 +421,22 @@ class RationalKernel:
         return np.convolve(self.a, gamma[shift:])[: max(p, q + 1 - shift, 1)]
 
     def _divided(self, A: Floats, X: Floats) -> Floats:
-        """a(A)⁻¹X; the factors are kept for the next call with the same A."""
-        from scipy.linalg import lu_factor, lu_solve
+        """a(A)⁻¹X."""
+        from scipy.linalg import lu_solve
 
         if len(self.a) == 1:
             return X
+        return np.asarray(lu_solve(self._factors(A)[:2], X, check_finite=False))
+
+    def _factors(self, A: Floats) -> tuple[Floats, Any, float]:
+        """LU factors of a(A), and its largest column sum; kept for the next call with this A."""
+        from scipy.linalg import lu_factor
+
         if self._factored is None or self._factored[0] is not A:
             matrix = polynomial(self.a, A, np.eye(len(A)))
-            self._factored = A, lu_factor(matrix, overwrite_a=True, check_finite=False)
-        return np.asarray(lu_solve(self._factored[1], X, check_finite=False))
+            largest = float(np.abs(matrix).sum(axis=0).max())
+            self._factored = A, (*lu_factor(matrix, overwrite_a=True, check_finite=False), largest)
+        return self._factored[1]
 
 
 class SquaredKernel:
@@ -417,6 +453,9 @@ class SquaredKernel:
         if len(q):
             process = ARMA(kernel.process.ar, q[1:] / q[0])
             self._rest = RationalKernel(process, float(q[0] ** 2))
+
+    def amplification(self, A: Floats) -> float:
+        return self._kernel.amplification(A)
 
     @property
     def variance(self) -> float:
@@ -451,6 +490,9 @@ class FiniteKernel:
     def half_sum(self, A: Floats, X: Floats | None = None) -> Floats:
         later = np.append(self._gamma[1:], 0.0)
         return A @ matrix_polynomial(later, A) if X is None else polynomial(later, A, A @ X)
+
+    def amplification(self, A: Floats) -> float:
+        return 1.0
 
     def squared(self) -> Kernel:
         both = np.concatenate([self._gamma[:0:-1], self._gamma])

@@ -511,8 +511,8 @@ def reduced(
         c[:, j] = basis.add(place.put(np.array(column)))
     H = np.zeros((basis.capacity, basis.capacity))
     # the lengths of the steps multiply to what the next power has outside of the space: as long
-    # as that is not small, a closer look is not worth its time
-    look, k, history = 0, 0, []
+    # as that is not small, a closer look is not worth its time; nor before all of C is in it
+    look, k, history = basis.count, 0, []
     log_new, log_enough = np.log(np.sqrt((c**2).sum())), np.log(PROMISING * SMALL * level)
     if powers is not None:
         log_enough -= np.log(powers.norms)

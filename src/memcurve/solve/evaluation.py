@@ -44,7 +44,7 @@ def evaluate(
     read where there is no noise.
     """
     reader = _Reader(cov, levels, projection, rank, doubt)
-    total, total_error = reader.total(cov.all_past, len(cov.A) + cov.span)
+    total, total_error = reader.total(cov.all_past, len(cov.A) + cov.span, cov.added)
     blocks, listed = [], Lags(lags, total)
     for q in cov.lags():
         blocks.append(reader.read(q))
@@ -76,6 +76,10 @@ class _Reader:
     ) -> None:
         self._cov, self._doubt, self._levels = cov, doubt, levels
         self._rounding = ARITHMETIC * EPS * np.sqrt(len(cov.A) + 1)
+        if cov.C.shape[1] > 1:  # sections of several inputs are as white as they turn out to be
+            off = cov.A @ cov.A.T + cov.C @ cov.C.T - np.eye(len(cov.A))
+            self._rounding += 2 * np.sqrt((off**2).sum())
+        self._amplified = cov.rounded / cov.least  # rounding in Γ
         self._W = None
         if projection is not None:
             self._W = projection.W
@@ -97,12 +101,12 @@ class _Reader:
         flat = q.transpose(0, 2, 1).reshape(n, m * d)
         if self._W is None:
             memory = np.einsum("ij,ij->j", flat, flat)[None]
-            error = self._rounding * (memory + self._cov.peak * self._readout_norm(flat)[None])
+            error = self._rounding * (memory + self._cov.rounded * self._readout_norm(flat)[None])
         else:
             squares = (self._W.T @ flat) ** 2
             memory = self._shares @ squares
             misled = self._doubt.left_out * np.sqrt(self._weights @ squares)
-            error = self._rounding * self._cov.condition * np.sqrt(memory)
+            error = self._rounding * self._amplified * np.sqrt(memory)
             error += self._unseen[:, None] * np.einsum("ij,ij->j", flat, flat)
             error += 2 * np.sqrt(np.clip(1 - memory, 0, 1)) * misled + misled**2
             error += self._doubt.noise * ((self._shares * (1 - self._shares)) @ squares)
@@ -113,18 +117,20 @@ class _Reader:
         # a capacity is a share: rounding may leave [0, 1] by its error, the value need not
         return np.clip(memory, 0.0, 1.0).reshape(shape), np.minimum(error, 1.0).reshape(shape)
 
-    def total(self, outer: Floats, span: float) -> tuple[Floats, Floats]:
+    def total(self, outer: Floats, span: float, added: float = 0.0) -> tuple[Floats, Floats]:
         """Capacity over all lags, from Σ q_τq_τᵀ, and its error, for each level.
 
-        ``span`` is about how many lags matter: Σ_τ √MC_τ is at most √(span·ΣMC_τ).
+        ``span`` is about how many lags matter: Σ_τ √MC_τ is at most √(span·ΣMC_τ); ``added`` is the
+        size of what Σ p_τp_τᵀ was added up from.
         """
         peak, doubt, exact = self._cov.peak, self._doubt, self._cov.factor is None
         if self._W is None:
             total = np.trace(outer)[None]
             error = np.zeros(1)
             if not exact:
-                readers, unwhitened = self._readout_norms(outer)
-                error = self._rounding * (np.maximum(total, 1.0) + peak * readers + unwhitened)
+                readers, unwhitened = self._readout_norms(outer, added)
+                readers *= self._cov.rounded
+                error = self._rounding * (np.maximum(total, 1.0) + readers + unwhitened)
         else:
             along = self._along(outer)
             total = self._shares @ along
@@ -132,10 +138,12 @@ class _Reader:
             change = misled * self._turning(exact) + misled**2
             error = peak * np.minimum(change + self._unseen[:, None], 1.0).sum(axis=1)
             error += doubt.noise * (self._shares * (1 - self._shares)).sum(axis=1) * peak
-            error += self._rounding * self._cov.condition * np.maximum(total, 1.0)
+            error += self._rounding * self._amplified * np.maximum(total, 1.0)
             if exact:  # without noise the total is a rank, or nothing for the future
                 quiet = self._levels == 0
                 total, error = np.where(quiet, np.rint(total), total), np.where(quiet, 0.0, error)
+            else:
+                error += self._rounding * added * (self._shares @ self._readout_norm(self._W))
         if not exact:
             error = error + 2 * doubt.turned * np.sqrt(np.maximum(total, 0.0) * max(span, 1.0))
         return total, error
@@ -159,7 +167,7 @@ class _Reader:
             return np.full(W.shape[1], outer[0, 0])
         return np.asarray(np.einsum("ij,ij->j", W, outer @ W))
 
-    def _readout_norms(self, outer: Floats) -> tuple[float, float]:
+    def _readout_norms(self, outer: Floats, added: float) -> tuple[float, float]:
         """Σ_τ ‖Γ⁻¹p_τ‖² = tr(L⁻ᵀ S L⁻¹), and what rounding of Σ_τ p_τp_τᵀ = LSLᵀ is multiplied by.
 
         That is found as the sum over past and future, less the future.
@@ -167,7 +175,7 @@ class _Reader:
         L: Any = self._cov.factor
         inverse = self._inverse
         readers = float(np.einsum("ij,ij->", inverse, outer))
-        size = 2 * float(np.sqrt(((L @ outer @ L.T) ** 2).sum()))
+        size = max(added, 2 * float(np.sqrt(((L @ outer @ L.T) ** 2).sum())))
         return max(0.0, readers), size * float(np.trace(inverse))
 
     @cached_property
