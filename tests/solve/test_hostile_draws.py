@@ -87,6 +87,26 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
     assert relatives.judge("units", seed) == "left to balls"
 
 
+@pytest.mark.parametrize(
+    ("family", "seed"),
+    [
+        ("hostile_ones", 10_175),  # directions that are read turn, and coloured totals with them
+        ("hostile_ones", 100_611),  # powers of a mode next to the circle
+        ("units", 102_027),  # eigenvectors that coincide in floating point
+        ("complex_networks", 103_225),  # a sum of 40,000 terms
+        ("weak_links", 302_143),  # a spectral density whose square cancels
+        ("near_twins", 302_412),  # a polynomial of the network that is nearly singular
+        ("equitable_partition", 302_592),  # sections of two inputs that are not quite white
+        ("units", 302_930),  # two inputs, one of which ends at once
+        ("units", 303_210),  # weights whose changes overflow
+        ("units", 304_483),  # a cycle of weights that differ by 10³⁰⁸
+        ("units", 307_507),
+    ],
+)
+def test_what_once_went_wrong(family: str, seed: int) -> None:
+    assert not relatives.judge(family, seed).startswith("VIOLATION")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", relatives.FAMILIES)
 def test_many_relatives(family: str, held: Callable[..., None]) -> None:

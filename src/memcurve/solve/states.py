@@ -59,8 +59,9 @@ NEAR_CIRCLE = 0.99
 MANY_MODES, SURELY = 1000, 1e-6
 #: Zeros of more states that cannot be split off are one large cluster, of which nothing is learnt.
 MOST_SCATTERED = 300
-#: States are measured in units that differ by no more binary orders than this.
-WIDEST_UNITS = 950
+#: States are measured in units that differ by no more binary orders than this; those of one cycle
+#: by less, as their products and squares meet.
+WIDEST_UNITS, WIDEST_CYCLE = 950, 400
 
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:
@@ -133,6 +134,16 @@ class States:
                 "side; measure the states in other units."
             )
         return np.ascontiguousarray(A), C, exponents + shift
+
+    @cached_property
+    def has_wild_units(self) -> bool:
+        """Whether nodes of one cycle are measured in units too far apart for floating point."""
+        A = self.dense
+        sizes = np.abs(A[A != 0])
+        if not len(sizes) or sizes.max() <= 2.0**WIDEST_CYCLE * sizes.min():
+            return False
+        scales = [balanced(submatrix(A, nodes))[1] for nodes in strong_components(A)]
+        return any(np.ptp(np.frexp(scale)[1]) > WIDEST_CYCLE for scale in scales)
 
     @property
     def A(self) -> Floats:

@@ -61,6 +61,10 @@ def solve_white(task: Task) -> Outcome:
     Raises UncertainResultError where floating point has no answer.
     """
     require_room_for_states(len(task.states), "noise")
+    if task.states.has_wild_units:
+        raise UncertainResultError(
+            "the numbers in `A` differ too much in size: measure the states in other units."
+        )
     single = task.analysis.inputs == 1
     maps = task.question.noise is not None or not task.reads_all
     _require_sure(task, keep_basis=maps)
@@ -277,6 +281,8 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
     """A network changed at random by as much as LAPACK may change it."""
     change = rng.standard_normal(A.shape)
     change *= backward_error(A) / np.sqrt((change**2).sum())
+    if not np.isfinite(change).all():
+        raise UncertainResultError("the weights leave the range of floating point.")
     if np.array_equal(A, A.T):
         change = (change + change.T) / 2
     return A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))
