@@ -101,6 +101,11 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
         ("units", 303_210),  # weights whose changes overflow
         ("units", 304_483),  # a cycle of weights that differ by 10³⁰⁸
         ("units", 307_507),
+        ("smooth_kernel", 501_133),  # an input given twice, and modes too close for rounding
+        ("equitable_partition", 501_790),  # the length of a vector of many lags
+        ("mirror_pairs", 505_125),  # close modes, which a weak input alone drives
+        ("mirror_pairs", 507_510),
+        ("smooth_kernel", 507_948),
     ],
 )
 def test_what_once_went_wrong(family: str, seed: int) -> None:

@@ -280,6 +280,8 @@ def _jacobi(M: Floats, *, left: bool) -> tuple[Floats, Floats]:
     sigma = values * (work[0] / work[1])
     if not left:
         return sigma, V
-    W = np.empty((len(M), len(sigma)))
-    W[order] = U[:, : len(sigma)]
-    return sigma, W
+    Wt = np.empty((len(sigma), len(M)))
+    Wt[:, order] = U[:, : len(sigma)].T
+    # LAPACK's are of unit length up to rounding of as many terms; rows are added up by halves
+    lengths = np.sqrt((Wt**2).sum(axis=1, keepdims=True))
+    return sigma, (Wt / np.where(lengths > 0, lengths, 1.0)).T

@@ -66,6 +66,9 @@ MOST_BESIDE = 4
 WELL_OUTSIDE = 1.001
 #: Inputs alike in size: a mode that all of them together drive is driven beyond doubt by each.
 ALIKE = 1e-6
+#: Inputs that differ by less are nearly copies; modes are close where the product of distances in
+#: the disc is below this.
+NEARLY_COPIES, CLOSE_MODES = 1e-9, 1e-13
 #: Roots that are known to their last digits are the same up to this.
 SAME_ROOT = 1e-12
 _SEED = 20230501
@@ -111,10 +114,26 @@ def block_rank(states: States) -> tuple[int, bool]:
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
         if look.sure and scale.min() >= ALIKE * scale.max():
-            return len(C), True
+            return len(C), _are_told_apart(states, C / scale)
     rank = len(C) if look is not None and look.sure else krylov_rank(states.A, C)
     with np.errstate(all="ignore"):
-        return rank, rank == len(C) and clearly_driven(states.A, C)
+        is_clear = rank == len(C) and clearly_driven(states.A, C)
+        return rank, is_clear and _are_told_apart(states, C / scale)
+
+
+def _are_told_apart(states: States, C: Floats) -> bool:
+    """Whether inputs differ by more than last digits, or modes by enough for one to drive them all.
+
+    Rounding makes different inputs of copies, and gives each a memory of its own.
+    """
+    sizes = np.linalg.svd(C, compute_uv=False)
+    if sizes[-1] > NEARLY_COPIES * sizes[0]:
+        return True
+    poles = states.eigenvalues
+    with np.errstate(all="ignore"):
+        apart = np.abs((poles[:, None] - poles) / (1 - poles[:, None] * poles.conj()))
+        np.fill_diagonal(apart, 1.0)
+        return bool(np.log(apart).sum(axis=1).min() > np.log(CLOSE_MODES))
 
 
 def _decided(states: States, keep_basis: bool) -> Spectrum:
