@@ -52,7 +52,7 @@ USAGE = [
     ([*TWELVE, "--profile", "--lags", "5"], "leave out --lags"),
     ([*TWELVE, "--readout", "1-x"], "--readout must list nodes and ranges"),
     (["--install-completion", "--shell", "tcsh"], "tcsh"),
-    (["curve", "--plot", "x.docx"], "for --plot. It must end in one of .png"),
+    (["curve", "--plot", "x.docx"], "It must end in one of .png"),
     (["curve", "--plot", "png"], "must end in one of"),
     (["curve", "--raduis", "0.9"], "Did you mean --spectral-radius?"),
     (["curve", "orthogonal"], "the ensemble is --ensemble orthogonal"),

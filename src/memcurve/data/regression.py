@@ -559,6 +559,6 @@ def _notes(
         yield Note("lags", "memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
         unexplained = min(fit.unexplained, N)  # an estimate, which may be more
-        text = f"noise-limited at {N - unexplained:.3g}: {unexplained:.3g} of {N} "
+        text = f"noise-limited at {round(N - unexplained, 6):.3g}: {unexplained:.3g} of {N} "
         text += f"dimensions of the states are not explained by the last {fit.length} inputs, but "
         yield Note("recording", text + "by noise, nonlinearity, or older inputs")
