@@ -219,7 +219,7 @@ def require_varying(low: Floats, high: Floats) -> None:
 def _require_independent(factor: Factor) -> None:
     """Refuse lagged inputs that follow from one another: their responses cannot be told apart."""
     Z = factor.R[: factor.lags, : factor.lags]
-    own = np.abs(np.diag(Z)) / np.maximum(np.sqrt((Z**2).sum(axis=0)), np.finfo(float).tiny)
+    own = np.abs(np.diag(Z)) / np.maximum(np.sqrt((Z**2).sum(axis=0)), TINY)
     dependent = np.flatnonzero(own < DEPENDENT)
     if len(dependent):
         lag, channel = divmod(int(dependent[0]), factor.inputs)

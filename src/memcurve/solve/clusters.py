@@ -459,16 +459,17 @@ def clearly_driven(A: Floats, C: Floats) -> bool:
         return False
     excitation, condition, disc = _triangular_modes(forms.S, forms.Q, C, norm, None)
     blur = EPS * norm * blur_of(values, condition * excitation)
+    doubts = DISC * len(A) ** 0.5 + 10 * blur
     # where rounding of a strong input hides in which direction a weak one drives modes, these are
     # told apart by their eigenvalues alone
-    hidden = CLEAR * (DISC * len(A) ** 0.5 + 10 * blur) / excitation
+    hidden = CLEAR * doubts / excitation
     nearest = np.abs(values[:, None] - values) + 2 * np.eye(len(A))
     for cluster in _clusters(values, np.minimum(disc, _largest_disc(norm, len(A)))):
         if len(cluster) == 1:
             driven = float(excitation[cluster[0]])
             if nearest[cluster[0]].min() < hidden[cluster[0]]:
                 return False
-            doubt = DISC * len(A) ** 0.5 + 10 * float(blur[cluster[0]])
+            doubt = float(doubts[cluster[0]])
         else:
             M, c, error_c, error_block, _, _ = _invariant_pair(forms, cluster, C, norm)
             if max(error_c, error_block / norm) >= LARGEST_ROUNDING:

@@ -113,12 +113,12 @@ def block_rank(states: States) -> tuple[int, bool]:
             look = screen(states.A, combination)
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
-        if look.sure and scale.min() >= ALIKE * scale.max():
-            return len(C), _are_told_apart(states, C / scale)
-    rank = len(C) if look is not None and look.sure else krylov_rank(states.A, C)
+    is_sure = look is not None and look.sure
+    rank = len(C) if is_sure else krylov_rank(states.A, C)
     with np.errstate(all="ignore"):
-        is_clear = rank == len(C) and clearly_driven(states.A, C)
-        return rank, is_clear and _are_told_apart(states, C / scale)
+        is_clear = is_sure and scale.min() >= ALIKE * scale.max()
+        is_clear = is_clear or (rank == len(C) and clearly_driven(states.A, C))
+    return rank, bool(is_clear) and _are_told_apart(states, C / scale)
 
 
 def _are_told_apart(states: States, C: Floats) -> bool:

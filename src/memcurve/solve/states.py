@@ -142,7 +142,7 @@ class States:
         sizes = np.abs(A[A != 0])
         if not len(sizes) or sizes.max() <= 2.0**WIDEST_CYCLE * sizes.min():
             return False
-        scales = [balanced(submatrix(A, nodes))[1] for nodes in strong_components(A)]
+        scales = [balanced(submatrix(A, nodes))[1] for nodes in self.strong_components]
         return any(np.ptp(np.frexp(scale)[1]) > WIDEST_CYCLE for scale in scales)
 
     @property
