@@ -12,7 +12,7 @@ from memcurve.progress import silent
 from memcurve.solve import direct, sensitivity
 from memcurve.solve.columns import LagByLag
 from memcurve.solve.direct import Listed, Reduction, reduced
-from memcurve.solve.sensitivity import MANY_STATES
+from memcurve.solve.errors import MANY_STATES
 
 SIZE = MANY_STATES
 

@@ -10,7 +10,7 @@ of a device need not be what they seem, as some emulate float64, so each squarin
 random vector: (A²)w = A(Aw) modulo p, which a wrong square passes with probability 1/p.
 
 **Rounding**: how far does it move the curves, by way of the eigenvalues? The bound of
-:mod:`memcurve.solve.sensitivity` for each network as a whole. Eigenvalue solvers scale A first
+:mod:`memcurve.solve.errors` for each network as a whole. Eigenvalue solvers scale A first
 where rows and columns differ in size, and their error is small in those coordinates. So A is scaled
 here until they would find nothing to do; networks for which that fails, or that have a node without
 connections, have no bound here.
@@ -28,7 +28,7 @@ from memcurve.backend import Array, Backend, blocks, to_host
 from memcurve.errors import UncertainResultError
 from memcurve.result import Complexes, Floats
 from memcurve.solve.modular import centred, krylov_terms, primes, recurrence
-from memcurve.solve.sensitivity import (
+from memcurve.solve.errors import (
     BACKWARD_ERROR,
     FIRST_ORDER,
     PROBES,

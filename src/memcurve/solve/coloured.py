@@ -25,7 +25,7 @@ import numpy as np
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.result import EPS, TINY, Floats
-from memcurve.solve.sensitivity import sums_of_powers
+from memcurve.solve.errors import sums_of_powers
 from memcurve.solve.stein import stein
 
 #: Lags that are whitened and handed out at a time.
@@ -37,7 +37,7 @@ BLOCK = 16
 class Driven:
     """p_t = A p_{t−1} + C·drive_t, several steps at a time.
 
-    SciPy's BLAS, as LAPACK before and after: see :mod:`memcurve.solve.sensitivity`.
+    SciPy's BLAS, as LAPACK before and after: see :mod:`memcurve.solve.errors`.
     """
 
     def __init__(self, A: Floats, C: Floats) -> None:

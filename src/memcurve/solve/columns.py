@@ -25,7 +25,7 @@ from memcurve.limits import require_room_for_columns
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
 from memcurve.result import EPS, TINY, Floats
-from memcurve.solve.sensitivity import powers_times, sums_of_powers
+from memcurve.solve.errors import powers_times, sums_of_powers
 
 #: What all lags beyond those listed may hold, relative to the noise, where only its square counts,
 #: as far as they are followed, and all of them by a proof.

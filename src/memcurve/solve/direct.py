@@ -45,7 +45,7 @@ from memcurve.solve.coloured import Filter, filter_of
 from memcurve.solve.columns import FEWEST_LAGS, PILOT, PROVEN_TAIL, TAIL, TOLD_EVERY, LagByLag
 from memcurve.solve.evaluation import Projection, normwise, project
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.sensitivity import MANY_STATES, PowerSums, sums_of_powers, times
+from memcurve.solve.errors import MANY_STATES, PowerSums, sums_of_powers, times
 from memcurve.solve.states import States
 
 #: What is left out of the Krylov matrix, relative to the noise.

@@ -30,7 +30,7 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.result import EPS, Complexes, Floats
-from memcurve.solve.sensitivity import Sensitivity
+from memcurve.solve.errors import Sensitivity
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 DISC = 10 * EPS

@@ -36,7 +36,7 @@ from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, is_listable, solve_by_lags, solve_direct
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.modes import Response, Spectrum
-from memcurve.solve.sensitivity import MANY_STATES, UNKNOWN, GrowingPowersError, curve_error
+from memcurve.solve.errors import MANY_STATES, UNKNOWN, GrowingPowersError, curve_error
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
 

@@ -44,7 +44,7 @@ from memcurve.solve.clusters import SHARE_AMONG_ZEROS, Cluster, clearly_driven
 from memcurve.solve.factors import counting_roots, likely_factor, likely_factors
 from memcurve.solve.modes import Response, Spectrum, screen
 from memcurve.solve.modular import Block, eigenvalue_multiplicity, krylov_rank, multiplicity
-from memcurve.solve.sensitivity import (
+from memcurve.solve.errors import (
     UNKNOWN,
     Sensitivity,
     backward_error,

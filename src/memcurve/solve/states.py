@@ -43,7 +43,7 @@ from memcurve.solve.modular import (
     sparse_if_few,
     sparse_krylov_rank,
 )
-from memcurve.solve.sensitivity import (
+from memcurve.solve.errors import (
     PowerNorms,
     Sensitivity,
     pole_sensitivity,

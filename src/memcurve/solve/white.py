@@ -29,7 +29,7 @@ from memcurve.solve.answer import Outcome
 from memcurve.solve.coloured import covariances
 from memcurve.solve.evaluation import Doubt, Projection, evaluate, project
 from memcurve.solve.realization import StateMap, eigen_state_map, map_error, stein_state_map
-from memcurve.solve.sensitivity import backward_error
+from memcurve.solve.errors import backward_error
 from memcurve.solve.stein import residual_norm, stein
 
 #: A measured change is taken this many times to be an error.

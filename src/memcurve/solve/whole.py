@@ -42,7 +42,7 @@ from memcurve.solve.direct import (
     solve_reduced,
 )
 from memcurve.solve.evaluation import project
-from memcurve.solve.sensitivity import backward_error, sums_of_powers
+from memcurve.solve.errors import backward_error, sums_of_powers
 
 #: A is taken for a multiple of an isometry where AᵀA/ρ² is the identity up to this; its columns are
 #: used up to so many a state, where they are no closer to parallel than this. The bound on what

@@ -421,3 +421,167 @@ def _probed(A: NDArray[Any], gemm: Any) -> PowerNorms | None:
             # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
             return PowerNorms(2 * squares / (1 - rest), 2 * total / (1 - np.sqrt(rest)))
     return None
+
+
+# --- measured: rounding is imitated, and the computation repeated
+
+#: A measured change is taken this many times to be an error. Doubled: errors twice as large; halved,
+#: some of 100,000 hostile draws lay outside.
+SAFETY = 20.0
+#: Where an error comes out above this no digit is known: another change may do far more. Doubled:
+#: larger errors are believed.
+NOT_SMALL = 1e-4
+#: Rounding of sums of squares and of decompositions, in units of eps·√n. Doubled: so are the
+#: smallest errors, of some eps.
+ARITHMETIC = 8.0
+
+
+class Truncation(NamedTuple):
+    """What was left out of K, in the units of the noise; zero where nothing was.
+
+    ``missing`` bounds what is left out within the lags, ``tail`` what lies beyond (without noise:
+    both relative to the least direction that is read), ``outside`` is the square of what rounding
+    leads to beyond the directions. ``gain`` and ``uncertainty`` are those of the input's filter.
+    """
+
+    missing: float = 0.0
+    tail: float = 0.0
+    outside: float = 0.0
+    gain: float = 1.0
+    uncertainty: float = 0.0
+
+
+class Bounded(NamedTuple):
+    """Memory and forecasts (levels, lags, inputs), totals (levels,), each with its error.
+
+    ``sum_error`` and ``ahead_sum_error`` (levels, lags) are those of sums over inputs.
+    """
+
+    memory: Floats
+    error: Floats
+    sum_error: Floats
+    ahead: Floats
+    ahead_error: Floats
+    ahead_sum_error: Floats
+    total: Floats
+    total_error: Floats
+    total_ahead: Floats
+    total_ahead_error: Floats
+
+
+def measured(
+    systems: Sequence[Any], levels: Floats, rank: int, inputs: int, left: Truncation
+) -> Bounded:
+    """The memory of the first singular system, with errors from those of changed networks.
+
+    Rounding makes the answer that of a network changed by as much; what that does is measured: the
+    whole is repeated for networks changed at random by as much, and :data:`SAFETY` times the
+    largest difference is the error. Directions that rounding alone lifts above the noise are there
+    in every changed network too: that their sizes differ gives them away.
+    """
+    base, *others = systems
+    factors = base.filter_factors(levels, rank)
+    memory, total = _by_lag(factors @ base.squares.T, inputs), factors @ base.held
+    ahead, total_ahead = _by_lag(factors @ base.ahead.T, inputs), factors @ base.held_ahead
+    changes, moved = np.zeros((3, len(levels))), np.zeros((2, len(levels)))
+    summed, blur = np.zeros((2, len(levels))), np.zeros(len(base.sigma))
+    for other in others:
+        again = other.filter_factors(levels, min(rank, len(other.sigma)))
+        pairs = ((base.squares, other.squares, memory), (base.ahead, other.ahead, ahead))
+        for k, (_, squares, values) in enumerate(pairs):
+            difference = _difference(_by_lag(again @ squares.T, inputs), values)
+            changes[k] = np.maximum(changes[k], np.abs(difference).max(axis=(1, 2), initial=0.0))
+            both = np.abs(difference.sum(axis=2)).max(axis=1, initial=0.0)
+            summed[k] = np.maximum(summed[k], both)
+            moved[k] = np.maximum(moved[k], np.abs(difference).sum(axis=(1, 2)))
+        moved[0] = np.maximum(moved[0], np.abs(again @ other.held - total))
+        moved[1] = np.maximum(moved[1], np.abs(again @ other.held_ahead - total_ahead))
+        count = min(len(blur), len(other.sigma))
+        shift = np.where(np.isinf(base.sigma), 0.0, base.sigma)
+        with np.errstate(invalid="ignore"):
+            shift[:count] = np.abs(other.sigma[:count] - base.sigma[:count])
+        blur = np.maximum(blur, np.nan_to_num(shift, nan=0.0))
+    unknown = SAFETY * np.maximum(changes[0], moved[0] / np.maximum(total, 1.0)) > NOT_SMALL
+    changes[:, unknown], summed[:, unknown] = 1.0, float(inputs)
+    moved[:, unknown] = max(1.0, float(min(rank, len(base.sigma))))
+    floor = np.where(levels > 0, levels, base.sigma[min(rank, len(base.sigma)) - 1])
+    missing = _share(left.gain * left.missing, floor)
+    tail = _share(left.gain * left.tail, np.where(levels > 0, levels, 1.0))
+    if left.gain != 1.0:  # lags beyond are correlated with those before
+        missing, tail = missing + tail, 0.0 * tail
+    # what is left out moves a value by at most twice its size relative to the noise; lags beyond
+    # are noise to the reader, of which the square counts. A change of the inputs' density by a
+    # share of it moves past inputs and states by half as much each, and what one has of the other
+    outside = left.gain**2 * _share(left.outside, floor**2)
+    cut = 2 * missing + missing**2 + tail**2 + 4 * left.uncertainty + outside
+    rounding = ARITHMETIC * EPS * np.sqrt(len(base.sigma) + 1)
+    spread = base.uncertainty(levels, rank, SAFETY * blur)
+    # where a direction is in doubt altogether, so are those that it is mixed with
+    mixed = np.where(spread.max(axis=1) > NOT_SMALL, spread.max(axis=1), 0.0)
+
+    def error(values: Floats, squares: Floats, change: Floats) -> Floats:
+        own = _by_lag(spread @ squares.T, inputs)
+        rest = (SAFETY * change + cut + mixed)[:, None, None]
+        return np.minimum(1.0, rest + own + rounding * np.sqrt(values) + EPS)
+
+    slope = np.sqrt((factors * (1 - factors)).sum(axis=1))
+    second = (missing**2 + tail**2) * len(base.sigma)
+    # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ); a direction holds gain² at most
+    common = left.gain**2 * (2 * missing * np.maximum(slope, levels == 0) + second)
+    common += left.gain**2 * 4 * left.uncertainty * factors.sum(axis=1) + outside
+    total_error = SAFETY * moved[0] + rounding * np.maximum(total, 1.0) + spread @ base.held
+    ahead_error = SAFETY * moved[1] + rounding * total_ahead + spread @ base.held_ahead
+    first = error(memory, base.squares, changes[0])
+    later = error(ahead, base.ahead, changes[1])
+    return Bounded(
+        np.clip(memory, 0.0, 1.0), first, _of_sums(first, changes[0], summed[0]),
+        np.clip(ahead, 0.0, 1.0), later, _of_sums(later, changes[1], summed[1]),
+        total, total_error + common, total_ahead, ahead_error + common,
+    )  # fmt: skip
+
+
+def turned(found: Bounded, gap: float, span: float) -> Bounded:
+    """The same where rounding turns the space of remembered inputs by an angle of sine ``gap``.
+
+    ``span`` is about how many lags matter: Σ_τ √MC_τ is at most √(span·ΣMC_τ).
+    """
+
+    def more(values: Floats) -> Floats:
+        return np.asarray(2 * gap * np.sqrt(np.clip(values * (1 - values), 0, 1)) + gap**2)
+
+    past, ahead = more(found.memory), more(found.ahead)
+    totals = [2 * gap * np.sqrt(np.maximum(x, 0) * span) for x in (found.total, found.total_ahead)]
+    return found._replace(
+        error=np.minimum(found.error + past, 1.0),
+        sum_error=found.sum_error + past.sum(axis=2),
+        ahead_error=np.minimum(found.ahead_error + ahead, 1.0),
+        ahead_sum_error=found.ahead_sum_error + ahead.sum(axis=2),
+        total_error=found.total_error + totals[0],
+        total_ahead_error=found.total_ahead_error + totals[1],
+    )
+
+
+def _of_sums(error: Floats, change: Floats, summed: Floats) -> Floats:
+    """Errors of sums over inputs: what inputs share is known better than who has which part."""
+    parts = SAFETY * (np.minimum(change, 1.0) * error.shape[2] - summed)[:, None]
+    total = error.sum(axis=2)
+    return np.asarray(np.where(error.max(axis=2) < 1, total - np.maximum(parts, 0.0), total))
+
+
+def _share(size: float, of: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(size / of, nan=0.0, posinf=1e300) if size > 0 else 0.0 * np.ones(len(of))
+
+
+def _by_lag(values: Floats, width: int) -> Floats:
+    """Values (levels, lags·inputs) as (levels, lags, inputs)."""
+    return values.reshape(len(values), values.shape[1] // width, width)
+
+
+def _difference(one: Floats, other: Floats) -> Floats:
+    """Of curves of different lengths (levels, lags, inputs), continued by nothing."""
+    lags = max(one.shape[1], other.shape[1])
+    whole = np.zeros((len(one), lags, one.shape[2]))
+    whole[:, : one.shape[1]] += one
+    whole[:, : other.shape[1]] -= other
+    return whole

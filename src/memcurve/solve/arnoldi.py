@@ -1,0 +1,399 @@
+"""The Krylov directions of a large network that stand above the noise, by products with A alone.
+
+Columns of K = [C, AC, A²C, …] hardly differ ("Krylov squeezing"): memory above the noise lies in few
+directions. An orthonormal basis Q of the Krylov space (Arnoldi's method, several steps at once where
+their directions are far apart, orthogonalised twice) reduces the network to H = QᵀAQ and c = QᵀC.
+It ends where what leaves the space, passed on by the powers of A, is far below the noise.
+
+A is a dense or sparse array, an operator, or on a device or shared out over ranks: tall vectors stay
+where A is (:mod:`memcurve.network.places`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.limits import require_room_for_columns
+from memcurve.network.device import DeviceMatrix
+from memcurve.network.operator import Operator
+from memcurve.network.places import HOST, Host, Tall, place_of
+from memcurve.progress import Listener, silent
+from memcurve.result import EPS, TINY, Floats
+from memcurve.solve.errors import MANY_STATES, PowerSums, sums_of_powers, times
+from memcurve.solve.factor import EXHAUSTED, LEFT_OUT, ReducedModel, longer_responses
+from memcurve.solve.lags import MOST_DEFAULT_LAGS
+
+#: A vector that keeps this share of its length is orthogonal enough ("twice is enough").
+ORTHOGONAL = 0.7
+_SEED = 20230501
+
+
+def require_room_at(place: Host, size: int, columns: float, what: str) -> None:
+    """Raise a TooLargeError where so many columns do not fit."""
+    require_room_for_columns(place.here(size), columns, what, place.room, sharing=place.sharing)
+
+
+class Basis:
+    """Orthonormal columns, of which further ones are added by Gram–Schmidt.
+
+    Kept in blocks that are made as they are needed. ``dropped`` is the longest rest of a vector
+    that was taken to lie in the space.
+    """
+
+    def __init__(self, size: int, capacity: int, place: Host = HOST) -> None:
+        self.size, self.capacity, self.place = size, min(capacity, size), place
+        self.count, self.dropped = 0, 0.0
+        self._width = min(self.capacity, max(64, 1_000_000 // size))
+        self._blocks: list[Tall] = []
+
+    def add(self, v: Tall) -> Floats:
+        """Coordinates of v; where it leads out of the space, the space is extended."""
+        coordinates, dot = np.zeros(self.capacity), self.place.dot
+        length = rest = float(np.sqrt(dot(v, v)))
+        for _ in range(2):
+            before, part = rest, self.dot(v)
+            v = self.without(v, part)
+            coordinates[: self.count] += part
+            rest = float(np.sqrt(dot(v, v)))
+            if rest > ORTHOGONAL * before:  # little went away, and with it little rounding came
+                break
+        if self.count < self.capacity and rest > EXHAUSTED * length:
+            self.keep((v / rest)[:, None])
+            coordinates[self.count - 1] = rest
+        else:
+            self.dropped = max(self.dropped, rest)
+        return coordinates
+
+    def extended(self, W: Tall) -> tuple[Tall, Floats, Floats]:
+        """P, S and T of W = QS + PT, T triangular with a positive diagonal."""
+        S = np.zeros((self.count, W.shape[1]))
+        for _ in range(2):
+            part = self.dot(W)
+            W = self.without(W, part)
+            S += part
+            if self.place.lengths(W).min() > ORTHOGONAL:
+                break
+        P, T = self.place.qr(W)
+        signs = np.where(np.diag(T) < 0, -1.0, 1.0)
+        return P * self.place.small(signs), S, signs[:, None] * T
+
+    def keep(self, P: Tall) -> None:
+        """Add columns that are orthonormal already."""
+        while P.shape[1]:
+            if self.count == len(self._blocks) * self._width:
+                self.require_room(self.count + self._width)
+                self._blocks.append(self.place.empty(self.size, self._width))
+            first = self.count % self._width
+            now = min(P.shape[1], self._width - first)
+            self._blocks[-1] = self.place.write(self._blocks[-1], first, P[:, :now])
+            self.count += now
+            P = P[:, now:]
+
+    def require_room(self, count: float) -> None:
+        """Raise a TooLargeError where so many columns do not fit into memory."""
+        more = count - len(self._blocks) * self._width
+        require_room_at(self.place, self.size, more, "more directions of its states")
+
+    def dot(self, v: Tall) -> Floats:
+        """Qᵀv."""
+        parts = [self.place.dot(block, v) for _, block in self._filled()]
+        return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])[: self.count]
+
+    def without(self, v: Tall, S: Floats) -> Tall:
+        """V − QS; v may be overwritten where it has columns."""
+        for first, block in self._filled():
+            part = S[first : first + block.shape[1]]
+            if len(part) < block.shape[1]:
+                part = np.concatenate([part, np.zeros((block.shape[1] - len(part), *S.shape[1:]))])
+            v = self.place.minus(v, block, part)
+        return v
+
+    def combined(self, S: Floats) -> Tall:
+        """QS, of as many columns of Q as S has rows."""
+        weights = np.zeros((self.count, S.shape[1]))
+        weights[: len(S)] = -S
+        zeros = np.zeros((self.size, S.shape[1]), order="F")
+        return self.without(self.place.put(zeros), weights)
+
+    def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tall:
+        """Some columns of Q, all rows of them or some."""
+        place = self.place
+        if rows is not None:
+            return place.joined([place.rows(self.column(k), rows)[:, None] for k in which.tolist()])
+        chosen = place.empty(self.size, len(which))
+        for j, k in enumerate(which.tolist()):
+            chosen = place.write(chosen, j, self.column(k)[:, None])
+        return chosen
+
+    def column(self, k: int) -> Tall:
+        """One column of Q."""
+        return self._blocks[k // self._width][:, k % self._width]
+
+    def _filled(self) -> Iterator[tuple[int, Tall]]:
+        """Blocks as far as they are filled, each with the number of its first column.
+
+        Where shapes that change are dear, whole blocks: the rest of them is zero.
+        """
+        for j, block in enumerate(self._blocks):
+            first = j * self._width
+            filled = self._width if self.place.compiles else self.count - first
+            yield first, block[:, : min(self._width, filled)]
+
+
+@dataclass(frozen=True)
+class Arnoldi:
+    """Arnoldi's method with its tolerances.
+
+    Attributes
+    ----------
+    most : int
+        Directions that are kept at most: beyond, other ways are quicker.
+    foreseen_after : int
+        Steps after which it is foreseen how many it will take.
+    convergence : float
+        The space is checked for convergence where the next power of A has less than so many times
+        the target outside of it.
+    ahead : int
+        Steps taken at once at most.
+    far_apart : float
+        How much of a vector must lie outside of the space with those before, to be taken at once.
+    samples : int
+        Columns of a large network whose rounding is measured.
+    """
+
+    most: int = 4000
+    foreseen_after: int = 96
+    convergence: float = 10.0
+    ahead: int = 16
+    far_apart: float = 0.5
+    samples: int = 32
+
+    def reduce(
+        self,
+        A: Any,
+        C: Floats,
+        level: float,
+        *,
+        rows: NDArray[np.intp] | None = None,
+        tell: Listener = silent,
+    ) -> ReducedModel:
+        """Reduce (A, C), whose states (or some rows) are read with errors of size ``level``."""
+        size, place = len(C), place_of(A)
+        # powers that grow are found before a basis fills the memory
+        powers = sums_of_powers(A)
+        most = min(self.most, size)
+        basis = Basis(size, min(size, most + C.shape[1]), place)
+        c = np.zeros((basis.capacity, C.shape[1]))
+        log_sizes, parents = np.zeros(basis.capacity), list[int]()
+        for j, column in enumerate(C.T):
+            before = basis.count
+            c[:, j] = basis.add(place.put(np.array(column)))
+            if basis.count > before:
+                log_sizes[before] = np.log(abs(c[before, j]))
+                parents.append(-1)
+        H = np.zeros((basis.capacity, basis.capacity))
+        # the lengths of the steps multiply to what the next power has outside of the space: as long
+        # as that is not small, a convergence check is not worth its time
+        check, k, history = basis.count, 0, list[float]()
+        target = LEFT_OUT * level
+        log_new = np.log(np.sqrt((c**2).sum()))
+        log_enough = np.log(self.convergence * target) - np.log(powers.norms)
+        ahead = 4 if size >= MANY_STATES and C.shape[1] == 1 else 1
+        checks = list[tuple[int, float]]()
+        while k < basis.count:
+            before = basis.count
+            # of a large network several steps at once, as long as their directions are far apart
+            taken = self._steps_at_once(A, basis, H, k, ahead) if ahead > 1 else 0
+            if taken:
+                ahead = taken if taken < ahead else min(2 * ahead, self.ahead)
+            else:
+                H[:, k], taken, ahead = basis.add(A @ basis.column(k)), 1, max(1, ahead // 2)
+            for j in range(k, k + taken):
+                row = before + j - k
+                new = H[row, j] if row < basis.count else 0.0
+                if new:
+                    log_sizes[row] = log_sizes[j] + np.log(abs(new))
+                    log_new += np.log(abs(new)) / C.shape[1]
+                history.append(log_new)
+            history[k:] = place.same(history[k:])
+            log_new, k = history[-1], k + taken
+            if k // 16 > (k - taken) // 16:
+                tell(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
+            if k >= self.foreseen_after > k - taken:
+                steps = _steps_needed(history, log_enough)
+                if steps > 1.2 * most:
+                    break
+                basis.require_room(min(steps, most))
+            if k == basis.count or (k >= check and log_new <= log_enough):
+                leaking = place.same(
+                    _leakage(H[: basis.count, :k], c[:k], powers.norms, target)
+                )
+                if leaking <= 3 * target:
+                    model = self._model(A, C, basis, H, c, k, rows, powers)
+                    model.log_sizes, model.leakage = log_sizes[:k].copy(), float(leaking)
+                    return model
+                checks.append((k, float(leaking)))
+                check = _next_check(checks, target)
+            if basis.count > most:
+                break
+        raise UncertainResultError("the memory above the noise is spread over too many directions.")
+
+    def _steps_at_once(
+        self, A: Any, basis: Basis, H: Floats, k: int, count: int
+    ) -> int:
+        """Steps from the newest direction on, made together; how many of them were good.
+
+        w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of many
+        narrow ones. With g_j their coordinates, A w_{j−1} = n_j w_j is H g_{j−1} = n_j g_j, whose last
+        unknown column is that of the newest direction. Ends where a w_j is not far from those before.
+        """
+        count = min(count, basis.capacity - basis.count)
+        if count < 2 or k != basis.count - 1:
+            return 0
+        place, found, w = basis.place, [], basis.column(k)
+        W = place.empty(basis.size, count)
+        for j in range(count):
+            w = A @ w
+            found.append(place.square(w) ** 0.5)
+            w = w / found[-1]
+            W = place.write(W, j, w[:, None])
+        lengths = place.host(found)
+        if not lengths.min() > TINY:  # not either where one is not a number
+            return 0
+        P, S, T = basis.extended(W)
+        pivots = np.abs(np.diag(T))
+        far = int(np.argmin(np.append(pivots, 0.0) >= self.far_apart))
+        basis.keep(P[:, :far])
+        size = basis.count
+        g = np.concatenate([S, T])[:size]
+        for j in range(far):
+            image = lengths[j] * g[:, j]
+            if j:
+                image = (image - H[:size, : k + j] @ g[: k + j, j - 1]) / g[k + j, j - 1]
+            H[:size, k + j] = image
+        return far
+
+    def _model(
+        self,
+        A: Any,
+        C: Floats,
+        basis: Basis,
+        H: Floats,
+        c: Floats,
+        k: int,
+        rows: NDArray[np.intp] | None,
+        powers: PowerSums,
+    ) -> ReducedModel:
+        """The model in the first k directions, with what rounding did to it."""
+        count, width, place = basis.count, C.shape[1], basis.place
+        known = np.concatenate([H[:count, :k], c[:count]], axis=1)
+        sizes, rng = np.sqrt((known**2).sum(axis=0)), np.random.default_rng(_SEED)
+        # rounding of all columns is of one kind: of large networks some of them tell, and
+        # combinations of all of them where products are dear
+        if isinstance(A, Operator) and not A.has_entries:
+            weights = rng.standard_normal((k, 4))
+            weights /= np.sqrt((weights**2).sum(axis=0))
+            Q = basis.combined(weights)
+        else:
+            some = np.arange(k)
+            if len(C) >= MANY_STATES and k > self.samples:
+                some = np.sort(rng.choice(k, self.samples, replace=False))
+            weights, Q = np.eye(k)[:, some], basis.columns(some)
+        AQ = times(A, Q)
+        residual = place.joined([AQ, place.put(C)])
+        # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
+        products = np.append(_product_sizes(A, Q, AQ), np.zeros(width))
+        taken = np.concatenate([known[:, :k] @ weights, known[:, k:]], axis=1)
+        residual = basis.without(residual, taken)
+        found = 2 * place.lengths(residual) + EPS * products
+        if len(found) == len(sizes):
+            rounding = found + EPS * sizes
+        else:
+            lengths = np.sqrt((taken[:, :-width] ** 2).sum(axis=0))
+            share = float((found[:-width] / np.maximum(lengths, TINY)).max())
+            steps = share * sizes[:k] + 2 * basis.dropped + EPS * products.max()
+            rounding = np.append(steps, found[-width:]) + EPS * sizes
+        reader = None
+        if rows is not None:
+            R = place.factor([basis.columns(np.arange(k), rows)]).R
+
+            def reader(X: Floats) -> Floats:
+                return np.asarray(R[:, : len(X)] @ X)
+
+        return ReducedModel(
+            H=H[:k, :k].copy(), c=c[:k].copy(), log_sizes=np.zeros(k), rounding=rounding,
+            read=reader, complete=k == len(C), lasting=powers.lasting if k < len(C) else 0.0,
+        )  # fmt: skip
+
+
+def _next_check(checks: list[tuple[int, float]], enough: float) -> int:
+    """Steps after which to check again, from what leaked at each check so far."""
+    k, left_out = checks[-1]
+    soon = int(1.05 * k) + 1
+    if len(checks) < 2 or not np.isfinite(checks[-2][1]) or not 0 < left_out < checks[-2][1]:
+        return soon
+    before, more = checks[-2]
+    needed = np.log(left_out / enough) * (k - before) / np.log(more / left_out)
+    # the last steps are not waited for, as the fall may get steeper
+    return k + max(1, int(min(0.8 * needed, 0.3 * k)))
+
+
+def _steps_needed(history: list[float], log_enough: float) -> float:
+    """Steps until the next power has so little outside of the space, as they went so far.
+
+    Logarithms of what is outside fall along a line, or faster as Krylov spaces squeeze: a parabola
+    that does not bend upwards.
+    """
+    start, middle, end = history[0], history[len(history) // 2], history[-1]
+    half = len(history) / 2
+    bend = min(0.0, (end - 2 * middle + start) / half**2)
+    slope = (end - middle) / half + bend * half / 2
+    if bend == 0:
+        return len(history) + (log_enough - end) / slope if slope < 0 else np.inf
+    # end + slope·t + bend/2·t² = log_enough
+    root = np.sqrt(slope**2 - 2 * bend * (end - log_enough))
+    return len(history) + float((slope + root) / -bend)
+
+
+def _product_sizes(A: Any, Q: Tall, AQ: Tall) -> Floats:
+    """Sizes of what is added up in each column of AQ, of which rounding is a share of eps."""
+    if isinstance(A, Operator):
+        return A.rounding(Q, AQ) / EPS
+    if isinstance(A, DeviceMatrix):
+        return A.product_sizes(Q)
+    if isinstance(A, np.ndarray):
+        squares = np.einsum("ij,ij->j", A, A)
+    else:
+        squares = np.bincount(A.indices, A.data**2, A.shape[1])
+    return np.asarray(np.sqrt(squares @ Q**2))
+
+
+def _leakage(H: Floats, c: Floats, passed_on: float, small: float) -> float:
+    """Bound on what is missing of K: what leaves the space, passed on, and the lags beyond.
+
+    Infinite where the small network does not decay (yet): eigenvalues of H may well lie outside the
+    unit circle though those of A do not.
+    """
+    k, d = H.shape[1], c.shape[1]
+    before, asked = np.inf, False
+    with np.errstate(all="ignore"):
+        for R, _, _ in longer_responses(H[:k], c):
+            last, lags = float(np.sqrt((R[:, -d:] ** 2).sum())), R.shape[1] // d
+            if last <= small / passed_on:
+                break
+            if not np.isfinite(last) or lags >= MOST_DEFAULT_LAGS:
+                return np.inf
+            if last >= before and lags >= 4 * k and not asked:  # an eigenvalue has to tell
+                asked = True
+                if np.abs(np.linalg.eigvals(H[:k])).max() >= 1:
+                    return np.inf
+            before = last
+    # convolution does not exceed the product of norms
+    leaving = float(np.sqrt(((H[k:] @ R) ** 2).sum()))
+    return (leaving + last) * passed_on

@@ -1,0 +1,168 @@
+"""From a factor to memory: rows that are read, noise, colour, levels, lags and horizons.
+
+With x = Mξ, ξ = Wᵀz white, and errors of covariance s²ΛΛᵀ on the rows that are read, the singular
+value decomposition Λ⁻¹M = UΣZᵀ gives the memory at every noise level at once::
+
+    MC_τ(s) = Σ_i σ_i²/(σ_i² + s²)·V²_{τi},        V = WZ
+
+(ridge leverage scores; σ²/(σ² + s²) are the filter factors); s = 0 is the projection on what is
+read. Coloured input is z = Ψe of white noise e: with ΨᵀW = QR the states are x = MRᵀ(Qᵀe), and
+V = ΨQZ, of which negative lags are forecasts. Jacobi rotations (LAPACK's dgejsv) find singular
+values of graded matrices to *relative* accuracy: memory far below eps·‖M‖ is not lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from memcurve.errors import UncertainResultError
+from memcurve.result import Floats
+from memcurve.solve.factor import KrylovFactor
+from memcurve.solve.filters import Filter
+
+#: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition
+#: will do. Doubled: nothing but time.
+NORMWISE = 1e-5
+
+#: Λ⁻¹ on the rows that are read, a function of M.
+Whiten = Callable[[Floats], Floats]
+
+
+class SingularSystem(NamedTuple):
+    """Singular values of what is read, and the squared share of each input in each direction.
+
+    ``squares`` (lags·d, k) are those of past inputs, ``ahead`` (horizons·d, k) of inputs to come;
+    ``held`` and ``held_ahead`` (k,) their sums over all lags and all horizons.
+    """
+
+    sigma: Floats
+    squares: Floats
+    held: Floats
+    ahead: Floats
+    held_ahead: Floats
+
+    def filter_factors(self, levels: Floats, rank: int) -> Floats:
+        """σ²/(σ² + s²) for each level s, as (levels, k); without noise one, ``rank`` times."""
+        # as 1/(1 + (s/σ)²), which neither underflows nor divides zero by zero
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            factors = 1 / (1 + (levels[:, None] / self.sigma) ** 2)
+        factors[levels == 0] = np.arange(len(self.sigma)) < rank
+        return np.where(self.sigma > 0, factors, factors * (levels == 0)[:, None])
+
+    def uncertainty(self, levels: Floats, rank: int, blur: Floats) -> Floats:
+        """How far the filter factors may be off where singular values are, by ``blur`` each.
+
+        Without noise a direction is read or not: what may be nothing but rounding is in doubt
+        altogether.
+        """
+        most, least = self.sigma + blur, np.maximum(self.sigma - blur, 0.0)
+        both = [self._replace(sigma=x).filter_factors(levels, rank) for x in (most, least)]
+        spread = both[0] - both[1]
+        spread[levels == 0] = (least == 0) & (np.arange(len(self.sigma)) < rank)
+        return np.asarray(np.nan_to_num(spread, nan=1.0))
+
+
+def singular_system(
+    factor: KrylovFactor,
+    *,
+    levels: Floats,
+    whiten: Whiten | None,
+    filters: Sequence[Filter],
+    horizons: int = 0,
+) -> SingularSystem:
+    """What can be read of past inputs, and of ``horizons`` to come.
+
+    Without ``whiten`` every state is read exactly.
+    """
+    d = factor.inputs
+    white = all(len(each.psi) == 1 for each in filters)
+    M, W = factor.M, factor.W
+    if white:
+        held, future, held_ahead = np.ones(W.shape[1]), np.zeros((0, W.shape[1])), None
+        V = W
+    else:
+        V, future, R = _coloured(W, filters, horizons)
+        M = M @ R.T if whiten is not None else M
+        held = np.zeros(0)
+    if whiten is None:
+        sigma = np.full(W.shape[1], np.inf)
+    else:
+        sigma, Z = decomposed(whiten(M), levels)
+        V, future = V @ Z, future @ Z
+        held = np.ones(len(sigma))
+    squares = np.square(V)
+    if not white:
+        held = np.ascontiguousarray(squares.T).sum(axis=1)  # as a row, NumPy adds it up by halves
+    ahead = np.square(future)
+    held_ahead = ahead.sum(axis=0) if len(ahead) else np.zeros(len(sigma))
+    # the horizon farthest ahead comes first
+    listed = np.zeros((horizons, d, len(sigma)))
+    nearest = ahead.reshape(len(ahead) // d, d, len(sigma))[::-1][:horizons]
+    listed[: len(nearest)] = nearest
+    listed = listed.reshape(horizons * d, len(sigma))
+    return SingularSystem(sigma, squares, held, listed, held_ahead)
+
+
+def _coloured(
+    W: Floats, filters: Sequence[Filter], horizons: int
+) -> tuple[Floats, Floats, Floats]:
+    """Covariances V of past inputs with white states, those of inputs to come, and R of ΨᵀW = QR.
+
+    Inputs to come are listed from the farthest to the nearest, all that a filter reaches.
+    """
+    d = len(filters)
+    parts = [each.applied(W[j::d]) for j, each in enumerate(filters)]
+    lags = max(map(len, parts))
+    B = np.zeros((lags, d, W.shape[1]))
+    for j, part in enumerate(parts):
+        B[: len(part), j] = part
+    Q, R = np.linalg.qr(B.reshape(lags * d, -1))
+    reach = max(len(each.psi) for each in filters) - 1 if horizons else 0
+    V = np.zeros((lags + reach, d, Q.shape[1]))
+    for j, each in enumerate(filters):
+        part = each.adjoint(Q[j::d], reach)
+        V[: len(part), j] = part
+    n = Q.shape[1]
+    return V[reach:].reshape(lags * d, n), V[:reach].reshape(reach * d, n), R
+
+
+def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats]:
+    """Singular values and right singular vectors of M, to relative accuracy where levels need it."""
+    rows, columns = M.shape
+    if not np.isfinite(M).all():
+        raise UncertainResultError("the states leave the range of floating point.")
+    if not M.any():
+        smaller = min(rows, columns)
+        return np.zeros(smaller), np.eye(columns, smaller)
+    if rows > 2 * columns:
+        M = np.linalg.qr(M[np.argsort(-np.abs(M).max(axis=1), kind="stable")], mode="r")
+    if levels.min() >= NORMWISE * np.sqrt((M**2).sum()):
+        _, sigma, Zt = np.linalg.svd(M, full_matrices=False)
+        return sigma, Zt.T
+    # Jacobi works on tall matrices: Z is then the left factor of Mᵀ
+    return _jacobi(M.T, left=True) if len(M) < columns else _jacobi(M, left=False)
+
+
+def _jacobi(M: Floats, *, left: bool) -> tuple[Floats, Floats]:
+    from scipy.linalg.lapack import dgejsv
+
+    # large rows first: they may differ by any factor. LAPACK's own way (joba=2) takes the square of
+    # their number
+    order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
+    values, U, V, work, _, info = dgejsv(
+        np.asfortranarray(M[order]), joba=0, jobu=0 if left else 3, jobv=3 if left else 0, jobr=0,
+        jobt=0, jobp=0,
+    )  # fmt: skip
+    if info != 0:
+        raise UncertainResultError(f"LAPACK's dgejsv ends with info = {info}.")
+    sigma = values * (work[0] / work[1])
+    if not left:
+        return sigma, V
+    Zt = np.empty((len(sigma), len(M)))
+    Zt[:, order] = U[:, : len(sigma)].T
+    # LAPACK's are of unit length up to rounding of as many terms; rows are added up by halves
+    lengths = np.sqrt((Zt**2).sum(axis=1, keepdims=True))
+    return sigma, (Zt / np.where(lengths > 0, lengths, 1.0)).T

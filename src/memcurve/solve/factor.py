@@ -1,0 +1,443 @@
+"""One factor, K = M·Wᵀ, from which every question but the plain one is read off.
+
+K = [C, AC, A²C, …] maps past inputs to states, x = Kz. W has orthonormal columns, so that ξ = Wᵀz
+are states of an input-normal realization and x = Mξ. All that rounding can spoil is in how M and W
+are found, since columns of K hardly differ and its singular values fall by dozens of decades:
+
+* ``hessenberg``: Householder reflections take A to Hessenberg form H = QᵀAQ and C to QᵀC = c. A lag
+  first reaches direction i with size s_i, a product of subdiagonals. In coordinates *graded* by
+  these sizes the responses S⁻¹H^τc are far from parallel, however small s_i, and
+  [c, Hc, …] = S·L·Wᵀ by a QR decomposition with a well-conditioned L. No eigenvalue is computed.
+* ``arnoldi``: the same from an orthonormal basis of the directions that stand above the noise, by
+  products with A (:mod:`memcurve.solve.arnoldi`).
+* ``cascade``: W are the states of the all-pass filter of the poles, and M solves a Stein equation,
+  M = A M A'ᵀ + C C'ᵀ; for responses that do not fade, and spectra on a line, whose graded
+  coordinates are nearly parallel, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from memcurve.errors import UncertainResultError
+from memcurve.result import EPS, TINY, Complexes, Floats
+from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.several import several_input_cascade
+from memcurve.solve.stein import stein
+
+#: Parts of K below this share of the noise are left out. Doubled: fewer directions, and errors of
+#: twice as much, 1e-13 at most.
+LEFT_OUT = 1e-13
+#: Lags end where all that follow are below this share of the noise, or of each direction without
+#: noise, of which the square counts; of coloured input, where it counts itself, the lower one.
+TAIL = 1e-8
+COLOURED_TAIL = 1e-14
+#: Numbers in the responses that are kept at most. Doubled: slower networks are answered without
+#: their poles, with twice the memory (0.4 GB).
+MOST_ENTRIES = 50_000_000
+#: Rows whose lengths differ by more decades (e-folds) than this are scaled anew. Doubled: rounding
+#: in responses grows by as much.
+UNEVEN = 7.0
+#: Graded directions with less than this of their own are taken for parallel to those before, where
+#: there is no noise. Doubled: as much less accuracy is let through, to be measured.
+PARALLEL = 1e-7
+#: A direction is exhausted where less than this share of a product leads out of the space before.
+EXHAUSTED = 100 * EPS
+
+
+@dataclass(eq=False, kw_only=True)
+class ReducedModel:
+    """A and C in an orthonormal basis of Krylov directions, in the order in which they are reached.
+
+    Attributes
+    ----------
+    H, c : arrays
+        QᵀAQ (m, m) and QᵀC (m, d).
+    log_sizes : (m,) array
+        Logarithms of the size at which a lag first reaches each direction.
+    rounding : (m + d,) array
+        Size of the rounding in each column of H and c.
+    read : callable
+        Q[rows]·X for X (m, n); None where the states that are read are all, and alike.
+    complete : bool
+        Whether the directions span all that the inputs reach.
+    leakage : float
+        Bound on what leaves the space, in units of K, where it is known.
+    level : float
+        The least noise it is good for.
+    systems : dict
+        Singular systems that were read off it, to serve further questions.
+    lasting : float
+        Σ_m ‖A^m v‖² for vectors v of length one outside of the space; zero where there are none.
+    """
+
+    H: Floats
+    c: Floats
+    log_sizes: Floats
+    rounding: Floats
+    read: Callable[[Floats], Floats] | None = None
+    complete: bool = True
+    leakage: float = 0.0
+    lasting: float = 0.0
+    level: float = 0.0
+    systems: dict[Any, Any] = field(default_factory=dict)
+
+    def changed(self, rng: np.random.Generator, directions: int) -> ReducedModel:
+        """The model of a network that is changed at random by as much as rounding changes it."""
+        m, d = min(directions, len(self.H)), self.c.shape[1]
+        change = rng.standard_normal((m, m + d))
+        sizes = np.append(self.rounding[:m], self.rounding[len(self.H) :])
+        change *= sizes / np.sqrt((change**2).sum(axis=0))
+        model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:])
+        if self.read is None:
+            return model
+        outer, inner = self.read, model.read
+        assert inner is not None
+        rest = np.zeros((len(self.H) - m, 0))
+
+        def read(X: Floats) -> Floats:
+            X = inner(X)
+            return outer(np.concatenate([X, np.zeros((len(rest), X.shape[1]))]))
+
+        model.read = read
+        return model
+
+    def cut(self, level: float) -> int:
+        """Directions that stand above a level, with what they are reached by."""
+        if level == 0:
+            return len(self.H)
+        above = np.flatnonzero(self.log_sizes > np.log(LEFT_OUT * level))
+        return int(above[-1]) + 1 if len(above) else 1
+
+
+@dataclass(eq=False, kw_only=True)
+class KrylovFactor:
+    """K = M·Wᵀ for d inputs, W (lags·d, n) with orthonormal columns.
+
+    Attributes
+    ----------
+    M : (rows, n) array
+        States that are read, or the directions that they are made of up to a rotation.
+    W : (lags·d, n) array
+        The first lags of the white coordinates, all that matter unless there is a ``realization``.
+    inputs : int
+        d.
+    missing : float
+        Bound on what is left out of K within these lags.
+    tail : float
+        Bound on what lies beyond them.
+    outside : float
+        Square of what rounding leads to beyond the directions, at all lags.
+    complete : bool
+        Whether nothing but rounding is left out, at any noise.
+    """
+
+    M: Floats
+    W: Floats
+    inputs: int
+    missing: float = 0.0
+    tail: float = 0.0
+    outside: float = 0.0
+    complete: bool = True
+    directions: int = 0
+
+    @cached_property
+    def input_normal(self) -> tuple[Floats, Floats]:
+        """A' and C' of the input-normal realization ξ_t = A'ξ_{t−1} + C'z_t."""
+        d = self.inputs
+        return np.asarray(self.W[d:].T @ self.W[:-d]), np.asarray(self.W[:d].T)
+
+
+# --- the dense source
+
+
+def hessenberg(A: Floats, C: Floats, rounding: float | None = None) -> ReducedModel:
+    """Reduce a dense network, with all directions that its inputs reach."""
+    if not (np.isfinite(A).all() and np.isfinite(C).all()):
+        raise UncertainResultError("the states leave the range of floating point.")
+    size = backward_error(A) if rounding is None else rounding
+    if C.shape[1] > 1 or len(A) < 3:
+        return _band_arnoldi(A, C, size)
+    from scipy.linalg.lapack import dgehrd, dgehrd_lwork, dorghr
+
+    mask = C[:, 0]
+    normal, first = mask.copy(), -np.copysign(np.sqrt(mask @ mask), mask[0])
+    normal[0] -= first
+    square = float(normal @ normal)
+    normal *= np.sqrt(2 / square) if square > 0 else 0.0
+    turned = A - np.outer(normal, normal @ A)
+    turned = np.asfortranarray(turned - np.outer(turned @ normal, normal))
+    work = int(dgehrd_lwork(len(A))[0])
+    reflections, scales, _ = dgehrd(turned, lwork=work, overwrite_a=1)
+    steps = np.abs(np.diag(reflections, -1))
+    small = np.flatnonzero(steps <= EXHAUSTED * size / EPS / np.sqrt(len(A)))
+    m = int(small[0]) + 1 if len(small) else len(A)
+    H = np.triu(reflections[:m, :m], -1)
+    c = np.zeros((m, 1))
+    c[0] = first
+    with np.errstate(divide="ignore"):
+        log_sizes = np.log(abs(first)) + np.append(0.0, np.cumsum(np.log(steps[: m - 1])))
+
+    def read(X: Floats) -> Floats:
+        Q = dorghr(reflections, scales, lwork=64 * len(A))[0]
+        Q = Q - np.outer(normal, normal @ Q)
+        return np.asarray(Q[:, : len(X)] @ X)
+
+    sizes = np.append(np.full(m, size / np.sqrt(m)), 4 * EPS * abs(first))
+    return ReducedModel(H=H, c=c, log_sizes=log_sizes, rounding=sizes, read=read)
+
+
+def _band_arnoldi(A: Floats, C: Floats, size: float) -> ReducedModel:
+    """The same for several inputs, of which some may be exhausted sooner than others."""
+    n, d = C.shape
+    Q, H, c = np.zeros((n, n), order="F"), np.zeros((n, n)), np.zeros((n, d))
+    log_sizes, count, done = np.zeros(n), 0, 0
+
+    def extend(V: Floats, parents: Floats, column: Floats) -> int:
+        """Orthogonalise V against all directions, keep what is new; how many."""
+        nonlocal count
+        lengths = np.sqrt(np.einsum("ij,ij->j", V, V))
+        V, before = V.copy(), lengths
+        for _ in range(3):
+            part = Q[:, :count].T @ V
+            V -= Q[:, :count] @ part
+            column[:count] += part
+            left = np.sqrt(np.einsum("ij,ij->j", V, V))
+            if np.all(left > 0.5 * before):
+                break
+            before = left
+        added = 0
+        for j in range(V.shape[1]):
+            v, whole = V[:, j], lengths[j]
+            for _ in range(2):
+                own = Q[:, count : count + added].T @ v
+                v = v - Q[:, count : count + added] @ own
+                column[count : count + added, j] += own
+            rest = float(np.sqrt(v @ v))
+            if count + added < n and rest > EXHAUSTED * whole:
+                Q[:, count + added] = v / rest
+                column[count + added, j] = rest
+                log_sizes[count + added] = np.log(rest) + parents[j]
+                added += 1
+        count += added
+        return added
+
+    extend(C, np.zeros(d), c)
+    while done < count:
+        stop = min(count, done + d)
+        extend(A @ Q[:, done:stop], log_sizes[done:stop], H[:, done:stop])
+        done = stop
+    m = count
+    sizes = np.append(
+        np.full(m, size / np.sqrt(max(m, 1))), 4 * EPS * np.sqrt((C**2).sum(axis=0))
+    )
+
+    def read(X: Floats) -> Floats:
+        return np.asarray(Q[:, : len(X)] @ X)
+
+    return ReducedModel(
+        H=H[:m, :m], c=c[:m], log_sizes=log_sizes[:m], rounding=sizes, read=read
+    )
+
+
+# --- from responses to the factor
+
+
+def krylov_factor(
+    model: ReducedModel,
+    level: float,
+    *,
+    tail: float = TAIL,
+    directions: int | None = None,
+    whole: bool = True,
+) -> KrylovFactor:
+    """The factor of a reduced model, good for noise of this level and above, or without (zero).
+
+    ``whole``: whether the states that are read are all of them, alike up to a rotation.
+    Raises UncertainResultError where the responses do not fade soon.
+    """
+    fixed, d = directions is not None, model.c.shape[1]
+    m = min(len(model.H), directions or model.cut(level))
+    while True:
+        H, c = model.H[:m, :m], model.c[:m]
+        R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail)
+        with np.errstate(under="ignore", over="ignore"):
+            sizes = np.exp(log_sizes)
+        # what is reached late may grow: as long as the space is left with more, it is too small
+        leaving = model.H[m : m + d, :m] @ (sizes[:, None] * R)
+        if fixed or m == len(model.H) or float(np.abs(leaving).max()) <= LEFT_OUT * level:
+            break
+        m = min(len(model.H), int(1.4 * m) + 4)
+    missing, energy = model.leakage, sizes**2 * np.einsum("ij,ij->i", R, R)
+    # rounding leads out of the space, and A passes it on: as further states that are read it can
+    # but add memory, as much as its square relative to the noise
+    lasting = model.lasting or (max(1.0, float(energy.sum() / (c**2).sum())) * (m < len(model.H)))
+    entering = float(model.rounding[:m] ** 2 @ energy + (model.rounding[len(model.H) :] ** 2).sum())
+    if level > 0:  # rows that hold nothing above the noise
+        after = np.sqrt(np.cumsum(energy[::-1])[::-1])
+        kept = max(1, int(np.count_nonzero(after > LEFT_OUT * level)))
+        missing += float(after[kept]) if kept < m else 0.0
+        R, sizes = R[:kept], sizes[:kept]
+    W, L = _orthonormal_rows(R)
+    complete = model.complete and m == len(model.H) and level == 0
+    if level == 0:
+        parts = np.abs(np.diag(L)) / np.sqrt(np.einsum("ij,ij->i", L, L))[: L.shape[1]]
+        parallel = np.flatnonzero(~(parts > PARALLEL))
+        if len(parallel) and parallel[0] > 0:
+            kept, complete = int(parallel[0]), False
+            missing += float(np.sqrt(energy[kept:].sum()))
+            W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
+        beyond *= _inverse_norm(L)  # in white coordinates
+    M = sizes[:, None] * L
+    if not whole:
+        assert model.read is not None
+        M = model.read(M)
+    return KrylovFactor(
+        M=M, W=W, inputs=d, missing=missing, tail=beyond, outside=lasting * entering,
+        complete=complete, directions=m,
+    )  # fmt: skip
+
+
+def _inverse_norm(L: Floats) -> float:
+    from scipy.linalg.lapack import dtrtri
+
+    if L.shape[0] != L.shape[1]:
+        return np.inf
+    inverse, singular = dtrtri(L, lower=1)
+    return np.inf if singular else float(np.sqrt((np.tril(inverse) ** 2).sum()))
+
+
+def _orthonormal_rows(R: Floats) -> tuple[Floats, Floats]:
+    """W with orthonormal columns and L, lower triangular, with R = L·Wᵀ."""
+    from scipy.linalg.lapack import dgeqrf, dorgqr
+
+    columns = np.asfortranarray(R.T)
+    n = min(columns.shape)
+    reflections, scales, _, info = dgeqrf(columns, lwork=64 * columns.shape[1], overwrite_a=1)
+    L = np.triu(reflections[:n]).T.copy()
+    W, _, failed = dorgqr(reflections[:, :n], scales, lwork=64 * n, overwrite_a=1)
+    if info or failed:
+        raise UncertainResultError("LAPACK's dgeqrf fails.")
+    return W, L
+
+
+def _graded(
+    H: Floats, c: Floats, log_sizes: Floats, level: float, tail: float
+) -> tuple[Floats, Floats, float]:
+    """Responses in coordinates in which each direction has about unit variance; their scale.
+
+    Also a bound on what lies beyond their lags, in units of K where there is noise, relative to
+    each direction without.
+    """
+    for _ in range(4):
+        with np.errstate(all="ignore"):
+            ratio = np.exp(np.minimum(log_sizes - log_sizes[:, None], 700.0))
+            scaled = np.where(H == 0, 0.0, H * ratio)
+            start = c * np.exp(-log_sizes)[:, None]
+            weights = np.ones(len(H))
+            if level > 0:
+                weights = np.exp(np.minimum(0.0, log_sizes - np.log(level)))
+            R, beyond = faded(scaled, start, weights, tail)
+        largest = np.abs(R).max(axis=1)
+        lengths = largest * np.sqrt(((R / largest[:, None]) ** 2).sum(axis=1))
+        if not (np.isfinite(lengths).all() and lengths.min() > 0):
+            raise UncertainResultError("the states leave the range of floating point.")
+        if np.abs(np.log(lengths)).max() <= UNEVEN:
+            break
+        log_sizes = log_sizes + np.log(lengths)
+    return R, log_sizes, beyond * (level if level > 0 else 1.0)
+
+
+def faded(
+    H: Floats, c: Floats, weights: Floats, tail: float
+) -> tuple[Floats, float]:
+    """[c, Hc, H²c, …] to where all that follows is below ``tail``, weighted by direction."""
+    d = c.shape[1]
+    for R, power, block in longer_responses(H, c):
+        last = R[:, -block:]
+        size = float(np.sqrt(((weights[:, None] * last) ** 2).sum()))
+        if not np.isfinite(size) or R.size > MOST_ENTRIES:
+            break
+        if size > tail:
+            continue
+        # what comes after is ΣP^j·last: all powers of P, by doubling
+        total, X = float(np.sqrt((power**2).sum())), power
+        for _ in range(60):
+            q = float(np.sqrt((X**2).sum()))
+            if not np.isfinite(q) or q <= 0.5:
+                break
+            total *= 1 + q
+            X = X @ X
+        if not q <= 0.5:
+            break
+        rest = float(np.sqrt((last**2).sum())) * total / (1 - q)
+        if rest > tail:
+            continue
+        # more lags were made than it takes
+        energy = ((weights[:, None] * R) ** 2).sum(axis=0).reshape(-1, d).sum(axis=1)
+        after = np.sqrt(np.cumsum(energy[::-1])[::-1])
+        count = max(1, int(np.count_nonzero(after > tail)))
+        cut = float(after[count]) if count < len(after) else 0.0
+        return R[:, : count * d], cut + rest
+    raise UncertainResultError("the responses do not fade soon.")
+
+
+def longer_responses(H: Floats, c: Floats) -> Iterator[tuple[Floats, Floats, int]]:
+    """[c, Hc, H²c, …] to ever more lags, the power P that takes the last ``block`` of them on.
+
+    Doubled as long as they are few; then the power reached is good for many blocks, as long as
+    these are less work than to square it.
+    """
+    R, power, block, d = c, H, c.shape[1], c.shape[1]
+    while True:
+        later = [R[:, -block:]]
+        while sum(part.shape[1] for part in later) <= max(block, R.shape[1] // 2):
+            later.append(power @ later[-1])
+        R = np.concatenate([R, *later[1:]], axis=1)
+        yield R, power, block
+        if block < 32 * d or R.shape[1] > 8 * len(H):
+            power = power @ power
+            block = min(2 * block, R.shape[1])
+
+
+def responses_to(H: Floats, c: Floats, lags: int) -> Floats:
+    """[c, Hc, H²c, …] (n, lags·d)."""
+    width = lags * c.shape[1]
+    with np.errstate(all="ignore"):
+        return next(R[:, :width] for R, _, _ in longer_responses(H, c) if R.shape[1] >= width)
+
+
+# --- the source for what does not fade
+
+
+def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, Floats]:
+    """A' and C' of the all-pass cascade with these poles, or of several inputs."""
+    if C.shape[1] > 1:
+        return several_input_cascade(A, C)
+    if poles is None or not np.abs(poles).max(initial=0.0) < 1:
+        raise UncertainResultError("the controllable eigenvalues are not known well enough.")
+    A1, C1 = cascade(section_poles(poles))
+    return A1, C1[:, None]
+
+
+def cascade_factor(
+    A: Floats, C: Floats, poles: Complexes | None, lags: int, tail: float | None
+) -> KrylovFactor:
+    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags, or to where it fades."""
+    A1, C1 = cascade_of(A, C, poles)
+    M = stein(A, C @ C1.T, A1)
+    if tail is None:
+        W = responses_to(A1, C1, lags)
+    else:
+        W, _ = faded(A1, C1, np.ones(len(A1)), tail)
+    return KrylovFactor(M=M, W=np.ascontiguousarray(W.T), inputs=C.shape[1])
+
+
+def backward_error(A: Floats) -> float:
+    """Bound on ‖δA‖_F such that LAPACK's answer for A is that of A + δA."""
+    return float(4 * EPS * np.sqrt(len(A) * (A**2).sum()) + TINY)

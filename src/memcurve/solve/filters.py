@@ -1,0 +1,133 @@
+"""Coloured inputs as white noise through a filter: z_t = Σ_j ψ_j e_{t−j}.
+
+States x = Kz of past inputs are x = KΨe then, and a past input is a combination of past noise: all
+that is asked of coloured input is asked of white noise, with weights ψ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from memcurve.errors import UncertainResultError
+from memcurve.inputs import ARMA, InputProcess
+from memcurve.result import EPS, TINY, Floats
+from memcurve.solve.errors import sums_of_powers
+
+#: Longest filter, in lags. Doubled: inputs closer to a unit root are answered, in twice the time.
+LONGEST_FILTER = 2**15
+#: Grid on which the square root of a density is taken, per lag of the longest filter. Doubled:
+#: densities that nearly vanish are known better, in twice the time.
+OVERSAMPLING = 8
+#: Filters of more lags are applied by Fourier transforms, whose rounding is relative to the largest
+#: value. Doubled: nothing but time.
+SHORT_FILTER = 64
+
+
+class Filter(NamedTuple):
+    """ψ of a process of unit variance, and the relative error of its density |ψ̂|².
+
+    Where it is not causal, its noise is counted from the first e_t that it needs.
+    """
+
+    psi: Floats
+    uncertainty: float
+
+    @property
+    def gain(self) -> float:
+        """Bound on |ψ̂|, the square root of the largest spectral density."""
+        return float(np.abs(self.psi).sum())
+
+    def applied(self, W: Floats) -> Floats:
+        """Σ_{i+j=m} W_i ψ_j for weights W (lags, n) of past inputs: those of the noise."""
+        if len(self.psi) == 1:
+            return W * self.psi
+        from scipy.signal import convolve
+
+        return np.asarray(convolve(W, self.psi[:, None], method=self._method), dtype=float)
+
+    def adjoint(self, W: Floats, ahead: int = 0) -> Floats:
+        """Σ_j W_{τ+j} ψ_j for weights W (lags, n) of the noise: those of inputs τ steps ago.
+
+        From τ = −``ahead`` on, which is ``ahead`` steps in the future.
+        """
+        if len(self.psi) == 1:
+            return np.concatenate([np.zeros((ahead, W.shape[1])), W * self.psi])
+        from scipy.signal import convolve
+
+        every = convolve(W, self.psi[::-1, None], method=self._method)
+        first = len(self.psi) - 1 - ahead
+        missing = np.zeros((max(0, -first), W.shape[1]))
+        return np.concatenate([missing, np.asarray(every[max(0, first) :], dtype=float)])
+
+    def changed(self, rng: np.random.Generator) -> Filter:
+        """The same up to rounding."""
+        if len(self.psi) == 1:
+            return self
+        return self._replace(psi=self.psi * (1 + EPS * rng.standard_normal(len(self.psi))))
+
+    @property
+    def _method(self) -> Literal["direct", "fft"]:
+        return "direct" if len(self.psi) <= SHORT_FILTER else "fft"
+
+
+def filters_of(processes: Sequence[InputProcess]) -> tuple[Filter, ...]:
+    """The filters of several inputs; those that share a process share its filter."""
+    distinct = {id(process): filter_of(process) for process in processes}
+    return tuple(distinct[id(process)] for process in processes)
+
+
+def filter_of(process: InputProcess) -> Filter:
+    """A filter that makes the process from white noise, not always a causal one.
+
+    Raises UncertainResultError where it would be too long, or not good enough.
+    """
+    if process.is_white:
+        return Filter(np.ones(1), 0.0)
+    return _rational_filter(process) if isinstance(process, ARMA) else _root_filter(process)
+
+
+def _rational_filter(process: ARMA) -> Filter:
+    """b(z)/a(z): 1/a in ascending powers, as long as they matter, times b.
+
+    Rounding in the recursion of 1/a is a change of a, which matters relative to |a| on the unit
+    circle; so does the rest, which the companion matrix of a bounds. b is a factor as it stands.
+    """
+    from scipy.linalg import companion
+    from scipy.signal import lfilter, unit_impulse
+
+    a, order = np.append(1.0, -process.ar), len(process.ar)
+    inverse, uncertainty = np.ones(1), 0.0
+    if order:
+        later = sums_of_powers(companion(a)).norms * float(np.abs(a).sum())
+        inverse = np.asarray(lfilter([1.0], a, unit_impulse(LONGEST_FILTER)), dtype=float)
+        recent = np.sqrt(np.convolve(inverse**2, np.ones(order))[: len(inverse)])
+        settled = np.flatnonzero(recent * later > EPS)
+        length = int(settled[-1]) + 2 if len(settled) else 1
+        if length >= LONGEST_FILTER:
+            raise UncertainResultError(f"the input {process.name} remembers too long.")
+        inverse = inverse[:length]
+        least = np.abs(np.fft.rfft(a, 16 * max(length, len(a)))).min()
+        uncertainty = EPS + 4 * EPS * (order + 1) * float(np.abs(a).sum() / least)
+    psi = np.convolve(inverse, np.append(1.0, process.ma))
+    return Filter(psi / np.sqrt(process.variance), uncertainty)
+
+
+def _root_filter(process: InputProcess) -> Filter:
+    """√f, a symmetric filter, for densities without zeros."""
+    if process.finite_lags is None:
+        raise TypeError(f"`input` {process.name} is neither ARMA nor of finite autocovariance.")
+    gamma = process.autocovariance(process.finite_lags + 1) / process.variance
+    size = OVERSAMPLING * max(LONGEST_FILTER, 1 << (len(gamma) - 1).bit_length())
+    even = np.concatenate([gamma, np.zeros(size + 1 - 2 * len(gamma)), gamma[:0:-1]])
+    density = np.fft.rfft(even).real
+    symmetric = np.fft.irfft(np.sqrt(np.maximum(density, 0.0)), size)
+    large = np.flatnonzero(np.abs(symmetric[: size // 2]) > EPS * symmetric[0])
+    half = int(large[-1]) + 1
+    if 2 * half > LONGEST_FILTER:
+        raise UncertainResultError(f"the input {process.name} nearly vanishes at some frequency.")
+    psi = np.concatenate([symmetric[-half:], symmetric[: half + 1]])
+    off = np.abs(np.abs(np.fft.rfft(psi, size)) ** 2 - density) + EPS * len(gamma) * density.max()
+    return Filter(psi, float((off / np.maximum(density, TINY)).max()))

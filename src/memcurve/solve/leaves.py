@@ -1,0 +1,413 @@
+"""The solvers: each answers some questions with errors that hold, or says why it cannot.
+
+Which one is asked, and in which order, is decided in :mod:`memcurve.solve.choose`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memcurve.errors import UncertainResultError
+from memcurve.limits import require_room_for_states
+from memcurve.network.device import DeviceMatrix
+from memcurve.network.graph import Indices, eigenvalues
+from memcurve.network.operator import Operator
+from memcurve.result import EPS, Floats
+from memcurve.solve.allpass import memory_of_poles, memory_of_ring
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Outcome
+from memcurve.solve.arnoldi import Arnoldi
+from memcurve.solve.errors import (
+    MANY_STATES,
+    SAFETY,
+    Bounded,
+    Truncation,
+    curve_error,
+    measured,
+    turned,
+)
+from memcurve.solve.evaluate import SingularSystem, Whiten, singular_system
+from memcurve.solve.factor import (
+    COLOURED_TAIL,
+    MOST_ENTRIES,
+    TAIL,
+    KrylovFactor,
+    ReducedModel,
+    backward_error,
+    cascade_factor,
+    cascade_of,
+    faded,
+    hessenberg,
+    krylov_factor,
+    responses_to,
+)
+from memcurve.solve.filters import Filter, filters_of
+from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+from memcurve.solve.modes import Spectrum
+from memcurve.solve.stein import residual_norm, stein
+
+#: Networks with no more directions are changed in several ways to measure an error: one change
+#: could leave some number alone by accident. Doubled: nothing but time.
+FEW_DIRECTIONS = 30
+#: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
+#: up to four times as much are let through.
+LARGEST_UNCERTAINTY = 1e-9
+#: Singular values this many times their own error are no matter of rounding. Doubled: ranks of some
+#: rows are found modulo primes more often.
+CLEARLY_THERE = 1e6
+#: Binary digits by which masks of large networks may differ from one before they are copied to be
+#: scaled. Doubled: nothing; squares are far from overflow.
+ABOUT_ONE = 20
+_SEED = 20230501
+
+
+# --- one white input, no noise: poles are all it takes
+
+
+def solve_nothing(task: Task) -> Outcome:
+    """No memory, where no input reaches what is read."""
+    question = task.question
+    levels, lags = len(question.levels), question.lags or 1
+    return Outcome.nothing(levels, lags, question.horizons, question.network.inputs)
+
+
+def solve_lattice(task: Task) -> Outcome:
+    """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
+    return lattice_outcome(task.analysis.spectrum(poles=False), task.question.lags)
+
+
+def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
+    """The same for a spectrum, decided or assumed."""
+    if spectrum.ring is not None:
+        memory, loss, error = memory_of_ring(*spectrum.ring, lags)
+        return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
+    poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
+    if spectrum.response is not None:
+        poles, shift, sensitivity = spectrum.response[:3]
+    if poles is None:
+        raise UncertainResultError(
+            "rounding hides which of the eigenvalues are controllable by the input."
+        )
+    radius = float(np.abs(poles).max(initial=0.0))
+    if radius >= 1:
+        raise UncertainResultError(f"the spectral radius comes out as {radius:.6g}, not below 1.")
+    if not np.isfinite(sensitivity):
+        raise UncertainResultError("the powers of A grow too far for an error estimate.")
+    memory, loss = memory_of_poles(poles, None if lags is None else lags + shift)
+    error = curve_error(memory, loss, sensitivity, len(poles))
+    if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
+        raise UncertainResultError("rounding hides which zero eigenvalues are controllable.")
+    memory, loss, error = memory[shift:], loss[shift:], error[shift:]
+    return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
+
+
+# --- everything else: the Krylov factor
+
+
+class Coordinates(NamedTuple):
+    """A network in units in which its noise is alike, and how its states are read.
+
+    ``levels`` are those of the noise in these units. ``whiten`` maps all states to those that are
+    read, with noise of unit size; None where all are read, up to a rotation. ``exactly``: without
+    noise. ``uncertainty`` is the relative error of the covariance of the noise. ``key`` tells these
+    units and rows from others of the same network, where that is worth keeping.
+    """
+
+    A: Any
+    C: Floats
+    levels: Floats
+    whiten: Whiten | None
+    exactly: bool
+    key: tuple[Any, ...] | None
+    uncertainty: float = 0.0
+
+
+def coordinates(task: Task, *, dense: bool = True) -> Coordinates:
+    """The network of a question in such units."""
+    question, states = task.question, task.states
+    rows = None if task.reads_all else task.rows
+    chosen = None if rows is None else _rows(rows)
+    key = None if rows is None else rows.tobytes()
+    if question.noise is None:
+        return Coordinates(
+            states.A, states.C, question.levels, chosen, True, ("balanced", id(states), key)
+        )
+    if question.noise.state(np.ones(1)).any():
+        return _process_noise(task)
+    scale = _observation_scale(task)
+    unit = float(scale.max())
+    scale = scale / unit
+    C = states.mask if np.ptp(scale) == 0 else states.mask / scale[:, None]
+    # a power of two: squares of what is about one neither overflow nor vanish
+    exponent = int(np.frexp(max(C.max(), -C.min()))[1])
+    if len(states) >= MANY_STATES and abs(exponent) <= ABOUT_ONE:
+        exponent = 0
+    C = np.ldexp(C, -exponent) if exponent else C
+    A = states.dense if dense else states.multiplied
+    A = _scaled(A, scale) if np.ptp(scale) else A
+    levels = np.ldexp(question.levels * unit, -exponent)
+    units = scale.tobytes() if np.ptp(scale) else b""
+    return Coordinates(A, C, levels, chosen, False, (units, id(states), key))
+
+
+def _rows(rows: Indices) -> Whiten:
+    return lambda M: M[rows]
+
+
+def _scaled(A: Any, scale: Floats) -> Any:
+    """D⁻¹AD."""
+    if isinstance(A, np.ndarray):
+        return A * (scale / scale[:, None])
+    if isinstance(A, Operator | DeviceMatrix):
+        return A.scaled(scale)
+    from scipy.sparse import diags_array
+
+    return (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
+
+
+def _observation_scale(task: Task) -> Floats:
+    """Standard deviations of observation noise at level one; one number where all are alike.
+
+    Units of states that are not read are free: the mean of the others keeps numbers alike in size.
+    """
+    noise = task.question.noise
+    assert noise is not None
+    if not noise.is_relative:
+        return noise.observation(np.ones(1))
+    scale = noise.observation(task.analysis.state_deviations(task.states, task.question.processes))
+    read = scale if task.reads_all else scale[task.rows]
+    if not read.min() > 0:
+        raise UncertainResultError("some of the states are read without noise.")
+    if not task.reads_all:
+        scale = np.full(len(scale), float(np.exp(np.log(read).mean())))
+        scale[task.rows] = read
+    return scale
+
+
+def _process_noise(task: Task) -> Coordinates:
+    """Noise that enters the recursion: its covariance on the states that are read is factored."""
+    from scipy.linalg import solve_triangular
+
+    observed, entering = task.observation[task.rows], task.state
+    unit = float(max(observed.max(initial=0.0), entering.max()))  # squares of others may overflow
+    observed, entering = observed / unit, entering / unit
+    whole = stein(task.A, np.diag(entering**2))
+    read = whole[np.ix_(task.rows, task.rows)] + np.diag(observed**2)
+    try:
+        L: Any = np.linalg.cholesky(read)
+    except np.linalg.LinAlgError:
+        raise UncertainResultError("the covariance of the noise is singular.") from None
+    least = float(entering.min() ** 2)
+    if not np.isfinite(L).all() or least == 0:
+        raise UncertainResultError("the covariance of the noise is beyond the range of floats.")
+    relative = residual_norm(task.A, whole, np.diag(entering**2)) / least
+    relative += 4 * EPS * float(np.sqrt(len(L) * (read**2).sum())) / least
+
+    def whiten(M: Floats) -> Floats:
+        return np.asarray(solve_triangular(L, M[task.rows], lower=True))
+
+    levels = task.question.levels * unit
+    return Coordinates(task.A, task.C, levels, whiten, False, None, relative)
+
+
+def solve_hessenberg(task: Task) -> Outcome:
+    """Any question from the Krylov factor of a dense network, without its eigenvalues."""
+    require_room_for_states(len(task.states), "noise")
+    filters, space = _filters(task), coordinates(task)
+    unit = ("hessenberg", *(space.key or ("balanced", id(task.states)))[:2])
+    model = task.analysis.models.get(unit)
+    if model is None:
+        model = task.analysis.models[unit] = hessenberg(space.A, space.C)
+    return _read_off(task, model, space, filters)
+
+
+def solve_arnoldi(task: Task) -> Outcome:
+    """Usable memory of sparse networks, and of those known by products, under observation noise."""
+    filters, space = _filters(task), coordinates(task, dense=False)
+    model = arnoldi_model(task, space)
+    return _read_off(task, model, space._replace(whiten=model.read and _as_it_is), filters)
+
+
+def arnoldi_model(task: Task, space: Coordinates, most: int | None = None) -> ReducedModel:
+    """The reduced-order model for the least noise of a question, kept for further levels."""
+    A, level = space.A, float(space.levels.min())
+    if not isinstance(A, np.ndarray | Operator | DeviceMatrix):
+        A = A.tocsr()
+    key = ("arnoldi", space.key)
+    kept = task.analysis.models.get(key)
+    if kept is not None and kept.level <= level:
+        return kept
+    size = len(space.C)
+    # beyond half of the states a dense form is quicker
+    limit = size if size <= 300 or not task.reads_all else max(300, size // 2)
+    solver = Arnoldi(most=min(Arnoldi.most, limit))
+    rows = None if task.reads_all else task.rows
+    model = solver.reduce(A, space.C, level, rows=rows, tell=task.analysis.tell)
+    model.level = level
+    task.analysis.models[key] = model
+    return model
+
+
+def _read_off(
+    task: Task, model: ReducedModel, space: Coordinates, filters: tuple[Filter, ...]
+) -> Outcome:
+    """The answer from a reduced model, its error measured."""
+    question, level = task.question, float(space.levels.min())
+    gain = max(each.gain for each in filters)
+    white = all(len(each.psi) == 1 for each in filters)
+    tail = TAIL if white else COLOURED_TAIL / gain
+    whole = space.whiten is None
+    if level == 0 and whole and len(model.H) != task.rank:
+        raise UncertainResultError(
+            f"rounding hides which {task.rank} of {len(model.H)} directions are controllable."
+        )
+    whiten = _as_it_is if whole and not space.exactly else space.whiten
+    rng = np.random.default_rng(_SEED)
+
+    def system(
+        model: ReducedModel, own: tuple[Filter, ...], directions: int | None = None
+    ) -> tuple[KrylovFactor, SingularSystem]:
+        factor = krylov_factor(model, level, tail=tail, directions=directions, whole=whole)
+        if whiten is None and not factor.complete:
+            raise UncertainResultError("graded directions of the responses are nearly parallel.")
+        found = singular_system(
+            factor, levels=space.levels, whiten=whiten, filters=own, horizons=question.horizons
+        )
+        return factor, found
+
+    key = (space.key, question.horizons, *(each.psi.tobytes() for each in filters))
+    kept = model.systems.get(key) if space.key is not None else None
+    if kept is None or not kept[0] <= level:
+        factor, base = system(model, filters)
+        fewer = factor.directions
+        if fewer < len(model.H):  # that directions were left out shows, too
+            fewer -= 1 + fewer // 50
+        others = [
+            system(model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), fewer)[1]
+            for _ in range(3 if fewer <= FEW_DIRECTIONS else 1)
+        ]
+        uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
+        outside = SAFETY * factor.outside
+        left = Truncation(factor.missing, factor.tail, outside, gain, uncertainty)
+        kept = model.systems[key] = level, [base, *others], left
+    _, systems, left = kept
+    rank = _rank_read(task, systems) if level == 0 else len(systems[0].sigma)
+    return outcome_of(measured(systems, space.levels, rank, len(filters), left), question)
+
+
+def _as_it_is(M: Floats) -> Floats:
+    return M
+
+
+def _rank_read(task: Task, systems: list[SingularSystem]) -> int:
+    """Rank of what is read: that of its rows where no singular value is a matter of rounding."""
+    sigma, count = systems[0].sigma, len(task.rows)
+    if not task.reads_all and len(sigma) == count:
+        shifts = [np.abs(other.sigma[:count] - sigma).max() for other in systems[1:]]
+        if sigma[-1] > CLEARLY_THERE * float(max(shifts)):
+            return count
+    return task.rank
+
+
+def solve_cascade(task: Task) -> Outcome:
+    """Any question from the poles: an all-pass cascade, and a Stein equation for the states."""
+    require_room_for_states(len(task.states), "noise")
+    filters, space, single = _filters(task), coordinates(task), task.analysis.inputs == 1
+    if task.states.has_wild_units:
+        raise UncertainResultError(
+            "the numbers in `A` differ too much in size: measure the states in other units."
+        )
+    poles, gap = None, float(task.states.sensitivity.gap)
+    if single:
+        spectrum = task.analysis.spectrum()
+        poles, gap = spectrum.poles, spectrum.gap
+    elif task.analysis.rank < len(task.states):
+        raise UncertainResultError("some modes are not controllable by the inputs.")
+    if not np.isfinite(gap):
+        raise UncertainResultError("the controllable eigenvalues are too uncertain.")
+    rank = task.rank if space.exactly else len(task.states)
+    gain = max(each.gain for each in filters)
+    white = all(len(each.psi) == 1 for each in filters)
+    lags = task.question.lags or 4 * len(task.states) + 64
+    left = Truncation(0.0, 0.0, 0.0, gain, max(f.uncertainty for f in filters) + space.uncertainty)
+
+    def system(A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]) -> SingularSystem:
+        if space.whiten is None and space.exactly:
+            A1, C1 = cascade_of(A, C, poles)
+            if white:
+                W = np.ascontiguousarray(responses_to(A1, C1, lags).T)
+            else:
+                W = faded(A1, C1, np.ones(len(A1)), COLOURED_TAIL / gain)[0].T
+            factor = KrylovFactor(M=np.zeros((0, len(A1))), W=W, inputs=C.shape[1])
+            return singular_system(
+                factor, levels=space.levels, whiten=None, filters=own,
+                horizons=task.question.horizons,
+            )  # fmt: skip
+        factor = cascade_factor(A, C, poles, lags, None if white else COLOURED_TAIL / gain)
+        return singular_system(
+            factor, levels=space.levels, whiten=space.whiten or _as_it_is, filters=own,
+            horizons=task.question.horizons,
+        )  # fmt: skip
+
+    while True:
+        base = system(space.A, space.C, poles, filters)
+        if single and space.whiten is None and space.exactly:
+            found = measured([base], space.levels, rank, 1, left)
+            bounds = [np.array(p.density_bounds()) / p.variance for p in task.question.processes]
+            condition = max(float(b[1]) for b in bounds) / min(float(b[0]) for b in bounds)
+            span = len(task.states) + sum(len(each.psi) for each in filters)
+            found = turned(found, gap * float(np.sqrt(condition)), span)
+        else:
+            rng = np.random.default_rng(_SEED)
+            others = []
+            for _ in range(3 if len(task.states) <= FEW_DIRECTIONS else 1):
+                A, C = _changed(space.A, space.C, rng)
+                again = eigenvalues(A) if single else None
+                others.append(system(A, C, again, tuple(f.changed(rng) for f in filters)))
+            found = measured([base, *others], space.levels, rank, len(filters), left)
+        enough = not white or task.question.lags is not None
+        enough = enough or Lags(None, found.total).enough(found.memory.sum(axis=2))
+        if enough or 4 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(task.states)):
+            return outcome_of(found, task.question)
+        lags *= 4
+
+
+def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """A network changed at random by as much as LAPACK may change it."""
+    change = rng.standard_normal(A.shape)
+    change *= backward_error(A) / np.sqrt((change**2).sum())
+    if np.array_equal(A, A.T):
+        change = (change + change.T) / 2
+    return A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))
+
+
+def outcome_of(found: Bounded, question: Any) -> Outcome:
+    """As many lags as were asked for, or as matter."""
+    listed, summed = Lags(question.lags, found.total), found.memory.sum(axis=2)
+    if not listed.enough(summed):
+        listed.count = question.lags or summed.shape[1]
+    count, width = listed.count or summed.shape[1], found.memory.shape[2]
+    least = found.error.min(axis=(1, 2))
+
+    def shown(values: Floats, beyond: Floats) -> Floats:
+        missing = count - values.shape[1]
+        if missing <= 0:
+            return values[:, :count]
+        shape = (len(values), missing, *values.shape[2:])
+        rest = np.broadcast_to(beyond.reshape(-1, *[1] * (len(shape) - 1)), shape)
+        return np.concatenate([values, rest], axis=1)
+
+    return Outcome(
+        shown(found.memory, 0 * least), shown(found.error, least), found.ahead, found.ahead_error,
+        found.total, found.total_error, found.total_ahead, found.total_ahead_error,
+        sum_error=shown(found.sum_error, width * least), forecast_sum_error=found.ahead_sum_error,
+    )  # fmt: skip
+
+
+def _filters(task: Task) -> tuple[Filter, ...]:
+    filters = filters_of(task.question.processes)
+    if max(each.uncertainty for each in filters) > LARGEST_UNCERTAINTY:
+        raise UncertainResultError("the input is not known well enough as a filter.")
+    return filters
