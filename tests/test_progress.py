@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, random_array
 
 from memcurve import LinearNetwork, audit, ensembles, memory_curve, noise_profile, progress
 from memcurve.progress import listening
-from memcurve.solve.errors import MANY_STATES
+from memcurve.solve.powers import MANY_STATES
 
 
 def test_steps_of_unknown_length_take_the_place_of_each_other(

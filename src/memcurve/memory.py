@@ -29,8 +29,9 @@ from memcurve.network.places import place_of
 from memcurve.noise import Noise, ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.progress import Progress, listening
 from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.choose import is_usable_memory
 from memcurve.solve.curves import curves_of
-from memcurve.solve.direct import is_direct, reduction_of
+from memcurve.solve.leaves import reduction_of
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
 
@@ -261,7 +262,8 @@ def noise_profile(
     marks = {}
     if question.network.C.any():
         with place_of(question.network.A).together():
-            deviations = Analysis.of(question.network).rough_deviations(question.processes)
+            analysis = Analysis.of(question.network)
+            deviations = analysis.deviations(analysis.reached, question.processes)
         marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
@@ -469,7 +471,7 @@ def ask_family(
     _require_answers(declared, question)
     task = Task(question)
     A = question.network.A
-    if isinstance(A, Operator) and not (method == "exact" and is_direct(task)):
+    if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(task)):
         raise A.needs_matrix("exact curves, noise in the recursion and other methods")
     _require_room(declared, task, options)
     with contextlib.ExitStack() as stack:
@@ -518,7 +520,7 @@ def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> Non
     if method.name == "exact":  # all other methods take the network as it is
         if question.is_plain and task.analysis.walk is not None:
             return  # closed form: no arrays at all
-        if question.network.is_sparse and is_direct(task):
+        if question.network.is_sparse and is_usable_memory(task):
             return  # products with A, and few directions; what else might be tried asks again
         states = len(task.states)
         sparse = question.network.is_sparse

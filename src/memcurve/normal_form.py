@@ -16,7 +16,7 @@ from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.result import Floats, Result
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.realization import StateMap, residuals
+from memcurve.solve.leaves import input_normal_realization
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,8 +29,8 @@ class InputNormal(Result):
     Attributes
     ----------
     A : (n, n) array
-        A', n being the rank of the network; block lower triangular, its diagonal blocks hold the
-        eigenvalues. Do not ask ``eigvals`` for them: A' is extremely non-normal.
+        A', n being the rank of the network. Do not ask ``eigvals`` for its eigenvalues, which are
+        those of the network: A' is extremely non-normal.
     C : (n, d) array
         C'.
     T : (states, n) array
@@ -90,8 +90,10 @@ class InputNormal(Result):
 def input_normal(network: Any) -> InputNormal:
     """Return the input-normal realization of a network, without forming its Gramian.
 
-    A cascade of all-pass sections built from the eigenvalues (Schur form and Blaschke–Potapov
-    factors for several inputs). The textbook recipe, T = G^{1/2}, fails from some twenty nodes on.
+    From the Krylov matrix in graded coordinates, whose columns of T keep directions far below the
+    rounding of the largest; where these are nearly parallel, a cascade of all-pass sections with
+    the eigenvalues (Schur form and Blaschke–Potapov factors for several inputs). The textbook
+    recipe, T = G^{1/2}, fails from some twenty nodes on.
 
     Examples
     --------
@@ -113,35 +115,25 @@ def input_normal(network: Any) -> InputNormal:
         raise ValueError(
             "`network` has a zero mask: nothing drives it, there is nothing to realize."
         )
-    found = _best_map(analysis)
-    gramian = found.A @ found.A.T + found.C @ found.C.T - np.eye(len(found.A))
-    dynamics, entry = residuals(states.A, states.C, found)
-    sizes = np.sqrt((states.A**2).sum() * (found.T**2).sum()), np.sqrt((states.C**2).sum())
-    T = np.zeros((subject.states, len(found.A)))
-    T[states.nodes] = np.ldexp(found.T, states.exponents[:, None])
+    try:
+        A, C, T = input_normal_realization(analysis)
+    except UncertainResultError as error:
+        raise UncertainResultError(
+            f"no input-normal realization in floating point: {error} method='certified' of "
+            f"memory_curve gives the curve without one."
+        ) from None
+    gramian = A @ A.T + C @ C.T - np.eye(len(A))
+    dynamics = np.linalg.norm(states.A @ T - T @ A)
+    size = np.linalg.norm(states.A) * np.linalg.norm(T)
+    entry = np.linalg.norm(states.C - T @ C) / np.linalg.norm(states.C)
+    states_of = np.zeros((subject.states, len(A)))
+    states_of[states.nodes] = np.ldexp(T, states.exponents[:, None])
     return InputNormal(
-        found.A,
-        found.C,
-        T,
+        A,
+        C,
+        states_of,
         float(np.abs(gramian).max()),
-        dynamics / float(sizes[0]) if sizes[0] > 0 else dynamics,
-        entry / float(sizes[1]),
+        float(dynamics / size if size > 0 else dynamics),
+        float(entry),
         subject.notes,
     )
-
-
-def _best_map(analysis: Analysis) -> StateMap:
-    """The map with the smaller residuals, of those from eigenvectors and from a Stein equation."""
-    states, maps = analysis.reached, []
-    if analysis.inputs == 1 and analysis.rank == len(states):
-        by_vectors = analysis.eigen_map(states)
-        maps += [] if by_vectors is None else [by_vectors]
-    try:
-        maps.append(analysis.stein_map(states))
-    except UncertainResultError as error:
-        if not maps:
-            raise UncertainResultError(
-                f"no input-normal realization in floating point: {error} method='certified' of "
-                f"memory_curve gives the curve without one."
-            ) from None
-    return min(maps, key=lambda found: sum(residuals(states.A, states.C, found)))

@@ -8,7 +8,7 @@ from scipy.sparse import block_diag, coo_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from memcurve.network.operator import Operator
-from memcurve.solve.errors import GrowingPowersError, sums_of_powers
+from memcurve.solve.powers import GrowingPowersError, sums_of_powers
 
 SIZE = 6000
 

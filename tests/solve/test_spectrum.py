@@ -15,7 +15,7 @@ from memcurve.solve.balls.plain import enclose
 from memcurve.solve.clusters import judged_clusters, schur_form
 from memcurve.solve.modes import complex_schur
 from memcurve.solve.modular import minimal_polynomial
-from memcurve.solve.errors import power_norms
+from memcurve.solve.powers import power_norms
 from memcurve.solve.states import States
 from structured_cases import CASES, Case
 from tolerances import SCHUR

@@ -16,7 +16,8 @@ from memcurve.memory import ask
 from memcurve.network import LinearNetwork
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.direct import krylov_reduction
+from memcurve.solve.factor import responses_to
+from memcurve.solve.leaves import krylov_model
 from memcurve.solve.question import Question
 
 #: Beyond this condition number floating point sees noise.
@@ -112,9 +113,10 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats] | None:
     """Lengths of Arnoldi's steps and singular values of K, from the directions that are seen."""
     with contextlib.suppress(UncertainResultError):
-        found = krylov_reduction(analysis, INVISIBLE)
-        singular = np.asarray(np.linalg.svd(found.R[:, :columns], compute_uv=False), dtype=float)
-        return np.concatenate([[1.0], np.abs(np.diag(found.H, -1))]), singular
+        model = krylov_model(analysis, INVISIBLE)
+        R = responses_to(model.H, model.c / np.sqrt((model.c**2).sum()), columns)
+        singular = np.asarray(np.linalg.svd(R, compute_uv=False), dtype=float)
+        return np.concatenate([[1.0], np.abs(np.diag(model.H, -1))]), singular
     # no decay to speak of: all directions are needed
     if analysis.network.states > MOST_STATES:
         return None

@@ -18,7 +18,7 @@ from memcurve.network import LinearNetwork
 from memcurve.noise import Float32, Float64, Noise, ObservationNoise, noise_of, number_formats
 from memcurve.result import Floats
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.direct import krylov_reduction
+from memcurve.solve.leaves import krylov_model
 from memcurve.solve.question import Question
 
 #: Noise levels of the picture, two a decade.
@@ -223,7 +223,7 @@ def _is_quick(
     if given is not None and given.state(np.ones(1)).any():
         return False
     with contextlib.suppress(UncertainResultError):
-        krylov_reduction(Analysis.of(network), float(LEVELS[0]))
+        krylov_model(Analysis.of(network), float(LEVELS[0]))
         return True
     return False
 

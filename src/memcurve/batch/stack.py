@@ -19,8 +19,8 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Complexes, Floats
+from memcurve.solve.choose import LARGEST_ERROR
 from memcurve.solve.question import validated_lags
-from memcurve.solve.solvers import LARGEST_ERROR
 
 NO_MASK = Note(
     "question",

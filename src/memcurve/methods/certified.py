@@ -9,7 +9,7 @@ from memcurve.arguments import require_limit
 from memcurve.errors import UncertainResultError
 from memcurve.limits import Work
 from memcurve.methods.method import EVERYTHING, Method
-from memcurve.solve import solvers
+from memcurve.solve import choose
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 
@@ -32,7 +32,7 @@ def certified(task: Task, *, certify_up_to: int = 1000) -> Answer:
             f"since its time grows with their fourth power, got {len(task.states)}. Raise the "
             f"limit if you can wait, or use method='exact'."
         )
-    found = solvers.certified(task)
+    found = choose.certified(task)
     found.options["certify_up_to"] = certify_up_to
     return found
 

@@ -4,29 +4,24 @@
 :mod:`memcurve.solve.allpass`. Which eigenvalues count is decided by :mod:`memcurve.solve.spectrum`;
 rounding in them moves the curve by at most the reported error. Coloured input, noise, several
 inputs and readout subsets are answered in coordinates where the states are white
-(:mod:`memcurve.solve.white`). Where an error is not small, or eigenvalues come out at modulus one
+(:mod:`memcurve.solve.factor`). Where an error is not small, or eigenvalues come out at modulus one
 or beyond, the method goes on in ball arithmetic by itself if that takes seconds, and reports the
-error it has otherwise (:mod:`memcurve.solve.solvers`).
+error it has otherwise (:mod:`memcurve.solve.choose`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from memcurve.arguments import require_limit, require_number
+from memcurve.arguments import require_limit, require_number, table_entry
 from memcurve.errors import UncertainResultError
 from memcurve.limits import WORK
 from memcurve.methods.method import EVERYTHING, Method
 from memcurve.notes import Note
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
-from memcurve.solve.solvers import (
-    LARGEST_ERROR,
-    answered,
-    few_threads,
-    lattice_outcome,
-    reach_notes,
-)
+from memcurve.solve.choose import LARGEST_ERROR, SOLVERS, answered, few_threads, reach_notes
+from memcurve.solve.leaves import lattice_outcome
 
 
 def exact(
@@ -35,6 +30,7 @@ def exact(
     tolerance: float | None = None,
     certify_up_to: int = 300,
     assume_controllable: bool = False,
+    solver: str | None = None,
 ) -> Answer:
     """Memory curve to rounding accuracy.
 
@@ -53,7 +49,11 @@ def exact(
         Skip the question which modes the mask excites and count all reachable states, in little
         more than the time of the eigenvalues; for one white input without noise. A note says so.
         Where floating point cannot give the curve, the question is asked after all.
+    solver : str, optional
+        Ask one solver of the tree in :mod:`memcurve.solve.choose` alone, e.g. to compare two.
     """
+    if solver is not None:
+        table_entry({each.name: each for each in SOLVERS}, solver, "solver")
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
     if tolerance is not None:
         tolerance = require_number(tolerance, "tolerance", "above 0", lambda t: t > 0)
@@ -67,12 +67,14 @@ def exact(
             "elsewhere the mask shapes more than the rank. Leave it out."
         )
     found = _assumed(task) if assume_controllable else None
-    found = answered(task, certify_up_to, tolerance) if found is None else found
+    found = answered(task, certify_up_to, tolerance, solver) if found is None else found
     found.options["certify_up_to"] = certify_up_to
     if tolerance is not None:
         found.options["tolerance"] = tolerance
     if assume_controllable:
         found.options["assume_controllable"] = True
+    if solver is not None:
+        found.options["solver"] = solver
     return found
 
 
@@ -99,6 +101,7 @@ def _assumed(task: Task) -> Answer | None:
             "rank_robust": None,
             "margin": None,
             "arithmetic": "float64",
+            "solver": "lattice",
         },
     )
 

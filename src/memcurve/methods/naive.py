@@ -29,7 +29,6 @@ from memcurve.methods.method import (
 from memcurve.result import EPS, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
-from memcurve.solve.coloured import kernel_of
 from memcurve.solve.curves import estimate
 from memcurve.solve.stein import stein
 
@@ -120,12 +119,12 @@ def _general(task: Task, gramian: str, inverse: str, ridge: float) -> Answer:
     require_driven(task)
     processes = task.question.processes
     rows, count = task.rows, task.question.lags or 5 * len(task.C)
-    present, covariance = task.analysis.direct_covariance(task.states, processes)
+    present, covariance = task.analysis.covariance(task.states, processes)
     [level] = task.question.levels.tolist()
     if task.state.any():
         covariance = covariance + stein(task.A, np.diag((level * task.state) ** 2))
     covariance = (covariance + np.diag((level * task.observation) ** 2))[np.ix_(rows, rows)]
-    gamma = np.stack([kernel_of(process).gamma(count) for process in processes])
+    gamma = np.stack([process.autocovariance(count) / process.variance for process in processes])
     lagged = np.empty((count, *present.shape))
     for lag in range(count):
         lagged[lag] = present

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,23 +23,13 @@ from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.network.operator import Operator
 from memcurve.progress import Listener, silent
 from memcurve.result import Complexes, Floats
-from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
-from memcurve.solve.coloured import filter_of, kernel_of
-from memcurve.solve.modes import EigenBasis, Spectrum
+from memcurve.solve.factor import state_covariance, state_variances
+from memcurve.solve.filters import Filter, filters_of, impulses
+from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
-from memcurve.solve.realization import (
-    StateMap,
-    eigen_state_map,
-    leja_order,
-    several_input_cascade,
-    stein_state_map,
-)
 from memcurve.solve.spectrum import assumed, block_rank, decided
 from memcurve.solve.states import States
-from memcurve.solve.stein import gramian, stein
-
-T = TypeVar("T")
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.
@@ -65,12 +55,8 @@ class Analysis:
         self.network = network
         self._spectrum: Spectrum | None = None
         self._deviations: dict[Any, tuple[Any, Floats]] = {}
-        self._coordinates: dict[tuple[str, int], Any] = {}
-        #: Small networks that stand for this one under noise, by the shape of the noise.
-        self.reductions: dict[Any, Any] = {}
-        #: Standard deviations of the states reached by white input, as good as rounding of the
-        #: largest, where an answer had them at hand.
-        self.known_deviations: Floats | None = None
+        #: Reduced models of this network, by the source and by the units of its states.
+        self.models: dict[Any, Any] = {}
         #: Whether usable memory has to come from products with A alone.
         self.products_only = isinstance(network.A, Operator)
         #: Whom to tell how far long work is.
@@ -230,121 +216,34 @@ class Analysis:
             return poles
         return self.everything.eigenvalues
 
-    # --- coordinates in which the states are white
-
-    def once(self, name: str, states: States, make: Callable[[], T]) -> T:
-        """What is made of these states, made at most once."""
-        key = (name, id(states))
-        if key not in self._coordinates:
-            self._coordinates[key] = make()
-        found: T = self._coordinates[key]
-        return found
-
-    def realization(self, states: States) -> tuple[Floats, Floats]:
-        """An input-normal realization (A', C') of the network."""
-        return self.once(
-            "realization", states, lambda: realized(states.A, states.C, self.rank, self._poles())
-        )
-
-    def stein_map(self, states: States) -> StateMap:
-        """The map to the network's own states from a Stein equation."""
-        return self.once(
-            "Stein", states, lambda: stein_state_map(states.A, states.C, self.realization(states))
-        )
-
-    def eigen_map(self, states: States) -> StateMap | None:
-        """The map from eigenvectors, for a single input that excites every mode."""
-        return self.once(
-            "eigenvectors",
-            states,
-            lambda: eigen_state_map(states.A, states.C[:, 0], self._basis(states)),
-        )
-
-    def _poles(self) -> Complexes | None:
-        return self.spectrum().poles if self.inputs == 1 else None
-
-    def _basis(self, states: States) -> EigenBasis | None:
-        """Eigenvectors that are at hand, in the measure of the states."""
-        basis = self.spectrum().basis
-        if basis is None or states is not self.reached:
-            return None  # noise enters states that the input does not reach
-        return basis._replace(columns=np.ldexp(basis.columns, -states.exponents[:, None]))
-
     # --- sizes of the states
 
-    def direct_covariance(
+    def covariance(
         self, states: States, processes: tuple[InputProcess, ...]
     ) -> tuple[Floats, Floats]:
-        """p_0 and Γ of the states themselves, by Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ.
-
-        Good for the size of the states; no more to be inverted than any other such matrix.
-        """
-        if all(process.is_white for process in processes):
-            made = self.once("Gramian", states, lambda: gramian(states.A, states.C))
-            return states.C, made
-        present = np.empty_like(states.C)
-        for j, process in enumerate(processes):
-            column = states.C[:, [j]]
-            present[:, [j]] = column + kernel_of(process).half_sum(states.A, column)
-        drive = present @ states.C.T
-        return present, stein(states.A, drive + drive.T - states.C @ states.C.T)
-
-    def rough_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
-        """Standard deviations of these states, good to rounding of the largest of them."""
-        if all(process.is_white for process in processes):
-            if self.known_deviations is not None:
-                return self.known_deviations
-            for name in ("eigenvectors", "Stein"):
-                found = self._coordinates.get((name, id(self.reached)))
-                if found is not None:  # x = Tξ, and ξ is white
-                    sizes = np.sqrt((found.T**2).sum(axis=1))
-                    return np.asarray(np.ldexp(sizes, self.reached.exponents))
-        return self.state_deviations(processes)
-
-    def state_deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
-        """Standard deviations of the states that inputs reach, without noise."""
-        if not isinstance(self.reached.multiplied, np.ndarray):
-            try:
-                return np.sqrt(self.reached.variances(_impulses(processes)))
-            except UncertainResultError:
-                if self.reached.runaway:
-                    raise unstable(self.reached.runaway) from None
-                if self.products_only or not fits(len(self.reached), "noise"):
-                    raise
-        sizes = self.deviations(self.reached, processes)
-        return np.ldexp(sizes, self.reached.exponents)
+        """p_0 and Γ of the states themselves, in their measure, no more to be inverted than G is."""
+        return state_covariance(states.A, states.C, filters_of(processes))
 
     def deviations(self, states: States, processes: tuple[InputProcess, ...]) -> Floats:
-        """Standard deviations of the states without noise, in their measure."""
+        """Standard deviations of the states without noise, as they are stored."""
         white = all(process.is_white for process in processes)
         key = (id(states), None if white else tuple(map(id, processes)))
         if key not in self._deviations:
-            covariance = self.direct_covariance(states, processes)[1]
-            sizes = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+            sizes = self._state_deviations(states, filters_of(processes))
             self._deviations[key] = (processes, sizes)  # kept, so that no other gets its id
         return self._deviations[key][1]
 
-
-def _impulses(processes: tuple[InputProcess, ...]) -> Floats:
-    """Filters of several inputs, (lags, d)."""
-    filters = [filter_of(process).psi for process in processes]
-    psi = np.zeros((max(map(len, filters)), len(filters)))
-    for j, each in enumerate(filters):
-        psi[: len(each), j] = each
-    return psi
-
-
-def realized(A: Floats, C: Floats, rank: int, poles: Complexes | None) -> tuple[Floats, Floats]:
-    """An input-normal realization (A', C') of a pair with these poles, or of several inputs."""
-    if C.shape[1] > 1:
-        if rank < len(A):
-            raise UncertainResultError("not every mode is driven by the inputs.")
-        return several_input_cascade(A, C)
-    if poles is None or not np.abs(poles).max() < 1:
-        raise UncertainResultError("the eigenvalues that count cannot be told well enough.")
-    upper = section_poles(poles)
-    A1, C1 = cascade(upper[leja_order(upper)])
-    return A1, C1[:, None]
+    def _state_deviations(self, states: States, filters: tuple[Filter, ...]) -> Floats:
+        if not isinstance(states.multiplied, np.ndarray):
+            try:
+                return np.sqrt(states.variances(impulses(filters)))
+            except UncertainResultError:
+                if states.runaway:
+                    raise unstable(states.runaway) from None
+                if self.products_only or not fits(len(states), "noise"):
+                    raise
+        sizes = np.sqrt(state_variances(states.A, states.C, filters))
+        return np.asarray(np.ldexp(sizes, states.exponents))
 
 
 class Task:
@@ -413,9 +312,10 @@ class Task:
     def _measured(self, deviations: Callable[[Floats], Floats]) -> Floats:
         """Deviations of the noise in the measure of A and C."""
         noise = self.question.noise
-        if noise is not None and noise.is_relative:  # to a power of two the same anywhere
-            return deviations(self.analysis.deviations(self.states, self.question.processes))
-        given = deviations(np.ones(len(self.states)))
+        given = np.ones(len(self.states))
+        if noise is not None and noise.is_relative:
+            given = self.analysis.deviations(self.states, self.question.processes)
+        given = deviations(given)
         with np.errstate(all="ignore"):
             found = np.ldexp(given, -self.states.exponents)
             lost = not np.array_equal(np.ldexp(found, self.states.exponents), given)

@@ -11,7 +11,6 @@ where A is (:mod:`memcurve.network.places`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,131 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError
-from memcurve.limits import require_room_for_columns
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
-from memcurve.network.places import HOST, Host, Tall, place_of
+from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
 from memcurve.result import EPS, TINY, Floats
-from memcurve.solve.errors import MANY_STATES, PowerSums, sums_of_powers, times
-from memcurve.solve.factor import EXHAUSTED, LEFT_OUT, ReducedModel, longer_responses
+from memcurve.solve.basis import Basis
+from memcurve.solve.factor import LEFT_OUT, ReducedModel, longer_responses
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
+from memcurve.solve.powers import MANY_STATES, PowerSums, sums_of_powers, times
 
-#: A vector that keeps this share of its length is orthogonal enough ("twice is enough").
-ORTHOGONAL = 0.7
 _SEED = 20230501
-
-
-def require_room_at(place: Host, size: int, columns: float, what: str) -> None:
-    """Raise a TooLargeError where so many columns do not fit."""
-    require_room_for_columns(place.here(size), columns, what, place.room, sharing=place.sharing)
-
-
-class Basis:
-    """Orthonormal columns, of which further ones are added by Gram–Schmidt.
-
-    Kept in blocks that are made as they are needed. ``dropped`` is the longest rest of a vector
-    that was taken to lie in the space.
-    """
-
-    def __init__(self, size: int, capacity: int, place: Host = HOST) -> None:
-        self.size, self.capacity, self.place = size, min(capacity, size), place
-        self.count, self.dropped = 0, 0.0
-        self._width = min(self.capacity, max(64, 1_000_000 // size))
-        self._blocks: list[Tall] = []
-
-    def add(self, v: Tall) -> Floats:
-        """Coordinates of v; where it leads out of the space, the space is extended."""
-        coordinates, dot = np.zeros(self.capacity), self.place.dot
-        length = rest = float(np.sqrt(dot(v, v)))
-        for _ in range(2):
-            before, part = rest, self.dot(v)
-            v = self.without(v, part)
-            coordinates[: self.count] += part
-            rest = float(np.sqrt(dot(v, v)))
-            if rest > ORTHOGONAL * before:  # little went away, and with it little rounding came
-                break
-        if self.count < self.capacity and rest > EXHAUSTED * length:
-            self.keep((v / rest)[:, None])
-            coordinates[self.count - 1] = rest
-        else:
-            self.dropped = max(self.dropped, rest)
-        return coordinates
-
-    def extended(self, W: Tall) -> tuple[Tall, Floats, Floats]:
-        """P, S and T of W = QS + PT, T triangular with a positive diagonal."""
-        S = np.zeros((self.count, W.shape[1]))
-        for _ in range(2):
-            part = self.dot(W)
-            W = self.without(W, part)
-            S += part
-            if self.place.lengths(W).min() > ORTHOGONAL:
-                break
-        P, T = self.place.qr(W)
-        signs = np.where(np.diag(T) < 0, -1.0, 1.0)
-        return P * self.place.small(signs), S, signs[:, None] * T
-
-    def keep(self, P: Tall) -> None:
-        """Add columns that are orthonormal already."""
-        while P.shape[1]:
-            if self.count == len(self._blocks) * self._width:
-                self.require_room(self.count + self._width)
-                self._blocks.append(self.place.empty(self.size, self._width))
-            first = self.count % self._width
-            now = min(P.shape[1], self._width - first)
-            self._blocks[-1] = self.place.write(self._blocks[-1], first, P[:, :now])
-            self.count += now
-            P = P[:, now:]
-
-    def require_room(self, count: float) -> None:
-        """Raise a TooLargeError where so many columns do not fit into memory."""
-        more = count - len(self._blocks) * self._width
-        require_room_at(self.place, self.size, more, "more directions of its states")
-
-    def dot(self, v: Tall) -> Floats:
-        """Qᵀv."""
-        parts = [self.place.dot(block, v) for _, block in self._filled()]
-        return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])[: self.count]
-
-    def without(self, v: Tall, S: Floats) -> Tall:
-        """V − QS; v may be overwritten where it has columns."""
-        for first, block in self._filled():
-            part = S[first : first + block.shape[1]]
-            if len(part) < block.shape[1]:
-                part = np.concatenate([part, np.zeros((block.shape[1] - len(part), *S.shape[1:]))])
-            v = self.place.minus(v, block, part)
-        return v
-
-    def combined(self, S: Floats) -> Tall:
-        """QS, of as many columns of Q as S has rows."""
-        weights = np.zeros((self.count, S.shape[1]))
-        weights[: len(S)] = -S
-        zeros = np.zeros((self.size, S.shape[1]), order="F")
-        return self.without(self.place.put(zeros), weights)
-
-    def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tall:
-        """Some columns of Q, all rows of them or some."""
-        place = self.place
-        if rows is not None:
-            return place.joined([place.rows(self.column(k), rows)[:, None] for k in which.tolist()])
-        chosen = place.empty(self.size, len(which))
-        for j, k in enumerate(which.tolist()):
-            chosen = place.write(chosen, j, self.column(k)[:, None])
-        return chosen
-
-    def column(self, k: int) -> Tall:
-        """One column of Q."""
-        return self._blocks[k // self._width][:, k % self._width]
-
-    def _filled(self) -> Iterator[tuple[int, Tall]]:
-        """Blocks as far as they are filled, each with the number of its first column.
-
-        Where shapes that change are dear, whole blocks: the rest of them is zero.
-        """
-        for j, block in enumerate(self._blocks):
-            first = j * self._width
-            filled = self._width if self.place.compiles else self.count - first
-            yield first, block[:, : min(self._width, filled)]
 
 
 @dataclass(frozen=True)
@@ -231,9 +116,7 @@ class Arnoldi:
                     break
                 basis.require_room(min(steps, most))
             if k == basis.count or (k >= check and log_new <= log_enough):
-                leaking = place.same(
-                    _leakage(H[: basis.count, :k], c[:k], powers.norms, target)
-                )
+                leaking = place.same(_leakage(H[: basis.count, :k], c[:k], powers.norms, target))
                 if leaking <= 3 * target:
                     model = self._model(A, C, basis, H, c, k, rows, powers)
                     model.log_sizes, model.leakage = log_sizes[:k].copy(), float(leaking)
@@ -244,9 +127,7 @@ class Arnoldi:
                 break
         raise UncertainResultError("the memory above the noise is spread over too many directions.")
 
-    def _steps_at_once(
-        self, A: Any, basis: Basis, H: Floats, k: int, count: int
-    ) -> int:
+    def _steps_at_once(self, A: Any, basis: Basis, H: Floats, k: int, count: int) -> int:
         """Steps from the newest direction on, made together; how many of them were good.
 
         w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of many

@@ -12,11 +12,11 @@ from memcurve.limits import require_room_for_columns
 from memcurve.network.places import HOST, Host, Tall
 from memcurve.result import EPS, Floats
 
-#: A vector that keeps this share of its length is orthogonal enough ("twice is enough"); a block of
-#: a basis has about so many entries, and at least twice so many columns.
-ORTHOGONAL, ENTRIES, BLOCK = 0.7, 1_000_000, 32
-#: A step is the last one where it is shorter than this many times its own rounding.
+#: A step is the last one where less than this share of it leads out of the space before. Doubled:
+#: directions of a few more roundings are left out.
 EXHAUSTED = 100 * EPS
+#: A vector that keeps this share of its length is orthogonal enough ("twice is enough").
+ORTHOGONAL = 0.7
 
 
 def require_room_at(place: Host, size: int, columns: float, what: str) -> None:
@@ -34,7 +34,7 @@ class Basis:
     def __init__(self, size: int, capacity: int, place: Host = HOST) -> None:
         self.size, self.capacity, self.place = size, min(capacity, size), place
         self.count, self.dropped = 0, 0.0
-        self._width = min(self.capacity, max(2 * BLOCK, ENTRIES // size))
+        self._width = min(self.capacity, max(64, 1_000_000 // size))
         self._blocks: list[Tall] = []
 
     def add(self, v: Tall) -> Floats:

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from memcurve.errors import unstable
 from memcurve.network.graph import Indices, Walk, in_units
 from memcurve.result import EPS, TINY, Complexes, Floats
+from memcurve.solve.errors import normal_sensitivity, uncertain_poles_sensitivity
 from memcurve.solve.modes import LEAST_EXCITATION, WIDE, Ring, Spectrum, room_between
 from memcurve.solve.modular import WORD_PRIMES, dyadic, word_residues
-from memcurve.solve.errors import normal_sensitivity, uncertain_poles_sensitivity
 
 #: Bits of log p and 1 − p before they are rounded to float64.
 _BITS = 192

@@ -106,9 +106,7 @@ def singular_system(
     return SingularSystem(sigma, squares, held, listed, held_ahead)
 
 
-def _coloured(
-    W: Floats, filters: Sequence[Filter], horizons: int
-) -> tuple[Floats, Floats, Floats]:
+def _coloured(W: Floats, filters: Sequence[Filter], horizons: int) -> tuple[Floats, Floats, Floats]:
     """Covariances V of past inputs with white states, those of inputs to come, and R of ΨᵀW = QR.
 
     Inputs to come are listed from the farthest to the nearest, all that a filter reaches.

@@ -17,7 +17,7 @@ are found, since columns of K hardly differ and its singular values fall by doze
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -25,8 +25,11 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import EPS, TINY, Complexes, Floats
+from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.basis import EXHAUSTED
+from memcurve.solve.errors import backward_error
+from memcurve.solve.filters import Filter
 from memcurve.solve.several import several_input_cascade
 from memcurve.solve.stein import stein
 
@@ -46,8 +49,6 @@ UNEVEN = 7.0
 #: Graded directions with less than this of their own are taken for parallel to those before, where
 #: there is no noise. Doubled: as much less accuracy is let through, to be measured.
 PARALLEL = 1e-7
-#: A direction is exhausted where less than this share of a product leads out of the space before.
-EXHAUSTED = 100 * EPS
 
 
 @dataclass(eq=False, kw_only=True)
@@ -233,16 +234,37 @@ def _band_arnoldi(A: Floats, C: Floats, size: float) -> ReducedModel:
         extend(A @ Q[:, done:stop], log_sizes[done:stop], H[:, done:stop])
         done = stop
     m = count
-    sizes = np.append(
-        np.full(m, size / np.sqrt(max(m, 1))), 4 * EPS * np.sqrt((C**2).sum(axis=0))
-    )
+    sizes = np.append(np.full(m, size / np.sqrt(max(m, 1))), 4 * EPS * np.sqrt((C**2).sum(axis=0)))
 
     def read(X: Floats) -> Floats:
         return np.asarray(Q[:, : len(X)] @ X)
 
-    return ReducedModel(
-        H=H[:m, :m], c=c[:m], log_sizes=log_sizes[:m], rounding=sizes, read=read
-    )
+    return ReducedModel(H=H[:m, :m], c=c[:m], log_sizes=log_sizes[:m], rounding=sizes, read=read)
+
+
+def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
+    """Input-normal A', C' and the map T to the states, x = Tξ, without eigenvalues.
+
+    With S the scale of the graded coordinates and L from R = LWᵀ: A' = L⁻¹S⁻¹HSL, C' = L⁻¹S⁻¹c and
+    T = QSL, whose columns are graded: directions far below rounding of the largest are kept.
+    """
+    from scipy.linalg import solve_triangular
+
+    R, log_sizes, _ = _graded(model.H, model.c, model.log_sizes, 0.0, TAIL)
+    with np.errstate(all="ignore"):
+        sizes = np.exp(log_sizes)
+        A = np.where(model.H == 0, 0.0, model.H * (sizes / sizes[:, None]))
+        C, T = model.c / sizes[:, None], np.diag(sizes)
+    for again in (False, True):  # the second time for the rounding of the first
+        L = _orthonormal_rows(R)[1]
+        if not (np.abs(np.diag(L)) > PARALLEL * np.sqrt((L**2).sum(axis=1))).all():
+            raise UncertainResultError("graded directions of the responses are nearly parallel.")
+        A = np.asarray(solve_triangular(L, A @ L, lower=True))
+        C, T = np.asarray(solve_triangular(L, C, lower=True)), T @ L
+        if not again:
+            R = faded(A, C, np.ones(len(A)), TAIL)[0]
+    assert model.read is not None
+    return A, C, model.read(T)
 
 
 # --- from responses to the factor
@@ -353,9 +375,7 @@ def _graded(
     return R, log_sizes, beyond * (level if level > 0 else 1.0)
 
 
-def faded(
-    H: Floats, c: Floats, weights: Floats, tail: float
-) -> tuple[Floats, float]:
+def faded(H: Floats, c: Floats, weights: Floats, tail: float) -> tuple[Floats, float]:
     """[c, Hc, H²c, …] to where all that follows is below ``tail``, weighted by direction."""
     d = c.shape[1]
     for R, power, block in longer_responses(H, c):
@@ -412,6 +432,39 @@ def responses_to(H: Floats, c: Floats, lags: int) -> Floats:
         return next(R[:, :width] for R, _, _ in longer_responses(H, c) if R.shape[1] >= width)
 
 
+# --- sizes of the states
+
+
+def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
+    """Variances of the states, each to nearly full accuracy."""
+    d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum()))
+    for _ in range(4):
+        try:
+            with np.errstate(all="ignore"):
+                R, _ = faded(A, C, np.ones(len(A)), tail)
+        except UncertainResultError:
+            break
+        variances = sum(
+            np.square(each.applied(R[:, j::d].T)).sum(axis=0) for j, each in enumerate(filters)
+        )
+        least = float(np.sqrt(np.min(variances, where=variances > 0, initial=np.inf)))
+        if tail <= 2 * TAIL * least:
+            return np.asarray(variances)
+        tail = TAIL * least
+    return np.maximum(np.diag(state_covariance(A, C, filters)[1]), 0.0)
+
+
+def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[Floats, Floats]:
+    """p₀ = Cov(x_t, z_t) = Σ_k γ(k)A^k C, and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ."""
+    present = C.copy()
+    for j, each in enumerate(filters):
+        if len(each.psi) > 1:
+            gamma = each.autocovariance
+            present[:, j] = responses_to(A, C[:, j : j + 1], len(gamma)) @ gamma
+    drive = present @ C.T
+    return present, stein(A, drive + drive.T - C @ C.T)
+
+
 # --- the source for what does not fade
 
 
@@ -436,8 +489,3 @@ def cascade_factor(
     else:
         W, _ = faded(A1, C1, np.ones(len(A1)), tail)
     return KrylovFactor(M=M, W=np.ascontiguousarray(W.T), inputs=C.shape[1])
-
-
-def backward_error(A: Floats) -> float:
-    """Bound on ‖δA‖_F such that LAPACK's answer for A is that of A + δA."""
-    return float(4 * EPS * np.sqrt(len(A) * (A**2).sum()) + TINY)

@@ -14,7 +14,7 @@ import numpy as np
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.result import EPS, TINY, Floats
-from memcurve.solve.errors import sums_of_powers
+from memcurve.solve.powers import sums_of_powers
 
 #: Longest filter, in lags. Doubled: inputs closer to a unit root are answered, in twice the time.
 LONGEST_FILTER = 2**15
@@ -39,6 +39,14 @@ class Filter(NamedTuple):
     def gain(self) -> float:
         """Bound on |ψ̂|, the square root of the largest spectral density."""
         return float(np.abs(self.psi).sum())
+
+    @property
+    def autocovariance(self) -> Floats:
+        """γ(0), γ(1), … of the process."""
+        from scipy.signal import convolve
+
+        both = convolve(self.psi, self.psi[::-1], method=self._method)
+        return np.asarray(both[len(self.psi) - 1 :], dtype=float)
 
     def applied(self, W: Floats) -> Floats:
         """Σ_{i+j=m} W_i ψ_j for weights W (lags, n) of past inputs: those of the noise."""
@@ -77,6 +85,14 @@ def filters_of(processes: Sequence[InputProcess]) -> tuple[Filter, ...]:
     """The filters of several inputs; those that share a process share its filter."""
     distinct = {id(process): filter_of(process) for process in processes}
     return tuple(distinct[id(process)] for process in processes)
+
+
+def impulses(filters: Sequence[Filter]) -> Floats:
+    """The filters of several inputs side by side, (lags, d)."""
+    psi = np.zeros((max(len(each.psi) for each in filters), len(filters)))
+    for j, each in enumerate(filters):
+        psi[: len(each.psi), j] = each.psi
+    return psi
 
 
 def filter_of(process: InputProcess) -> Filter:

@@ -19,7 +19,7 @@ from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.lags import Lags
-from memcurve.solve.errors import power_norms
+from memcurve.solve.powers import power_norms
 from memcurve.solve.stein import residual_norm, stein
 
 #: A relative error above this is not given out: ball arithmetic takes over.

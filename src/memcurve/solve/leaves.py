@@ -16,14 +16,14 @@ from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
 from memcurve.result import EPS, Floats
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
-from memcurve.solve.analysis import Task
+from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.errors import (
-    MANY_STATES,
     SAFETY,
     Bounded,
     Truncation,
+    backward_error,
     curve_error,
     measured,
     turned,
@@ -35,10 +35,10 @@ from memcurve.solve.factor import (
     TAIL,
     KrylovFactor,
     ReducedModel,
-    backward_error,
     cascade_factor,
     cascade_of,
     faded,
+    graded_realization,
     hessenberg,
     krylov_factor,
     responses_to,
@@ -46,6 +46,7 @@ from memcurve.solve.factor import (
 from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.modes import Spectrum
+from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.stein import residual_norm, stein
 
 #: Networks with no more directions are changed in several ways to measure an error: one change
@@ -176,7 +177,7 @@ def _observation_scale(task: Task) -> Floats:
     assert noise is not None
     if not noise.is_relative:
         return noise.observation(np.ones(1))
-    scale = noise.observation(task.analysis.state_deviations(task.states, task.question.processes))
+    scale = noise.observation(task.analysis.deviations(task.states, task.question.processes))
     read = scale if task.reads_all else scale[task.rows]
     if not read.min() > 0:
         raise UncertainResultError("some of the states are read without noise.")
@@ -216,11 +217,17 @@ def solve_hessenberg(task: Task) -> Outcome:
     """Any question from the Krylov factor of a dense network, without its eigenvalues."""
     require_room_for_states(len(task.states), "noise")
     filters, space = _filters(task), coordinates(task)
-    unit = ("hessenberg", *(space.key or ("balanced", id(task.states)))[:2])
-    model = task.analysis.models.get(unit)
-    if model is None:
-        model = task.analysis.models[unit] = hessenberg(space.A, space.C)
-    return _read_off(task, model, space, filters)
+    return _read_off(task, _hessenberg_model(task, space), space, filters)
+
+
+def _hessenberg_model(task: Task, space: Coordinates) -> ReducedModel:
+    """All directions of a dense network in these units, kept for further questions."""
+    key = ("hessenberg", *(space.key or ("balanced", id(task.states)))[:2])
+    models = task.analysis.models
+    if key not in models:
+        models[key] = hessenberg(space.A, space.C)
+    model: ReducedModel = models[key]
+    return model
 
 
 def solve_arnoldi(task: Task) -> Outcome:
@@ -411,3 +418,65 @@ def _filters(task: Task) -> tuple[Filter, ...]:
     if max(each.uncertainty for each in filters) > LARGEST_UNCERTAINTY:
         raise UncertainResultError("the input is not known well enough as a filter.")
     return filters
+
+
+# --- what stands for a network
+
+
+class Reduction(NamedTuple):
+    """A small network that stands for a task at its noise and above, what is read, and the error."""
+
+    H: Floats
+    c: Floats
+    reader: Floats | None
+    error: float
+
+
+def reduction_of(task: Task) -> Reduction:
+    """The reduced-order model of a task with one level of observation noise."""
+    space, filters = coordinates(task, dense=False), _filters(task)
+    try:
+        model = arnoldi_model(task, space)
+        whiten: Whiten | None = model.read and _as_it_is
+        size = len(model.H)
+    except UncertainResultError:
+        require_room_for_states(len(task.states), "noise")
+        space = coordinates(task)
+        model = _hessenberg_model(task, space)
+        whiten, size = space.whiten, model.cut(float(space.levels[0]))
+    outcome = _read_off(task, model, space._replace(whiten=whiten), filters)
+    reader = None
+    if whiten is not None and model.read is not None:
+        reader = whiten(model.read(np.eye(len(model.H))[:, :size]))
+    unit = float(task.question.levels[0] / space.levels[0])  # of the mask
+    return Reduction(
+        model.H[:size, :size], unit * model.c[:size], reader, float(outcome.largest_error.max())
+    )
+
+
+def krylov_model(analysis: Analysis, level: float) -> ReducedModel:
+    """Arnoldi's basis of a network as it is, down to a share ``level`` of its mask."""
+    states = analysis.reached
+    scale = float(np.ldexp(1.0, np.frexp(np.abs(states.mask).max())[1]))
+    C = states.mask / scale
+    if isinstance(states.multiplied, np.ndarray):
+        return hessenberg(states.dense, C)
+    return Arnoldi().reduce(
+        states.multiplied, C, level * float(np.sqrt((C**2).sum())), tell=analysis.tell
+    )
+
+
+def input_normal_realization(analysis: Analysis) -> tuple[Floats, Floats, Floats]:
+    """A', C' and T of ξ_t = A'ξ_{t−1} + C'z_t, x = Tξ, in the measure of the states."""
+    states = analysis.reached
+    try:
+        model = hessenberg(states.A, states.C)
+        if len(model.H) != analysis.rank:
+            raise UncertainResultError("rounding hides which directions are controllable.")
+        return graded_realization(model)
+    except UncertainResultError:
+        poles = analysis.spectrum().poles if analysis.inputs == 1 else None
+        if analysis.inputs > 1 and analysis.rank < len(states):
+            raise
+        A1, C1 = cascade_of(states.A, states.C, poles)
+        return A1, C1, stein(states.A, states.C @ C1.T, A1)

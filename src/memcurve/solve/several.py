@@ -144,5 +144,3 @@ def _to_real(a: Complexes, b: Complexes) -> Complexes:
     axes: Any = np.linalg.eigh(J.real + GENERIC * J.imag)[1]
     phases = np.angle(np.diag(axes.T @ J @ axes))
     return np.asarray(np.exp(0.5j * phases)[:, None] * axes.T)
-
-

@@ -41,9 +41,6 @@ from memcurve.network.graph import (
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.closed_forms import circulant_column, circulant_spectrum
 from memcurve.solve.clusters import SHARE_AMONG_ZEROS, Cluster, clearly_driven
-from memcurve.solve.factors import counting_roots, likely_factor, likely_factors
-from memcurve.solve.modes import Response, Spectrum, screen
-from memcurve.solve.modular import Block, eigenvalue_multiplicity, krylov_rank, multiplicity
 from memcurve.solve.errors import (
     UNKNOWN,
     Sensitivity,
@@ -52,6 +49,9 @@ from memcurve.solve.errors import (
     symmetric_sensitivity,
     uncertain_poles_sensitivity,
 )
+from memcurve.solve.factors import counting_roots, likely_factor, likely_factors
+from memcurve.solve.modes import Response, Spectrum, screen
+from memcurve.solve.modular import Block, eigenvalue_multiplicity, krylov_rank, multiplicity
 from memcurve.solve.states import States
 
 #: Singular values below this, relative to the norm, are taken for zero when deflating zeros.

@@ -32,6 +32,7 @@ from memcurve.solve.clusters import (
     ordered_form,
     schur_form,
 )
+from memcurve.solve.errors import Sensitivity, pole_sensitivity
 from memcurve.solve.factors import MOST_WEIGHTS
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
@@ -43,13 +44,7 @@ from memcurve.solve.modular import (
     sparse_if_few,
     sparse_krylov_rank,
 )
-from memcurve.solve.errors import (
-    PowerNorms,
-    Sensitivity,
-    pole_sensitivity,
-    power_norms,
-    sums_of_powers,
-)
+from memcurve.solve.powers import PowerNorms, power_norms, sums_of_powers
 
 #: Products with A before a sum over its powers is left to other ways.
 MOST_PRODUCTS = 10_000

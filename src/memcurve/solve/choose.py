@@ -1,0 +1,344 @@
+"""Which solver answers a question: one tree, and one step on to ball arithmetic.
+
+{tree}
+
+A solver gives an :class:`Outcome` whose errors hold, or raises an UncertainResultError with the
+reason; then the next one down the tree is asked. Of several outcomes each noise level keeps the
+one with the smaller error. An error that is not small is reported, not chased: a curve known to
+± 1e-3 is an answer. ``curve.diagnostics["solver"]`` names what answered, and
+``memory_curve(…, solver=name)`` asks for one of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
+from memcurve.limits import fits, one_thread
+from memcurve.notes import Note
+from memcurve.solve.analysis import Task
+from memcurve.solve.answer import Answer, Outcome
+from memcurve.solve.balls.solver import Enclosed, solve_in_balls
+from memcurve.solve.fisher import solve_fisher
+from memcurve.solve.leaves import (
+    solve_arnoldi,
+    solve_cascade,
+    solve_hessenberg,
+    solve_lattice,
+    solve_nothing,
+)
+from memcurve.solve.modes import Spectrum
+from memcurve.solve.powers import MANY_STATES, GrowingPowersError
+
+#: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
+LARGEST_ERROR = 1e-6
+#: Seconds of ball arithmetic for the plain question, times n⁴ (0.35 s at n = 120). Doubled: it is
+#: believed to be slower, and left out for networks of a sixth fewer states.
+BALL_SECONDS = 1.7e-9
+#: The same for every noise level of any other question.
+GENERAL_BALL_SECONDS = 5e-8
+#: Seconds that balls may take unasked. Doubled: a sixth more states are answered in balls.
+MOST_SECONDS_UNASKED = 3.0
+#: Seconds that they may take where a tolerance was asked for.
+MOST_SECONDS = 120.0
+#: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
+ONE_THREAD = 700
+#: Up to this many states the rank is told along with usable memory, which does not need it.
+#: Doubled: usable memory of networks between takes as long as the exact rank.
+RANK_UNDER_NOISE = 150
+
+
+class Solver(NamedTuple):
+    """A leaf of the tree: its name, which questions reach it in words and in code, what it runs."""
+
+    name: str
+    condition: str
+    answers: Callable[[Task], bool]
+    solve: Callable[[Task], Outcome]
+
+
+def _is_plain(task: Task) -> bool:
+    return task.question.is_plain
+
+
+def _is_fisher(task: Task) -> bool:
+    return task.question.kind == "Fisher"
+
+
+def _is_sparse_under_noise(task: Task) -> bool:
+    """Whether a basis of the directions above the noise may be small, or is all there can be."""
+    return is_usable_memory(task) and (
+        not isinstance(task.states.multiplied, np.ndarray) or len(task.states) >= MANY_STATES
+    )
+
+
+def _takes_a_factor(task: Task) -> bool:
+    return not (_is_plain(task) or _is_fisher(task) or is_products_only(task))
+
+
+SOLVERS = (
+    Solver("nothing", "no input reaches what is read", lambda task: not task.is_driven, solve_nothing),
+    Solver("lattice", "one white input, no noise, all states read: poles", _is_plain, solve_lattice),
+    Solver("fisher", "Fisher memory: the covariance of the noise", _is_fisher, solve_fisher),
+    Solver(
+        "arnoldi", "observation noise, A sparse or known by its products: Krylov factor of the "
+        "directions above the noise", _is_sparse_under_noise, solve_arnoldi,
+    ),
+    Solver(
+        "hessenberg", "any other question, responses fade: Krylov factor in graded coordinates",
+        _takes_a_factor, solve_hessenberg,
+    ),
+    Solver(
+        "cascade", "they do not fade, or the error is large: factor from the poles",
+        _takes_a_factor, solve_cascade,
+    ),
+)  # fmt: skip
+#: What is done where the errors of these are above the tolerance.
+LAST_LEAVES = (
+    ("balls", "the error is above the tolerance, balls take seconds: ball arithmetic"),
+    ("", "else the error is said; where nothing is known, the rank and a refusal"),
+)
+
+
+def tree() -> str:
+    """The tree as text."""
+    leaves = [(solver.name, solver.condition) for solver in SOLVERS] + list(LAST_LEAVES)
+    return "\n".join(f"    {name:<12}{condition}" for name, condition in leaves)
+
+
+__doc__ = (__doc__ or "").format(tree=tree())
+
+
+def is_usable_memory(task: Task) -> bool:
+    """Whether the question is one of memory and observation noise at positive levels."""
+    question = task.question
+    return (
+        question.kind == "memory"
+        and question.noise is not None
+        and bool(np.all(question.levels > 0))
+        and not question.noise.state(np.ones(1)).any()
+    )
+
+
+def is_products_only(task: Task) -> bool:
+    """Whether usable memory has to come from products with A: no dense matrix of it fits, or is."""
+    A = task.question.network.A
+    if not is_usable_memory(task) or isinstance(A, np.ndarray):
+        return False
+    return task.analysis.products_only or not fits(len(task.states), "noise")
+
+
+def choose(task: Task, solver: str | None = None) -> Iterator[Solver]:
+    """The solvers that may answer, in the order of the tree; or the one that is asked for."""
+    for each in SOLVERS:
+        if (solver is None or each.name == solver) and each.answers(task):
+            yield each
+            if each.name == "nothing":
+                return
+
+
+def answered(
+    task: Task, certify_up_to: int, tolerance: float | None = None, solver: str | None = None
+) -> Answer:
+    """Answer a task in floating point, and the levels that are not good enough in balls.
+
+    Where that would take long, or more than ``certify_up_to`` states are at work, the errors are
+    what they are, and a note says so.
+    """
+    with few_threads(len(task.states)), np.errstate(all="ignore"):
+        # overflow ends in errors that are not finite, and is dealt with as such
+        outcome, reason, name = _in_floating_point(task, tolerance or LARGEST_ERROR, solver)
+    notes = reach_notes(task)
+    rank = task.rank if _wants_rank(task, reason) else None
+    if reason and solver is None and _is_affordable(task, outcome, certify_up_to, tolerance):
+        with few_threads(len(task.states)):
+            outcome = _in_balls(task, outcome, tolerance or LARGEST_ERROR)
+        name = "balls"
+        text = f"computed in ball arithmetic, since in floating point {reason}"
+        notes.append(Note("arithmetic", text))
+    elif outcome is None or (reason and not np.any(outcome.largest_error < 1)):
+        raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
+    elif reason:
+        notes.append(_error_note(task, outcome, tolerance or LARGEST_ERROR))
+    diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": name}
+    if task.analysis.inputs == 1 and rank is not None:
+        spectrum = task.analysis.spectrum(poles=False)
+        diagnostics["rank_robust"] = spectrum.rank_robust
+        diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
+        notes += rank_notes(spectrum)
+    diagnostics["arithmetic"] = "ball" if name == "balls" else "float64"
+    return Answer(outcome, rank, notes, diagnostics=diagnostics)
+
+
+def _error_note(task: Task, outcome: Outcome, enough: float) -> Note:
+    worst = outcome.largest_error
+    text = f"known to ± {float(worst.max()):.1g} only, as the errors say"
+    if np.any(good := worst <= enough):
+        least = float(task.question.levels[good].min())
+        text = f"known to ± {enough:g} for noise down to {least:.3g}, below as the errors say"
+    if not is_products_only(task):
+        text += "; method='certified' is slower and knows more"
+    return Note("arithmetic", text)
+
+
+def _is_affordable(
+    task: Task, outcome: Outcome | None, certify_up_to: int, tolerance: float | None
+) -> bool:
+    """Whether balls take seconds, or minutes where a tolerance was asked for."""
+    if is_products_only(task):
+        return False
+    count, levels = len(task.states), len(task.question.levels)
+    if outcome is not None:
+        levels = int(np.count_nonzero(~(outcome.largest_error <= (tolerance or LARGEST_ERROR))))
+    seconds = BALL_SECONDS if task.question.is_plain else GENERAL_BALL_SECONDS * levels
+    most = MOST_SECONDS_UNASKED if tolerance is None else MOST_SECONDS
+    return count <= certify_up_to and seconds * count**4 <= most
+
+
+def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int) -> str:
+    if is_products_only(task):
+        return (
+            f"products with A cannot give this answer: {reason}. Ask for more noise, fewer nodes "
+            f"to read, or a network further below spectral radius 1; exact curves take a dense "
+            f"matrix of {len(task.states):,} states, which does not fit or is not there."
+        )
+    facts = "" if rank is None else f" What is known: the rank is {rank}."
+    return (
+        f"floating point cannot give this answer: {reason}.{facts} Ball arithmetic can: ask for "
+        f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) at "
+        f"least the {len(task.states)} states at work. The time grows like the fourth power of "
+        f"their number, about a minute at 500. Or change the question: more noise, a network "
+        f"further below spectral radius 1."
+    )
+
+
+def _wants_rank(task: Task, reason: str) -> bool:
+    """Whether the rank is told: usable memory does not need it, and large networks make it dear."""
+    if task.question.kind == "Fisher" or is_products_only(task):
+        return False
+    cheap = len(task.states) <= RANK_UNDER_NOISE or task.analysis.knows_rank
+    return bool(cheap or reason or not is_usable_memory(task))
+
+
+def certified(task: Task) -> Answer:
+    """Answer a task in ball arithmetic: every error is proven."""
+    notes = reach_notes(task)
+    if not task.is_driven:
+        return Answer(solve_nothing(task), 0, notes)
+    found = solve_in_balls(task)
+    notes += _proof_notes(task, found)
+    diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": "balls"}
+    if found.bits is not None:
+        diagnostics["bits"] = found.bits
+    return Answer(found.outcome, found.rank, notes, diagnostics=diagnostics)
+
+
+def _in_floating_point(
+    task: Task, tolerance: float, asked: str | None
+) -> tuple[Outcome | None, str, str]:
+    """The best outcome of the solvers, why it is not good enough (or nothing), and who gave it."""
+    best, reason, name = None, "no solver answers this question", ""
+    for solver in choose(task, asked):
+        try:
+            outcome = solver.solve(task)
+        except UncertainResultError as error:
+            reason = str(error).rstrip(".")
+            if is_usable_memory(task) and task.states.runaway:
+                raise unstable(task.states.runaway) from None
+            dear = is_products_only(task) or len(task.states) >= MANY_STATES
+            if isinstance(error, GrowingPowersError) and dear:
+                raise UnstableNetworkError(
+                    f"the network is unstable, or so far from normal that its states swell beyond "
+                    f"all measure: {reason}. Scale `A` below spectral radius 1."
+                ) from None
+            continue
+        better = outcome if best is None else best.better_of(outcome)
+        if better is not best:
+            best, name = better, f"{name}, {solver.name}" if best is not None else solver.name
+        if task.question.lags is None:  # the next one lists the same lags
+            task = Task(replace(task.question, lags=best.memory.shape[1]), task.analysis)
+        worst = float(best.largest_error.max())
+        if task.question.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
+            return best, "", name
+        reason = f"the error would be {worst:.1e}"
+    return best, reason, name
+
+
+def _in_balls(task: Task, outcome: Outcome | None, tolerance: float) -> Outcome:
+    """The outcome with the levels that are not good enough computed in balls."""
+    if outcome is None:
+        found = solve_in_balls(task)
+    else:
+        poor = ~(outcome.largest_error <= tolerance)
+        levels, lags = task.question.levels[poor], outcome.memory.shape[1]
+        found = solve_in_balls(task, levels=levels, lags=lags)
+    if found.rank is not None and found.rank != task.rank:
+        raise UncertainResultError(
+            f"two exact computations of the rank disagree ({task.rank} and {found.rank}): please "
+            f"report this network; method='certified' gives an enclosure for the latter."
+        )
+    if outcome is None or poor.all():
+        return found.outcome
+    for item in fields(Outcome):
+        if item.name != "loss":
+            values = getattr(outcome, item.name).copy()
+            values[poor] = getattr(found.outcome, item.name)
+            setattr(outcome, item.name, values)
+    return outcome
+
+
+def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
+    """One thread for networks so small that several get in each other's way.
+
+    NumPy's and SciPy's BLAS have threads of their own, which wait for each other in turn.
+    """
+    return contextlib.nullcontext() if states > ONE_THREAD else one_thread()
+
+
+def reach_notes(task: Task) -> list[Note]:
+    """What to say where inputs do not reach, or readers do not see, all states."""
+    network = task.question.network
+    if not network.C.any():
+        return [Note("reach", "the mask is zero: the input never enters the network")]
+    notes = []
+    unreached = network.states - len(task.states)
+    if unreached:
+        are = "is" if unreached == 1 else "are"
+        text = f"{unreached} of {network.states} states {are} never reached from the input"
+        notes.append(Note("reach", text))
+    if network.readout is not None:
+        text = f"read from {len(network.readout)} of {network.size} nodes"
+        notes.append(Note("reach", text))
+    return notes
+
+
+def rank_notes(spectrum: Spectrum) -> list[Note]:
+    """A note where the rank hangs on the last digits; the entry points make it a warning too."""
+    if spectrum.rank_robust >= spectrum.rank:
+        return []
+    lost = spectrum.rank - spectrum.rank_robust
+    modes, are = ("1 mode", "is") if lost == 1 else (f"{lost} modes", "are")
+    text = (
+        f"rank {spectrum.rank} holds for the stored numbers, but up to rounding it is "
+        f"{spectrum.rank_robust}: {modes} would be lost by a change in the last digits and {are} "
+        f"of no practical use"
+    )
+    return [Note("rank", text)]
+
+
+def _proof_notes(task: Task, found: Enclosed) -> list[Note]:
+    plain = task.question.is_plain
+    count = len(task.states) if plain else len(task.rows)
+    if found.rank is None or found.rank >= count:
+        return []
+    text = (
+        f"rank {found.rank} of {count} {'reachable states' if plain else 'states read'}: proven as "
+        f"a lower bound, and equal unless a non-zero integer is divisible by two given 62-bit "
+        f"primes"
+    )
+    return [Note("proof", text)]
