@@ -12,8 +12,10 @@ from scipy.linalg import block_diag
 from memcurve import LinearNetwork, StateNoise, ensembles, forecasting_curve, memory_curve
 from memcurve.errors import rank_among_notes
 from memcurve.inputs import ARMA
-from memcurve.solve.coloured import covariances
-from memcurve.solve.evaluation import Doubt, evaluate, project
+from memcurve.solve.errors import Truncation, measured
+from memcurve.solve.evaluate import singular_system
+from memcurve.solve.factor import KrylovFactor, responses_to
+from memcurve.solve.filters import filter_of
 from tolerances import CLOSED_FORM, SEVERAL, USABLE
 from truth import truth
 
@@ -53,20 +55,24 @@ def test_with_colour_noise_and_several_inputs() -> None:
 @pytest.mark.parametrize("process", [ARMA(), ARMA(ma=[0.84]), ARMA(ar=[0.9])], ids=str)
 def test_totals_hold_where_the_map_is_off(process: ARMA, level: float) -> None:
     """Read through maps that differ by no more than they are said to."""
-    rng, left_out = np.random.default_rng(1), 1e-6
+    rng, missing, levels = np.random.default_rng(1), 1e-6, np.array([level])
+    filters = [filter_of(process)]
     for _ in range(10):
         Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
-        cov = covariances(Q[:5, :5], Q[:5, 5:], [process])  # AAᵀ + CCᵀ = 1
+        W = responses_to(0.9 * Q[:5, :5], Q[:5, 5:], 400)
+        W = np.linalg.qr(W.T)[0]
         M, E = rng.standard_normal((2, 2, 5))
-        E *= left_out / np.linalg.norm(E)
-        one, other = (
-            evaluate(
-                cov, np.array([level]), projection=project(each), rank=2, lags=30,
-                doubt=Doubt(left_out=left_out),
+        E *= missing / np.linalg.norm(E)
+        systems = [
+            singular_system(
+                KrylovFactor(M=each, W=W, inputs=1), levels=levels, whiten=lambda M: M,
+                filters=filters,
             )
             for each in (M, M + E)
-        )  # fmt: skip
-        assert np.all(np.abs(one.memory - other.memory) <= one.memory_error)
+        ]  # fmt: skip
+        left = Truncation(missing=missing, gain=filters[0].gain)
+        one, other = (measured([system], levels, 2, 1, left) for system in systems)
+        assert np.all(np.abs(one.memory - other.memory) <= one.error)
         assert np.all(np.abs(one.total - other.total) <= one.total_error)
 
 

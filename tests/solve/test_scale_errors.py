@@ -1,4 +1,4 @@
-"""Both ways that large networks go, on networks small enough to know the truth: errors hold."""
+"""The ways that large networks go, on networks small enough to know the truth: errors hold."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from scipy.sparse import csr_array
 from graph_families import random_graph, scale_free, small_world, weighted
 from memcurve import LinearNetwork, ObservationNoise
 from memcurve.errors import UncertainResultError
-from memcurve.solve import direct
+from memcurve.solve import arnoldi, leaves
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
-from memcurve.solve.direct import solve_by_lags, solve_direct
+from memcurve.solve.leaves import krylov_model, solve_arnoldi, solve_cascade, solve_hessenberg
 from memcurve.solve.question import Question
-from memcurve.solve.white import solve_white
 from truth import truth
 
 Rng = np.random.Generator
@@ -118,12 +117,14 @@ def drawn(family: str, size: int, seed: int = 1) -> LinearNetwork:
 
 
 def answers(network: LinearNetwork, level: float, lags: int) -> list[Outcome]:
-    """By a basis, lag by lag, and as it is offered to large networks."""
+    """By a basis, step by step and several steps at once as for large networks, and dense."""
     found = []
-    for many, solve in ((direct.MANY_STATES, solve_direct), (0, solve_direct), (0, solve_by_lags)):
+    ways = ((arnoldi.MANY_STATES, solve_arnoldi), (0, solve_arnoldi), (0, solve_hessenberg))
+    for many, solve in ways:
         task = Task(Question.of(network.replace(name=f"{many} {solve}"), lags, noise=level))
         with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
-            patch.setattr(direct, "MANY_STATES", many)
+            patch.setattr(arnoldi, "MANY_STATES", many)
+            patch.setattr(leaves, "MANY_STATES", many)
             try:
                 found.append(solve(task))
             except UncertainResultError:  # too many directions or lags, a gain too strong: said so
@@ -169,7 +170,7 @@ def dense(network: LinearNetwork) -> Known:
     """In white coordinates; of symmetric networks these come from eigenvectors alone."""
     task = Task(Question.of(network.replace(name="dense"), LAGS, noise=ObservationNoise(LEVELS)))
     with np.errstate(all="ignore"):
-        found = solve_white(task)
+        found = solve_cascade(task)
     return Known(found.memory[:, :LAGS], found.total, found.largest_error)
 
 
@@ -222,19 +223,17 @@ def test_errors_hold_at_all_levels(family: str, size: int, pytestconfig: pytest.
 def test_few_steps_where_lags_are_many() -> None:
     """Radius .999: some thousand lags, and a basis of some hundred directions."""
     network = drawn("symmetric, radius .999", 120)
-    small = direct.krylov_reduction(Analysis.of(network), 1e-3)
-    assert small.R.shape[1] > 5000
-    assert len(small.c) < 120
-    assert small.left_out <= 1e-15
+    model = krylov_model(Analysis.of(network), 1e-3)
+    assert len(model.c) < 120
+    assert model.leakage <= 1e-15
 
 
-def test_waves_are_listed_where_no_basis_ends() -> None:
+def test_waves_take_all_directions() -> None:
     """Of a long delay line whose eigenvalues cannot be told, with gains, the lags are few."""
     network = drawn("gain chain", 500)
     known, at = listed(network), LEVELS.index(1e-2)
     with pytest.raises(UncertainResultError, match="too many directions"):
-        solve_direct(Task(Question.of(network, LAGS, noise=1e-2)))
-    task = Task(Question.of(network, LAGS, noise=1e-2))
-    found = solve_by_lags(task)
+        solve_arnoldi(Task(Question.of(network, LAGS, noise=1e-2)))
+    found = solve_hessenberg(Task(Question.of(network, LAGS, noise=1e-2)))
     require_holds(found, known.memory[at], float(known.total[at]), float(known.own[at]))
     assert found.largest_error[0] < 1e-6

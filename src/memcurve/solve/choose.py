@@ -43,7 +43,7 @@ BALL_SECONDS = 1.7e-9
 #: The same for every noise level of any other question.
 GENERAL_BALL_SECONDS = 5e-8
 #: Seconds that balls may take unasked. Doubled: a sixth more states are answered in balls.
-MOST_SECONDS_UNASKED = 3.0
+MOST_SECONDS_UNASKED = 5.0
 #: Seconds that they may take where a tolerance was asked for.
 MOST_SECONDS = 120.0
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).

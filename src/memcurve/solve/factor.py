@@ -18,7 +18,7 @@ are found, since columns of K hardly differ and its singular values fall by doze
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -75,6 +75,8 @@ class ReducedModel:
         Singular systems that were read off it, to serve further questions.
     lasting : float
         Σ_m ‖A^m v‖² for vectors v of length one outside of the space; zero where there are none.
+    relative : bool
+        Whether rounding is relative to each entry of H and c, and leaves zeros alone.
     """
 
     H: Floats
@@ -86,10 +88,15 @@ class ReducedModel:
     leakage: float = 0.0
     lasting: float = 0.0
     level: float = 0.0
+    relative: bool = False
     systems: dict[Any, Any] = field(default_factory=dict)
 
     def changed(self, rng: np.random.Generator, directions: int) -> ReducedModel:
         """The model of a network that is changed at random by as much as rounding changes it."""
+        if self.relative:
+            size = 2 * EPS * np.sqrt(len(self.H))
+            H, c = (X * (1 + size * rng.standard_normal(X.shape)) for X in (self.H, self.c))
+            return replace(self, H=H, c=c)
         m, d = min(directions, len(self.H)), self.c.shape[1]
         change = rng.standard_normal((m, m + d))
         sizes = np.append(self.rounding[:m], self.rounding[len(self.H) :])
@@ -191,6 +198,18 @@ def hessenberg(A: Floats, C: Floats, rounding: float | None = None) -> ReducedMo
 
     sizes = np.append(np.full(m, size / np.sqrt(m)), 4 * EPS * abs(first))
     return ReducedModel(H=H, c=c, log_sizes=log_sizes, rounding=sizes, read=read)
+
+
+def feed_forward(A: Floats, C: Floats) -> ReducedModel:
+    """A network without cycles but self-loops as it is: its nodes are reached one after another.
+
+    Reflections would mix nodes whose sizes may differ by any factor, and rounding would lead back.
+    """
+    size = len(A)
+    return ReducedModel(
+        H=A, c=C, log_sizes=np.zeros(size), rounding=np.zeros(size + C.shape[1]),
+        read=lambda M: M, relative=True,
+    )  # fmt: skip
 
 
 def _band_arnoldi(A: Floats, C: Floats, size: float) -> ReducedModel:

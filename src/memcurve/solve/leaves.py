@@ -38,6 +38,7 @@ from memcurve.solve.factor import (
     cascade_factor,
     cascade_of,
     faded,
+    feed_forward,
     graded_realization,
     hessenberg,
     krylov_factor,
@@ -225,7 +226,8 @@ def _hessenberg_model(task: Task, space: Coordinates) -> ReducedModel:
     key = ("hessenberg", *(space.key or ("balanced", id(task.states)))[:2])
     models = task.analysis.models
     if key not in models:
-        models[key] = hessenberg(space.A, space.C)
+        reduce = feed_forward if task.states.is_feed_forward else hessenberg
+        models[key] = reduce(space.A, space.C)
     model: ReducedModel = models[key]
     return model
 
