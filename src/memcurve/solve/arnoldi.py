@@ -209,7 +209,7 @@ class Arnoldi:
 
         return ReducedModel(
             H=H[:k, :k].copy(), c=c[:k].copy(), log_sizes=np.zeros(k), rounding=rounding,
-            read=reader, complete=k == len(C), lasting=powers.lasting if k < len(C) else 0.0,
+            read=reader, reached=k, lasting=powers.lasting if k < len(C) else 0.0,
         )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
+from memcurve.solve.powers import power_norms
 from memcurve.solve.several import several_input_cascade
 from memcurve.solve.stein import stein
 
@@ -65,14 +66,16 @@ class ReducedModel:
         Size of the rounding in each column of H and c.
     read : callable
         Q[rows]·X for X (m, n); None where the states that are read are all, and alike.
-    complete : bool
-        Whether the directions span all that the inputs reach.
+    reached : int
+        How many of the first directions are reached by more than rounding.
     leakage : float
         Bound on what leaves the space, in units of K, where it is known.
     level : float
         The least noise it is good for.
     systems : dict
         Singular systems that were read off it, to serve further questions.
+    dropped : (m + d,) array
+        Size of what was taken for rounding in each column of AQ and C, and left out.
     lasting : float
         Σ_m ‖A^m v‖² for vectors v of length one outside of the space; zero where there are none.
     relative : bool
@@ -84,8 +87,9 @@ class ReducedModel:
     log_sizes: Floats
     rounding: Floats
     read: Callable[[Floats], Floats] | None = None
-    complete: bool = True
+    reached: int = 0
     leakage: float = 0.0
+    dropped: Floats | float = 0.0
     lasting: float = 0.0
     level: float = 0.0
     relative: bool = False
@@ -102,6 +106,7 @@ class ReducedModel:
         sizes = np.append(self.rounding[:m], self.rounding[len(self.H) :])
         change *= sizes / np.sqrt((change**2).sum(axis=0))
         model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:])
+        model.reached = min(self.reached, m)
         if self.read is None:
             return model
         outer, inner = self.read, model.read
@@ -118,7 +123,7 @@ class ReducedModel:
     def cut(self, level: float) -> int:
         """Directions that stand above a level, with what they are reached by."""
         if level == 0:
-            return len(self.H)
+            return self.reached
         above = np.flatnonzero(self.log_sizes > np.log(LEFT_OUT * level))
         return int(above[-1]) + 1 if len(above) else 1
 
@@ -182,14 +187,15 @@ def hessenberg(A: Floats, C: Floats, rounding: float | None = None) -> ReducedMo
     turned = np.asfortranarray(turned - np.outer(turned @ normal, normal))
     work = int(dgehrd_lwork(len(A))[0])
     reflections, scales, _ = dgehrd(turned, lwork=work, overwrite_a=1)
-    steps = np.abs(np.diag(reflections, -1))
-    small = np.flatnonzero(steps <= EXHAUSTED * size / EPS / np.sqrt(len(A)))
-    m = int(small[0]) + 1 if len(small) else len(A)
-    H = np.triu(reflections[:m, :m], -1)
+    H, m = np.triu(reflections, -1), len(A)
+    # directions that rounding alone leads to are kept: changed networks show what they are worth
+    steps = np.maximum(np.abs(np.diag(H, -1)), EPS * size)
+    H[np.arange(1, m), np.arange(m - 1)] = np.copysign(steps, np.diag(H, -1))
+    small = np.flatnonzero(steps <= EXHAUSTED * size / EPS / np.sqrt(m))
+    reached = int(small[0]) + 1 if len(small) else m
     c = np.zeros((m, 1))
     c[0] = first
-    with np.errstate(divide="ignore"):
-        log_sizes = np.log(abs(first)) + np.append(0.0, np.cumsum(np.log(steps[: m - 1])))
+    log_sizes = np.log(abs(first)) + np.append(0.0, np.cumsum(np.log(steps)))
 
     def read(X: Floats) -> Floats:
         Q = dorghr(reflections, scales, lwork=64 * len(A))[0]
@@ -197,7 +203,9 @@ def hessenberg(A: Floats, C: Floats, rounding: float | None = None) -> ReducedMo
         return np.asarray(Q[:, : len(X)] @ X)
 
     sizes = np.append(np.full(m, size / np.sqrt(m)), 4 * EPS * abs(first))
-    return ReducedModel(H=H, c=c, log_sizes=log_sizes, rounding=sizes, read=read)
+    return ReducedModel(
+        H=H, c=c, log_sizes=log_sizes, rounding=sizes, read=read, reached=reached
+    )
 
 
 def feed_forward(A: Floats, C: Floats) -> ReducedModel:
@@ -206,9 +214,12 @@ def feed_forward(A: Floats, C: Floats) -> ReducedModel:
     Reflections would mix nodes whose sizes may differ by any factor, and rounding would lead back.
     """
     size = len(A)
+    largest = np.abs(responses_to(A, C, size)).max(axis=1)  # a path has no more steps than nodes
+    if not (np.isfinite(largest).all() and largest.min() > 0):
+        raise UncertainResultError("the states leave the range of floating point.")
     return ReducedModel(
-        H=A, c=C, log_sizes=np.zeros(size), rounding=np.zeros(size + C.shape[1]),
-        read=lambda M: M, relative=True,
+        H=A, c=C, log_sizes=np.log(largest), rounding=np.zeros(size + C.shape[1]),
+        read=lambda M: M, reached=size, relative=True,
     )  # fmt: skip
 
 
@@ -244,21 +255,30 @@ def _band_arnoldi(A: Floats, C: Floats, size: float) -> ReducedModel:
                 column[count + added, j] = rest
                 log_sizes[count + added] = np.log(rest) + parents[j]
                 added += 1
+            else:
+                dropped.append(rest)
+                continue
+            dropped.append(0.0)
         count += added
         return added
 
+    dropped = list[float]()
     extend(C, np.zeros(d), c)
     while done < count:
         stop = min(count, done + d)
         extend(A @ Q[:, done:stop], log_sizes[done:stop], H[:, done:stop])
         done = stop
     m = count
+    left = np.append(dropped[d:], dropped[:d])
     sizes = np.append(np.full(m, size / np.sqrt(max(m, 1))), 4 * EPS * np.sqrt((C**2).sum(axis=0)))
 
     def read(X: Floats) -> Floats:
         return np.asarray(Q[:, : len(X)] @ X)
 
-    return ReducedModel(H=H[:m, :m], c=c[:m], log_sizes=log_sizes[:m], rounding=sizes, read=read)
+    return ReducedModel(
+        H=H[:m, :m], c=c[:m], log_sizes=log_sizes[:m], rounding=sizes, read=read, reached=m,
+        dropped=left, lasting=power_norms(np.asfortranarray(A)).squares if m < n else 0.0,
+    )  # fmt: skip
 
 
 def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
@@ -269,11 +289,13 @@ def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
     """
     from scipy.linalg import solve_triangular
 
-    R, log_sizes, _ = _graded(model.H, model.c, model.log_sizes, 0.0, TAIL)
+    m = model.reached
+    H, c = model.H[:m, :m], model.c[:m]
+    R, log_sizes, _ = _graded(H, c, model.log_sizes[:m], 0.0, TAIL)
     with np.errstate(all="ignore"):
         sizes = np.exp(log_sizes)
-        A = np.where(model.H == 0, 0.0, model.H * (sizes / sizes[:, None]))
-        C, T = model.c / sizes[:, None], np.diag(sizes)
+        A = np.where(H == 0, 0.0, H * (sizes / sizes[:, None]))
+        C, T = c / sizes[:, None], np.diag(sizes)
     for again in (False, True):  # the second time for the rounding of the first
         L = _orthonormal_rows(R)[1]
         if not (np.abs(np.diag(L)) > PARALLEL * np.sqrt((L**2).sum(axis=1))).all():
@@ -311,21 +333,22 @@ def krylov_factor(
             sizes = np.exp(log_sizes)
         # what is reached late may grow: as long as the space is left with more, it is too small
         leaving = model.H[m : m + d, :m] @ (sizes[:, None] * R)
-        if fixed or m == len(model.H) or float(np.abs(leaving).max()) <= LEFT_OUT * level:
+        if fixed or level == 0 or m == len(model.H) or float(np.abs(leaving).max()) <= LEFT_OUT * level:
             break
         m = min(len(model.H), int(1.4 * m) + 4)
     missing, energy = model.leakage, sizes**2 * np.einsum("ij,ij->i", R, R)
     # rounding leads out of the space, and A passes it on: as further states that are read it can
     # but add memory, as much as its square relative to the noise
     lasting = model.lasting or (max(1.0, float(energy.sum() / (c**2).sum())) * (m < len(model.H)))
-    entering = float(model.rounding[:m] ** 2 @ energy + (model.rounding[len(model.H) :] ** 2).sum())
+    entering = model.rounding**2 + np.square(model.dropped)
+    entering = float(entering[:m] @ energy + entering[len(model.H) :].sum())
     if level > 0:  # rows that hold nothing above the noise
         after = np.sqrt(np.cumsum(energy[::-1])[::-1])
         kept = max(1, int(np.count_nonzero(after > LEFT_OUT * level)))
         missing += float(after[kept]) if kept < m else 0.0
         R, sizes = R[:kept], sizes[:kept]
     W, L = _orthonormal_rows(R)
-    complete = model.complete and m == len(model.H) and level == 0
+    complete = level == 0
     if level == 0:
         parts = np.abs(np.diag(L)) / np.sqrt(np.einsum("ij,ij->i", L, L))[: L.shape[1]]
         parallel = np.flatnonzero(~(parts > PARALLEL))

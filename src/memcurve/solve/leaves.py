@@ -268,7 +268,7 @@ def _read_off(
     white = all(len(each.psi) == 1 for each in filters)
     tail = TAIL if white else COLOURED_TAIL / gain
     whole = space.whiten is None
-    if level == 0 and whole and len(model.H) != task.rank:
+    if level == 0 and whole and model.reached != task.rank:
         raise UncertainResultError(
             f"rounding hides which {task.rank} of {len(model.H)} directions are controllable."
         )
@@ -292,7 +292,7 @@ def _read_off(
         factor, base = system(model, filters)
         fewer = factor.directions
         if fewer < len(model.H):  # that directions were left out shows, too
-            fewer -= 1 + fewer // 50
+            fewer = max(1, fewer - 1 - fewer // 50)
         others = [
             system(model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), fewer)[1]
             for _ in range(3 if fewer <= FEW_DIRECTIONS else 1)
@@ -473,7 +473,7 @@ def input_normal_realization(analysis: Analysis) -> tuple[Floats, Floats, Floats
     states = analysis.reached
     try:
         model = hessenberg(states.A, states.C)
-        if len(model.H) != analysis.rank:
+        if model.reached != analysis.rank:
             raise UncertainResultError("rounding hides which directions are controllable.")
         return graded_realization(model)
     except UncertainResultError:
