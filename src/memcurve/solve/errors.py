@@ -197,7 +197,7 @@ def measured(
     moved[:, unknown] = max(1.0, float(min(rank, len(base.sigma))))
     floor = np.where(levels > 0, levels, base.sigma[min(rank, len(base.sigma)) - 1])
     missing = _share(left.gain * left.missing, floor)
-    tail = _share(left.gain * left.tail, np.where(levels > 0, levels, 1.0))
+    tail = np.full(len(levels), left.gain * left.tail)
     if left.gain != 1.0:  # lags beyond are correlated with those before
         missing, tail = missing + tail, 0.0 * tail
     # what is left out moves a value by at most twice its size relative to the noise; lags beyond

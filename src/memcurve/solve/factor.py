@@ -143,7 +143,7 @@ class KrylovFactor:
     missing : float
         Bound on what is left out of K within these lags.
     tail : float
-        Bound on what lies beyond them.
+        Bound on what lies beyond them, relative to what is read with the least noise.
     outside : float
         Square of what rounding leads to beyond the directions, at all lags.
     complete : bool
@@ -324,6 +324,21 @@ def krylov_factor(
     ``whole``: whether the states that are read are all of them, alike up to a rotation.
     Raises UncertainResultError where the responses do not fade soon.
     """
+    aim, stretch = tail, np.inf
+    for _ in range(3):
+        factor, beyond, stretch = _factor(model, level, tail, directions, whole)
+        factor.tail = beyond * stretch
+        # directions of responses are not at right angles: in white coordinates the tail is longer
+        if factor.tail <= 4 * aim or not np.isfinite(stretch):
+            break
+        tail = aim / stretch
+    return factor
+
+
+def _factor(
+    model: ReducedModel, level: float, tail: float, directions: int | None, whole: bool
+) -> tuple[KrylovFactor, float, float]:
+    """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d = directions is not None, model.c.shape[1]
     m = min(len(model.H), directions or model.cut(level))
     while True:
@@ -331,9 +346,11 @@ def krylov_factor(
         R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail)
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
+        if fixed or level == 0 or m == len(model.H):
+            break
         # what is reached late may grow: as long as the space is left with more, it is too small
         leaving = model.H[m : m + d, :m] @ (sizes[:, None] * R)
-        if fixed or level == 0 or m == len(model.H) or float(np.abs(leaving).max()) <= LEFT_OUT * level:
+        if float(np.abs(leaving).max()) <= LEFT_OUT * level:
             break
         m = min(len(model.H), int(1.4 * m) + 4)
     missing, energy = model.leakage, sizes**2 * np.einsum("ij,ij->i", R, R)
@@ -356,24 +373,33 @@ def krylov_factor(
             kept, complete = int(parallel[0]), False
             missing += float(np.sqrt(energy[kept:].sum()))
             W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
-        beyond *= _inverse_norm(L)  # in white coordinates
+    stretch = _stretch(L, sizes, level)
     M = sizes[:, None] * L
     if not whole:
         assert model.read is not None
         M = model.read(M)
-    return KrylovFactor(
-        M=M, W=W, inputs=d, missing=missing, tail=beyond, outside=lasting * entering,
-        complete=complete, directions=m,
+    factor = KrylovFactor(
+        M=M, W=W, inputs=d, missing=missing, outside=lasting * entering, complete=complete,
+        directions=m,
     )  # fmt: skip
+    return factor, beyond, stretch
 
 
-def _inverse_norm(L: Floats) -> float:
+def _stretch(L: Floats, sizes: Floats, level: float) -> float:
+    """‖(LLᵀ + Λ²)^(−½)w⁻¹‖ with the noise Λ in graded units and w the weights of lags left out."""
     from scipy.linalg.lapack import dtrtri
 
-    if L.shape[0] != L.shape[1]:
+    if level > 0:
+        noise = level / sizes
+        weights = np.minimum(1.0, 1 / noise)
+        both = np.concatenate([L, np.diag(noise)], axis=1) * weights[:, None]
+        triangle = np.linalg.qr(both.T, mode="r")
+    elif L.shape[0] != L.shape[1]:
         return np.inf
-    inverse, singular = dtrtri(L, lower=1)
-    return np.inf if singular else float(np.sqrt((np.tril(inverse) ** 2).sum()))
+    else:
+        triangle = L.T
+    inverse, singular = dtrtri(triangle)
+    return np.inf if singular else float(np.sqrt((np.triu(inverse) ** 2).sum()))
 
 
 def _orthonormal_rows(R: Floats) -> tuple[Floats, Floats]:
@@ -395,8 +421,7 @@ def _graded(
 ) -> tuple[Floats, Floats, float]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
 
-    Also a bound on what lies beyond their lags, in units of K where there is noise, relative to
-    each direction without.
+    Also a bound on what lies beyond their lags, relative to each direction or to the noise.
     """
     for _ in range(4):
         with np.errstate(all="ignore"):
@@ -414,7 +439,7 @@ def _graded(
         if np.abs(np.log(lengths)).max() <= UNEVEN:
             break
         log_sizes = log_sizes + np.log(lengths)
-    return R, log_sizes, beyond * (level if level > 0 else 1.0)
+    return R, log_sizes, beyond
 
 
 def faded(H: Floats, c: Floats, weights: Floats, tail: float) -> tuple[Floats, float]:
