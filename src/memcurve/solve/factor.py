@@ -19,18 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import EPS, Complexes, Floats
+from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
-from memcurve.solve.powers import power_norms
+from memcurve.solve.powers import power_norms, sums_of_powers
 from memcurve.solve.several import several_input_cascade
 from memcurve.solve.stein import stein
 
@@ -105,24 +105,27 @@ class ReducedModel:
         change = rng.standard_normal((m, m + d))
         sizes = np.append(self.rounding[:m], self.rounding[len(self.H) :])
         change *= sizes / np.sqrt((change**2).sum(axis=0))
-        model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:])
+        # rounding may lead to where nothing else does: that is to be seen
+        model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:], TINY)
         model.reached = min(self.reached, m)
         if self.read is None:
             return model
         outer, inner = self.read, model.read
         assert inner is not None
-        rest = np.zeros((len(self.H) - m, 0))
-
-        def read(X: Floats) -> Floats:
-            X = inner(X)
-            return outer(np.concatenate([X, np.zeros((len(rest), X.shape[1]))]))
-
-        model.read = read
+        model.read = lambda X: outer(_padded(len(self.H), inner(X)))
         return model
+
+    @cached_property
+    def passed_on(self) -> float:
+        """Σ_m ‖A^m‖, infinite where it is not known: how far what leaves the space is passed on."""
+        try:
+            return sums_of_powers(self.H).norms
+        except UncertainResultError:
+            return np.inf
 
     def cut(self, level: float) -> int:
         """Directions that stand above a level, with what they are reached by."""
-        if level == 0:
+        if level == 0 or self.relative:
             return self.reached
         above = np.flatnonzero(self.log_sizes > np.log(LEFT_OUT * level))
         return int(above[-1]) + 1 if len(above) else 1
@@ -148,6 +151,10 @@ class KrylovFactor:
         Square of what rounding leads to beyond the directions, at all lags.
     complete : bool
         Whether nothing but rounding is left out, at any noise.
+    directions : int
+        Of the reduced model that were used.
+    colour : float
+        How far the states ξ = Wᵀz are from white, by rounding.
     """
 
     M: Floats
@@ -158,6 +165,7 @@ class KrylovFactor:
     outside: float = 0.0
     complete: bool = True
     directions: int = 0
+    colour: float = 0.0
 
     @cached_property
     def input_normal(self) -> tuple[Floats, Floats]:
@@ -169,13 +177,17 @@ class KrylovFactor:
 # --- the dense source
 
 
-def hessenberg(A: Floats, C: Floats, rounding: float | None = None) -> ReducedModel:
-    """Reduce a dense network, with all directions that its inputs reach."""
+def hessenberg(A: Floats, C: Floats, smallest: float = EXHAUSTED) -> ReducedModel:
+    """Reduce a dense network, with all directions that its inputs reach.
+
+    Of several inputs, directions that lead out of the space by less than a share ``smallest`` are
+    left out.
+    """
     if not (np.isfinite(A).all() and np.isfinite(C).all()):
         raise UncertainResultError("the states leave the range of floating point.")
-    size = backward_error(A) if rounding is None else rounding
+    size = backward_error(A)
     if C.shape[1] > 1 or len(A) < 3:
-        return _band_arnoldi(A, C, size)
+        return _band_arnoldi(A, C, size, smallest)
     from scipy.linalg.lapack import dgehrd, dgehrd_lwork, dorghr
 
     mask = C[:, 0]
@@ -203,9 +215,12 @@ def hessenberg(A: Floats, C: Floats, rounding: float | None = None) -> ReducedMo
         return np.asarray(Q[:, : len(X)] @ X)
 
     sizes = np.append(np.full(m, size / np.sqrt(m)), 4 * EPS * abs(first))
-    return ReducedModel(
-        H=H, c=c, log_sizes=log_sizes, rounding=sizes, read=read, reached=reached
-    )
+    return ReducedModel(H=H, c=c, log_sizes=log_sizes, rounding=sizes, read=read, reached=reached)
+
+
+def _padded(size: int, X: Floats) -> Floats:
+    """The first rows of as many directions as there are states."""
+    return np.concatenate([X, np.zeros((size - len(X), X.shape[1]))])
 
 
 def feed_forward(A: Floats, C: Floats) -> ReducedModel:
@@ -219,48 +234,40 @@ def feed_forward(A: Floats, C: Floats) -> ReducedModel:
         raise UncertainResultError("the states leave the range of floating point.")
     return ReducedModel(
         H=A, c=C, log_sizes=np.log(largest), rounding=np.zeros(size + C.shape[1]),
-        read=lambda M: M, reached=size, relative=True,
+        read=partial(_padded, size), reached=size, relative=True,
     )  # fmt: skip
 
 
-def _band_arnoldi(A: Floats, C: Floats, size: float) -> ReducedModel:
+def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> ReducedModel:
     """The same for several inputs, of which some may be exhausted sooner than others."""
     n, d = C.shape
     Q, H, c = np.zeros((n, n), order="F"), np.zeros((n, n)), np.zeros((n, d))
     log_sizes, count, done = np.zeros(n), 0, 0
 
-    def extend(V: Floats, parents: Floats, column: Floats) -> int:
-        """Orthogonalise V against all directions, keep what is new; how many."""
+    def extend(V: Floats, parents: Floats, column: Floats) -> None:
+        """Orthogonalise V against all directions, keep what is new."""
         nonlocal count
         lengths = np.sqrt(np.einsum("ij,ij->j", V, V))
-        V, before = V.copy(), lengths
-        for _ in range(3):
-            part = Q[:, :count].T @ V
-            V -= Q[:, :count] @ part
-            column[:count] += part
-            left = np.sqrt(np.einsum("ij,ij->j", V, V))
-            if np.all(left > 0.5 * before):
-                break
-            before = left
-        added = 0
-        for j in range(V.shape[1]):
-            v, whole = V[:, j], lengths[j]
-            for _ in range(2):
-                own = Q[:, count : count + added].T @ v
-                v = v - Q[:, count : count + added] @ own
-                column[count : count + added, j] += own
-            rest = float(np.sqrt(v @ v))
-            if count + added < n and rest > EXHAUSTED * whole:
-                Q[:, count + added] = v / rest
-                column[count + added, j] = rest
-                log_sizes[count + added] = np.log(rest) + parents[j]
-                added += 1
-            else:
-                dropped.append(rest)
-                continue
-            dropped.append(0.0)
-        count += added
-        return added
+        part = Q[:, :count].T @ V
+        V = V - Q[:, :count] @ part
+        column[:count] += part
+        for j, (v, before) in enumerate(zip(V.T, lengths.tolist(), strict=True)):
+            rest = 0.0
+            for _ in range(4):  # until nothing goes away any more
+                part = Q[:, :count].T @ v
+                v = v - Q[:, :count] @ part
+                column[:count, j] += part
+                rest = float(np.sqrt(v @ v))
+                if rest > 0.5 * before:
+                    break
+                before = rest
+            if count < n and rest > smallest * lengths[j]:
+                Q[:, count] = v / rest
+                column[count, j] = rest
+                log_sizes[count] = np.log(rest) + parents[j]
+                count += 1
+                rest = 0.0
+            dropped.append(rest)
 
     dropped = list[float]()
     extend(C, np.zeros(d), c)
@@ -340,7 +347,7 @@ def _factor(
 ) -> tuple[KrylovFactor, float, float]:
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d = directions is not None, model.c.shape[1]
-    m = min(len(model.H), directions or model.cut(level))
+    m, leakage = min(len(model.H), directions or model.cut(level)), 0.0
     while True:
         H, c = model.H[:m, :m], model.c[:m]
         R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail)
@@ -349,11 +356,14 @@ def _factor(
         if fixed or level == 0 or m == len(model.H):
             break
         # what is reached late may grow: as long as the space is left with more, it is too small
-        leaving = model.H[m : m + d, :m] @ (sizes[:, None] * R)
-        if float(np.abs(leaving).max()) <= LEFT_OUT * level:
+        leaving = np.square(model.H[m : m + d, :m] @ (sizes[:, None] * R)).sum()
+        leakage = float(np.sqrt(leaving)) * model.passed_on
+        if leakage <= 10 * LEFT_OUT * level:
             break
-        m = min(len(model.H), int(1.4 * m) + 4)
-    missing, energy = model.leakage, sizes**2 * np.einsum("ij,ij->i", R, R)
+        m = min(len(model.H), int(1.4 * m) + 4) if np.isfinite(leakage) else len(model.H)
+        leakage = 0.0
+    missing = model.leakage + leakage
+    energy = sizes**2 * np.einsum("ij,ij->i", R, R)
     # rounding leads out of the space, and A passes it on: as further states that are read it can
     # but add memory, as much as its square relative to the noise
     lasting = model.lasting or (max(1.0, float(energy.sum() / (c**2).sum())) * (m < len(model.H)))
@@ -546,13 +556,16 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
 
 
 def cascade_factor(
-    A: Floats, C: Floats, poles: Complexes | None, lags: int, tail: float | None
+    A: Floats, C: Floats, poles: Complexes | None, lags: int, tail: float | None, read: bool
 ) -> KrylovFactor:
-    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags, or to where it fades."""
+    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags, or to where it fades.
+
+    Without ``read`` every state is read exactly, and M is not needed.
+    """
     A1, C1 = cascade_of(A, C, poles)
-    M = stein(A, C @ C1.T, A1)
-    if tail is None:
-        W = responses_to(A1, C1, lags)
-    else:
-        W, _ = faded(A1, C1, np.ones(len(A1)), tail)
-    return KrylovFactor(M=M, W=np.ascontiguousarray(W.T), inputs=C.shape[1])
+    W = responses_to(A1, C1, lags) if tail is None else faded(A1, C1, np.ones(len(A1)), tail)[0]
+    M = stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
+    # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
+    E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
+    colour = float(E) * power_norms(np.asfortranarray(A1)).squares
+    return KrylovFactor(M=M, W=np.ascontiguousarray(W.T), inputs=C.shape[1], colour=colour)

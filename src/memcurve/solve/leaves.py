@@ -37,12 +37,10 @@ from memcurve.solve.factor import (
     ReducedModel,
     cascade_factor,
     cascade_of,
-    faded,
     feed_forward,
     graded_realization,
     hessenberg,
     krylov_factor,
-    responses_to,
 )
 from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
@@ -268,9 +266,10 @@ def _read_off(
     white = all(len(each.psi) == 1 for each in filters)
     tail = TAIL if white else COLOURED_TAIL / gain
     whole = space.whiten is None
-    if level == 0 and whole and model.reached != task.rank:
+    if level == 0 and model.reached < len(task.states) and model.reached != task.analysis.rank:
         raise UncertainResultError(
-            f"rounding hides which {task.rank} of {len(model.H)} directions are controllable."
+            f"rounding hides which {task.analysis.rank} of {len(model.H)} directions are "
+            f"controllable."
         )
     whiten = _as_it_is if whole and not space.exactly else space.whiten
     rng = np.random.default_rng(_SEED)
@@ -313,8 +312,9 @@ def _as_it_is(M: Floats) -> Floats:
 def _rank_read(task: Task, systems: list[SingularSystem]) -> int:
     """Rank of what is read: that of its rows where no singular value is a matter of rounding."""
     sigma, count = systems[0].sigma, len(task.rows)
-    if not task.reads_all and len(sigma) == count:
-        shifts = [np.abs(other.sigma[:count] - sigma).max() for other in systems[1:]]
+    others = [other.sigma[:count] for other in systems[1:]]
+    if not task.reads_all and all(len(each) == count for each in (sigma, *others)):
+        shifts = [np.abs(other - sigma).max() for other in others]
         if sigma[-1] > CLEARLY_THERE * float(max(shifts)):
             return count
     return task.rank
@@ -340,46 +340,40 @@ def solve_cascade(task: Task) -> Outcome:
     gain = max(each.gain for each in filters)
     white = all(len(each.psi) == 1 for each in filters)
     lags = task.question.lags or 4 * len(task.states) + 64
-    left = Truncation(0.0, 0.0, 0.0, gain, max(f.uncertainty for f in filters) + space.uncertainty)
 
-    def system(A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]) -> SingularSystem:
-        if space.whiten is None and space.exactly:
-            A1, C1 = cascade_of(A, C, poles)
-            if white:
-                W = np.ascontiguousarray(responses_to(A1, C1, lags).T)
-            else:
-                W = faded(A1, C1, np.ones(len(A1)), COLOURED_TAIL / gain)[0].T
-            factor = KrylovFactor(M=np.zeros((0, len(A1))), W=W, inputs=C.shape[1])
-            return singular_system(
-                factor, levels=space.levels, whiten=None, filters=own,
-                horizons=task.question.horizons,
-            )  # fmt: skip
-        factor = cascade_factor(A, C, poles, lags, None if white else COLOURED_TAIL / gain)
-        return singular_system(
-            factor, levels=space.levels, whiten=space.whiten or _as_it_is, filters=own,
-            horizons=task.question.horizons,
+    read = space.whiten is not None or not space.exactly
+
+    def system(
+        A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]
+    ) -> tuple[SingularSystem, float]:
+        factor = cascade_factor(A, C, poles, lags, None if white else COLOURED_TAIL / gain, read)
+        made = singular_system(
+            factor, levels=space.levels, whiten=(space.whiten or _as_it_is) if read else None,
+            filters=own, horizons=task.question.horizons,
         )  # fmt: skip
+        return made, factor.colour
 
     while True:
-        base = system(space.A, space.C, poles, filters)
-        if single and space.whiten is None and space.exactly:
-            found = measured([base], space.levels, rank, 1, left)
+        base, colour = system(space.A, space.C, poles, filters)
+        uncertainty = max(f.uncertainty for f in filters) + space.uncertainty + colour
+        left = Truncation(gain=gain, uncertainty=uncertainty)
+        if single and not read:
+            bounded = measured([base], space.levels, rank, 1, left)
             bounds = [np.array(p.density_bounds()) / p.variance for p in task.question.processes]
             condition = max(float(b[1]) for b in bounds) / min(float(b[0]) for b in bounds)
             span = len(task.states) + sum(len(each.psi) for each in filters)
-            found = turned(found, gap * float(np.sqrt(condition)), span)
+            bounded = turned(bounded, gap * float(np.sqrt(condition)), span)
         else:
-            rng = np.random.default_rng(_SEED)
-            others = []
+            rng, others = np.random.default_rng(_SEED), []
             for _ in range(3 if len(task.states) <= FEW_DIRECTIONS else 1):
                 A, C = _changed(space.A, space.C, rng)
                 again = eigenvalues(A) if single else None
-                others.append(system(A, C, again, tuple(f.changed(rng) for f in filters)))
-            found = measured([base, *others], space.levels, rank, len(filters), left)
+                others.append(system(A, C, again, tuple(f.changed(rng) for f in filters))[0])
+            bounded = measured([base, *others], space.levels, rank, len(filters), left)
         enough = not white or task.question.lags is not None
-        enough = enough or Lags(None, found.total).enough(found.memory.sum(axis=2))
+        enough = enough or Lags(None, bounded.total).enough(bounded.memory.sum(axis=2))
         if enough or 4 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(task.states)):
-            return outcome_of(found, task.question)
+            return outcome_of(bounded, task.question)
         lags *= 4
 
 
