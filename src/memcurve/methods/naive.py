@@ -77,14 +77,9 @@ def naive(
         memory = np.einsum("ij,ij->j", kept, kept)[:count]
     else:
         condition = np.inf
-
-        def formed() -> tuple[Floats, float]:
+        try:
             G = form(A, C, terms)
-            return G, float(np.linalg.cond(G))
-
-        try:  # for every way to invert it, the Gramian is one
-            name = f"{gramian} Gramian, {terms}"
-            G, condition = task.analysis.once(name, task.states, formed)
+            condition = float(np.linalg.cond(G))
             X = krylov_matrix(A, C, count)
             memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
         except np.linalg.LinAlgError as error:

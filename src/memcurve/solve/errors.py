@@ -220,6 +220,8 @@ def measured(
     # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ); a direction holds gain² at most
     common = left.gain**2 * (2 * missing * np.maximum(slope, levels == 0) + second)
     common += left.gain**2 * 4 * left.uncertainty * factors.sum(axis=1) + outside
+    # without noise, each direction that is read holds one white input
+    exact = (levels == 0) & bool((base.held == 1).all())
     total_error = SAFETY * moved[0] + rounding * np.maximum(total, 1.0) + spread @ base.held
     ahead_error = SAFETY * moved[1] + rounding * total_ahead + spread @ base.held_ahead
     first = error(memory, base.squares, changes[0])
@@ -227,7 +229,7 @@ def measured(
     return Bounded(
         np.clip(memory, 0.0, 1.0), first, _of_sums(first, changes[0], summed[0]),
         np.clip(ahead, 0.0, 1.0), later, _of_sums(later, changes[1], summed[1]),
-        total, total_error + common, total_ahead, ahead_error + common,
+        total, np.where(exact, 0.0, total_error + common), total_ahead, ahead_error + common,
     )  # fmt: skip
 
 

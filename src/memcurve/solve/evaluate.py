@@ -14,14 +14,15 @@ values of graded matrices to *relative* accuracy: memory far below eps·‖M‖ 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memcurve.errors import UncertainResultError
 from memcurve.result import Floats
-from memcurve.solve.factor import KrylovFactor
+from memcurve.solve.factor import KrylovFactor, state_covariance
 from memcurve.solve.filters import Filter
+from memcurve.solve.stein import stein
 
 #: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition
 #: will do. Doubled: nothing but time.
@@ -79,24 +80,22 @@ def singular_system(
     """
     d = factor.inputs
     white = all(len(each.psi) == 1 for each in filters)
-    M, W = factor.M, factor.W
-    if white:
-        held, future, held_ahead = np.ones(W.shape[1]), np.zeros((0, W.shape[1])), None
-        V = W
-    else:
-        V, future, R = _coloured(W, filters, horizons)
+    M, V, beyond = factor.M, factor.W, None
+    future = np.zeros((0, V.shape[1]))
+    if not white:
+        V, future, R, beyond = _coloured(factor, filters)
         M = M @ R.T if whiten is not None else M
-        held = np.zeros(0)
-    if whiten is None:
-        sigma = np.full(W.shape[1], np.inf)
-    else:
+    sigma = np.full(V.shape[1], np.inf)
+    if whiten is not None:
         sigma, Z = decomposed(whiten(M), levels)
         V, future = V @ Z, future @ Z
-        held = np.ones(len(sigma))
-    squares = np.square(V)
+        beyond = None if beyond is None else beyond @ Z
+    squares, ahead = np.square(V), np.square(future)
+    held = np.ones(len(sigma))
     if not white:
         held = np.ascontiguousarray(squares.T).sum(axis=1)  # as a row, NumPy adds it up by halves
-    ahead = np.square(future)
+        if beyond is not None:
+            held += np.square(beyond).sum(axis=0)
     held_ahead = ahead.sum(axis=0) if len(ahead) else np.zeros(len(sigma))
     # the horizon farthest ahead comes first
     listed = np.zeros((horizons, d, len(sigma)))
@@ -106,25 +105,65 @@ def singular_system(
     return SingularSystem(sigma, squares, held, listed, held_ahead)
 
 
-def _coloured(W: Floats, filters: Sequence[Filter], horizons: int) -> tuple[Floats, Floats, Floats]:
+def _coloured(
+    factor: KrylovFactor, filters: Sequence[Filter]
+) -> tuple[Floats, Floats, Floats, Floats | None]:
     """Covariances V of past inputs with white states, those of inputs to come, and R of ΨᵀW = QR.
 
-    Inputs to come are listed from the farthest to the nearest, all that a filter reaches.
+    Inputs to come are listed from the farthest to the nearest, all that a filter reaches. Also a
+    factor of what lies beyond the lags that are listed, where that is not nothing.
     """
-    d = len(filters)
+    if factor.input_normal is not None:
+        return _stationary(*factor.input_normal, filters, len(factor.W) // factor.inputs)
+    d, W = len(filters), factor.W
     parts = [each.applied(W[j::d]) for j, each in enumerate(filters)]
     lags = max(map(len, parts))
     B = np.zeros((lags, d, W.shape[1]))
     for j, part in enumerate(parts):
         B[: len(part), j] = part
     Q, R = np.linalg.qr(B.reshape(lags * d, -1))
-    reach = max(len(each.psi) for each in filters) - 1 if horizons else 0
+    reach = max(len(each.psi) for each in filters) - 1
     V = np.zeros((lags + reach, d, Q.shape[1]))
     for j, each in enumerate(filters):
         part = each.adjoint(Q[j::d], reach)
         V[: len(part), j] = part
     n = Q.shape[1]
-    return V[reach:].reshape(lags * d, n), V[:reach].reshape(reach * d, n), R
+    return V[reach:].reshape(lags * d, n), V[:reach].reshape(reach * d, n), R, None
+
+
+def _stationary(
+    A: Floats, C: Floats, filters: Sequence[Filter], lags: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The same where responses do not fade: p_τ = Cov(ξ_t, z_{t−τ}) = Ap_{τ−1} + Cγ(τ), all τ.
+
+    Γ = LLᵀ is the covariance of ξ, which colour alone makes differ from one, and V = L⁻¹p. Beyond
+    the reach of γ, p_τ = A^k p: sums over all later lags solve a Stein equation.
+    """
+    from scipy.linalg import solve_triangular
+
+    n, d = C.shape
+    covariance = state_covariance(A, C, filters)[1]
+    try:
+        L: Any = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        raise UncertainResultError("the covariance of the states is nearly singular.") from None
+    reach = max(len(each.psi) for each in filters) - 1
+    gamma = np.zeros((reach + lags, d))
+    for j, each in enumerate(filters):
+        gamma[: len(each.psi), j] = each.autocovariance
+    # p_{−h} = Σ_k γ(k + h)A^k C from the farthest to the nearest, then lags 0, 1, 2, …
+    p, columns = np.zeros((n, d)), []
+    for h in range(-reach, lags):
+        p = A @ p + C * gamma[abs(h)]
+        columns.append(p)
+    V = np.asarray(solve_triangular(L, np.concatenate(columns, axis=1), lower=True)).T
+    later = A @ p  # no colour reaches beyond the lags that are listed
+    rest = stein(A, later @ later.T)
+    half = np.asarray(solve_triangular(L, rest, lower=True))
+    rest = np.asarray(solve_triangular(L, half.T, lower=True))
+    values, axes = np.linalg.eigh((rest + rest.T) / 2)
+    beyond = np.sqrt(np.maximum(values, 0.0))[:, None] * axes.T
+    return V[reach * d :], V[: reach * d], L.T, beyond
 
 
 def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats]:

@@ -44,6 +44,8 @@ COLOURED_TAIL = 1e-14
 #: Numbers in the responses that are kept at most. Doubled: slower networks are answered without
 #: their poles, with twice the memory (0.4 GB).
 MOST_ENTRIES = 50_000_000
+#: Lags that are followed at most. Doubled: the same, in twice the time.
+MOST_LAGS = 50_000
 #: Rows whose lengths differ by more decades (e-folds) than this are scaled anew. Doubled: rounding
 #: in responses grows by as much.
 UNEVEN = 7.0
@@ -155,6 +157,8 @@ class KrylovFactor:
         Of the reduced model that were used.
     colour : float
         How far the states ξ = Wᵀz are from white, by rounding.
+    input_normal : tuple of arrays or None
+        A' and C' of ξ_t = A'ξ_{t−1} + C'z_t, where W is but the first lags of many.
     """
 
     M: Floats
@@ -166,12 +170,7 @@ class KrylovFactor:
     complete: bool = True
     directions: int = 0
     colour: float = 0.0
-
-    @cached_property
-    def input_normal(self) -> tuple[Floats, Floats]:
-        """A' and C' of the input-normal realization ξ_t = A'ξ_{t−1} + C'z_t."""
-        d = self.inputs
-        return np.asarray(self.W[d:].T @ self.W[:-d]), np.asarray(self.W[:d].T)
+    input_normal: tuple[Floats, Floats] | None = None
 
 
 # --- the dense source
@@ -458,7 +457,7 @@ def faded(H: Floats, c: Floats, weights: Floats, tail: float) -> tuple[Floats, f
     for R, power, block in longer_responses(H, c):
         last = R[:, -block:]
         size = float(np.sqrt(((weights[:, None] * last) ** 2).sum()))
-        if not np.isfinite(size) or R.size > MOST_ENTRIES:
+        if not np.isfinite(size) or R.size > MOST_ENTRIES or R.shape[1] > d * MOST_LAGS:
             break
         if size > tail:
             continue
@@ -556,16 +555,16 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
 
 
 def cascade_factor(
-    A: Floats, C: Floats, poles: Complexes | None, lags: int, tail: float | None, read: bool
+    A: Floats, C: Floats, poles: Complexes | None, lags: int, read: bool
 ) -> KrylovFactor:
-    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags, or to where it fades.
+    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags.
 
     Without ``read`` every state is read exactly, and M is not needed.
     """
     A1, C1 = cascade_of(A, C, poles)
-    W = responses_to(A1, C1, lags) if tail is None else faded(A1, C1, np.ones(len(A1)), tail)[0]
+    W = np.ascontiguousarray(responses_to(A1, C1, lags).T)
     M = stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
     colour = float(E) * power_norms(np.asfortranarray(A1)).squares
-    return KrylovFactor(M=M, W=np.ascontiguousarray(W.T), inputs=C.shape[1], colour=colour)
+    return KrylovFactor(M=M, W=W, inputs=C.shape[1], colour=colour, input_normal=(A1, C1))

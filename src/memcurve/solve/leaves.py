@@ -340,13 +340,14 @@ def solve_cascade(task: Task) -> Outcome:
     gain = max(each.gain for each in filters)
     white = all(len(each.psi) == 1 for each in filters)
     lags = task.question.lags or 4 * len(task.states) + 64
-
+    if not white:  # beyond the reach of the colour all is known
+        lags = max(lags, max(len(each.psi) for each in filters))
     read = space.whiten is not None or not space.exactly
 
     def system(
         A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]
     ) -> tuple[SingularSystem, float]:
-        factor = cascade_factor(A, C, poles, lags, None if white else COLOURED_TAIL / gain, read)
+        factor = cascade_factor(A, C, poles, lags, read)
         made = singular_system(
             factor, levels=space.levels, whiten=(space.whiten or _as_it_is) if read else None,
             filters=own, horizons=task.question.horizons,
@@ -370,7 +371,7 @@ def solve_cascade(task: Task) -> Outcome:
                 again = eigenvalues(A) if single else None
                 others.append(system(A, C, again, tuple(f.changed(rng) for f in filters))[0])
             bounded = measured([base, *others], space.levels, rank, len(filters), left)
-        enough = not white or task.question.lags is not None
+        enough = task.question.lags is not None
         enough = enough or Lags(None, bounded.total).enough(bounded.memory.sum(axis=2))
         if enough or 4 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(task.states)):
             return outcome_of(bounded, task.question)
