@@ -19,6 +19,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.inputs import InputProcess
 from memcurve.limits import fits, require_room_for_states
 from memcurve.network import LinearNetwork
+from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.network.operator import Operator
 from memcurve.progress import Listener, silent
@@ -246,12 +247,31 @@ class Analysis:
         return np.asarray(np.ldexp(sizes, states.exponents))
 
 
+def observed(network: LinearNetwork) -> LinearNetwork:
+    """The part of a network that leads to what is read: all else is of no concern to the reader."""
+    A = network.A
+    if network.readout is None or network.is_complex or isinstance(A, Operator | DeviceMatrix):
+        return network
+    part: LinearNetwork | None = network.__dict__.get("_observed")
+    if part is None:
+        read = np.zeros((network.size, 1))
+        read[network.readout] = 1.0
+        nodes = reachable_nodes(A.T if isinstance(A, np.ndarray) else A.T.tocsr(), read)
+        part = network
+        if len(nodes) < network.size:
+            inner = A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
+            readout = np.searchsorted(nodes, network.readout)
+            part = network.replace(A=inner, C=network.C[nodes], readout=readout)
+        network.__dict__["_observed"] = part
+    return part
+
+
 class Task:
     """A question in the matrices of its network's analysis."""
 
     def __init__(self, question: Question, analysis: Analysis | None = None) -> None:
         self.question = question
-        self.analysis = Analysis.of(question.network) if analysis is None else analysis
+        self.analysis = Analysis.of(observed(question.network)) if analysis is None else analysis
 
     @cached_property
     def states(self) -> States:
@@ -274,7 +294,7 @@ class Task:
     @cached_property
     def rows(self) -> Indices:
         """Which of these states are read."""
-        network = self.question.network
+        network = self.analysis.network
         read = network.readout
         if read is None:
             return np.arange(len(self.states), dtype=np.intp)
@@ -285,7 +305,7 @@ class Task:
     @property
     def reads_all(self) -> bool:
         """Whether every one of these states is read."""
-        return self.question.network.readout is None or len(self.rows) == len(self.states)
+        return self.analysis.network.readout is None or len(self.rows) == len(self.states)
 
     @property
     def is_driven(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,20 @@ class Outcome:
         memory = self.memory_error.max(axis=(1, 2))
         forecast = self.forecast_error.max(axis=(1, 2), initial=0.0)
         return np.asarray(np.max([memory, forecast, total, ahead], axis=0))
+
+    def shared(self, shares: Floats) -> Outcome:
+        """The outcome of (d,) inputs of which each is a share of one of these, shares (·, d)."""
+        rounding = 4 * EPS
+        return replace(
+            self,
+            memory=self.memory @ shares,
+            memory_error=(self.memory_error + rounding * self.memory) @ shares,
+            forecast=self.forecast @ shares,
+            forecast_error=(self.forecast_error + rounding * self.forecast) @ shares,
+            sum_error=self.sum_error + rounding * self.memory.sum(axis=2),
+            forecast_sum_error=self.forecast_sum_error + rounding * self.forecast.sum(axis=2),
+            loss=None,
+        )
 
     def better_of(self, other: Outcome) -> Outcome:
         """Level by level, the outcome with the smaller largest error."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits, one_thread
 from memcurve.notes import Note
+from memcurve.result import EPS, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
@@ -150,6 +152,11 @@ def answered(
     Where that would take long, or more than ``certify_up_to`` states are at work, the errors are
     what they are, and a note says so.
     """
+    if task.analysis.inputs > 1 and (merged := merged_inputs(task)) is not None:
+        one, shares = merged
+        answer = answered(one, certify_up_to, tolerance, solver)
+        answer.outcome = answer.outcome.shared(shares)
+        return answer
     with few_threads(len(task.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
         outcome, reason, name = _in_floating_point(task, tolerance or LARGEST_ERROR, solver)
@@ -173,6 +180,60 @@ def answered(
         notes += rank_notes(spectrum)
     diagnostics["arithmetic"] = "ball" if name == "balls" else "float64"
     return Answer(outcome, rank, notes, diagnostics=diagnostics)
+
+
+def merged_inputs(task: Task) -> tuple[Task, Floats] | None:
+    """The task with inputs that drive the states alike as one, and the share of each in it.
+
+    With c_j = α_j c the states see Σα_j z_j, one input of variance Σα², of which z_j is α_j²/Σα².
+    """
+    network, processes = task.question.network, task.question.processes
+    C = np.asarray(network.C)
+    if network.is_complex or not isinstance(network.C, np.ndarray):
+        return None
+    groups: list[list[int]] = []
+    for j, column in enumerate(C.T):
+        for group in groups:
+            i = group[0]
+            same = processes[i] is processes[j] or processes[i].is_white and processes[j].is_white
+            if same and are_proportional(C[:, i], column):
+                group.append(j)
+                break
+        else:
+            if column.any():
+                groups.append([j])
+    if len(groups) in (0, C.shape[1]):
+        return None
+    columns, shares = np.zeros((len(C), len(groups))), np.zeros((len(groups), C.shape[1]))
+    for k, group in enumerate(groups):
+        sizes = np.abs(C[:, group]).max(axis=0)
+        sizes = sizes / sizes.max()
+        largest = group[int(np.argmax(sizes))]
+        shares[k, group] = sizes**2 / (sizes**2).sum()
+        columns[:, k] = C[:, largest] * np.sqrt((sizes**2).sum())
+    question = replace(
+        task.question,
+        network=network.replace(C=columns if len(groups) > 1 else columns[:, 0]),
+        processes=tuple(processes[group[0]] for group in groups),
+    )
+    return Task(question), shares
+
+
+def are_proportional(one: Floats, other: Floats) -> bool:
+    """Whether two vectors are multiples of each other, exactly; zero is of any."""
+    if not other.any() or np.array_equal(one, other) or np.array_equal(one, -other):
+        return True
+    if not np.array_equal(one == 0, other == 0):
+        return False
+    k = int(np.argmax(np.abs(one)))
+    with np.errstate(all="ignore"):
+        if not np.allclose(other / other[k], one / one[k], rtol=8 * EPS, atol=0):
+            return False
+    first, second = Fraction(one[k]), Fraction(other[k])
+    return all(
+        Fraction(x) * second == Fraction(y) * first
+        for x, y in zip(one.tolist(), other.tolist(), strict=True)
+    )
 
 
 def _error_note(task: Task, outcome: Outcome, enough: float) -> Note:
@@ -306,10 +367,11 @@ def reach_notes(task: Task) -> list[Note]:
     if not network.C.any():
         return [Note("reach", "the mask is zero: the input never enters the network")]
     notes = []
-    unreached = network.states - len(task.states)
+    part = task.analysis.network.states
+    unreached = part - len(task.states)
     if unreached:
         are = "is" if unreached == 1 else "are"
-        text = f"{unreached} of {network.states} states {are} never reached from the input"
+        text = f"{unreached} of {part} states {are} never reached from the input"
         notes.append(Note("reach", text))
     if network.readout is not None:
         text = f"read from {len(network.readout)} of {network.size} nodes"

@@ -79,7 +79,7 @@ def singular_system(
     Without ``whiten`` every state is read exactly.
     """
     d = factor.inputs
-    white = all(len(each.psi) == 1 for each in filters)
+    white = all(each.is_white for each in filters)
     M, V, beyond = factor.M, factor.W, None
     future = np.zeros((0, V.shape[1]))
     if not white:
@@ -147,10 +147,10 @@ def _stationary(
         L: Any = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         raise UncertainResultError("the covariance of the states is nearly singular.") from None
-    reach = max(len(each.psi) for each in filters) - 1
+    reach = max(len(each.gamma) for each in filters) - 1
     gamma = np.zeros((reach + lags, d))
     for j, each in enumerate(filters):
-        gamma[: len(each.psi), j] = each.autocovariance
+        gamma[: len(each.gamma), j] = each.gamma
     # p_{−h} = Σ_k γ(k + h)A^k C from the farthest to the nearest, then lags 0, 1, 2, …
     p, columns = np.zeros((n, d)), []
     for h in range(-reach, lags):

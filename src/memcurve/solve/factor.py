@@ -514,7 +514,8 @@ def responses_to(H: Floats, c: Floats, lags: int) -> Floats:
 def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
     """Variances of the states, each to nearly full accuracy."""
     d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum()))
-    for _ in range(4):
+    certain = all(np.isfinite(each.uncertainty) for each in filters)
+    for _ in range(4 if certain else 0):
         try:
             with np.errstate(all="ignore"):
                 R, _ = faded(A, C, np.ones(len(A)), tail)
@@ -534,9 +535,8 @@ def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[F
     """p₀ = Cov(x_t, z_t) = Σ_k γ(k)A^k C, and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ."""
     present = C.copy()
     for j, each in enumerate(filters):
-        if len(each.psi) > 1:
-            gamma = each.autocovariance
-            present[:, j] = responses_to(A, C[:, j : j + 1], len(gamma)) @ gamma
+        if not each.is_white:
+            present[:, j] = responses_to(A, C[:, j : j + 1], len(each.gamma)) @ each.gamma
     drive = present @ C.T
     return present, stein(A, drive + drive.T - C @ C.T)
 
@@ -566,5 +566,7 @@ def cascade_factor(
     M = stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
-    colour = float(E) * power_norms(np.asfortranarray(A1)).squares
+    colour = 0.0  # those of a single input are to the last digits, relative to each section
+    if C.shape[1] > 1:
+        colour = float(E) * power_norms(np.asfortranarray(A1)).squares
     return KrylovFactor(M=M, W=W, inputs=C.shape[1], colour=colour, input_normal=(A1, C1))

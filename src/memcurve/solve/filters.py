@@ -27,26 +27,25 @@ SHORT_FILTER = 64
 
 
 class Filter(NamedTuple):
-    """ψ of a process of unit variance, and the relative error of its density |ψ̂|².
+    """ψ of a process of unit variance, the relative error of its density |ψ̂|², and γ.
 
-    Where it is not causal, its noise is counted from the first e_t that it needs.
+    Where it is not causal, its noise is counted from the first e_t that it needs. γ(0), γ(1), … are
+    the autocovariances of the process, as far as they matter; they are known without a filter, too.
     """
 
     psi: Floats
     uncertainty: float
+    gamma: Floats
+
+    @property
+    def is_white(self) -> bool:
+        """Whether there is nothing to filter."""
+        return len(self.gamma) == 1
 
     @property
     def gain(self) -> float:
         """Bound on |ψ̂|, the square root of the largest spectral density."""
         return float(np.abs(self.psi).sum())
-
-    @property
-    def autocovariance(self) -> Floats:
-        """γ(0), γ(1), … of the process."""
-        from scipy.signal import convolve
-
-        both = convolve(self.psi, self.psi[::-1], method=self._method)
-        return np.asarray(both[len(self.psi) - 1 :], dtype=float)
 
     def applied(self, W: Floats) -> Floats:
         """Σ_{i+j=m} W_i ψ_j for weights W (lags, n) of past inputs: those of the noise."""
@@ -72,9 +71,10 @@ class Filter(NamedTuple):
 
     def changed(self, rng: np.random.Generator) -> Filter:
         """The same up to rounding."""
-        if len(self.psi) == 1:
+        if self.is_white:
             return self
-        return self._replace(psi=self.psi * (1 + EPS * rng.standard_normal(len(self.psi))))
+        psi, gamma = (x * (1 + EPS * rng.standard_normal(len(x))) for x in (self.psi, self.gamma))
+        return self._replace(psi=psi, gamma=gamma)
 
     @property
     def _method(self) -> Literal["direct", "fft"]:
@@ -101,7 +101,7 @@ def filter_of(process: InputProcess) -> Filter:
     Raises UncertainResultError where it would be too long, or not good enough.
     """
     if process.is_white:
-        return Filter(np.ones(1), 0.0)
+        return Filter(np.ones(1), 0.0, np.ones(1))
     return _rational_filter(process) if isinstance(process, ARMA) else _root_filter(process)
 
 
@@ -128,7 +128,8 @@ def _rational_filter(process: ARMA) -> Filter:
         least = np.abs(np.fft.rfft(a, 16 * max(length, len(a)))).min()
         uncertainty = EPS + 4 * EPS * (order + 1) * float(np.abs(a).sum() / least)
     psi = np.convolve(inverse, np.append(1.0, process.ma))
-    return Filter(psi / np.sqrt(process.variance), uncertainty)
+    gamma = process.autocovariance(len(psi)) / process.variance
+    return Filter(psi / np.sqrt(process.variance), uncertainty, gamma)
 
 
 def _root_filter(process: InputProcess) -> Filter:
@@ -142,8 +143,8 @@ def _root_filter(process: InputProcess) -> Filter:
     symmetric = np.fft.irfft(np.sqrt(np.maximum(density, 0.0)), size)
     large = np.flatnonzero(np.abs(symmetric[: size // 2]) > EPS * symmetric[0])
     half = int(large[-1]) + 1
-    if 2 * half > LONGEST_FILTER:
-        raise UncertainResultError(f"the input {process.name} nearly vanishes at some frequency.")
+    if 2 * half > LONGEST_FILTER:  # the density nearly vanishes at some frequency
+        return Filter(np.sqrt(np.abs(gamma).sum(keepdims=True)), np.inf, gamma)
     psi = np.concatenate([symmetric[-half:], symmetric[: half + 1]])
     off = np.abs(np.abs(np.fft.rfft(psi, size)) ** 2 - density) + EPS * len(gamma) * density.max()
-    return Filter(psi, float((off / np.maximum(density, TINY)).max()))
+    return Filter(psi, float((off / np.maximum(density, TINY)).max()), gamma)

@@ -263,7 +263,7 @@ def _read_off(
     """The answer from a reduced model, its error measured."""
     question, level = task.question, float(space.levels.min())
     gain = max(each.gain for each in filters)
-    white = all(len(each.psi) == 1 for each in filters)
+    white = all(each.is_white for each in filters)
     tail = TAIL if white else COLOURED_TAIL / gain
     whole = space.whiten is None
     if level == 0 and model.reached < len(task.states) and model.reached != task.analysis.rank:
@@ -323,7 +323,8 @@ def _rank_read(task: Task, systems: list[SingularSystem]) -> int:
 def solve_cascade(task: Task) -> Outcome:
     """Any question from the poles: an all-pass cascade, and a Stein equation for the states."""
     require_room_for_states(len(task.states), "noise")
-    filters, space, single = _filters(task), coordinates(task), task.analysis.inputs == 1
+    filters, space = filters_of(task.question.processes), coordinates(task)
+    single = task.analysis.inputs == 1
     if task.states.has_wild_units:
         raise UncertainResultError(
             "the numbers in `A` differ too much in size: measure the states in other units."
@@ -338,10 +339,10 @@ def solve_cascade(task: Task) -> Outcome:
         raise UncertainResultError("the controllable eigenvalues are too uncertain.")
     rank = task.rank if space.exactly else len(task.states)
     gain = max(each.gain for each in filters)
-    white = all(len(each.psi) == 1 for each in filters)
+    white = all(each.is_white for each in filters)
     lags = task.question.lags or 4 * len(task.states) + 64
     if not white:  # beyond the reach of the colour all is known
-        lags = max(lags, max(len(each.psi) for each in filters))
+        lags = max(lags, max(len(each.gamma) for each in filters))
     read = space.whiten is not None or not space.exactly
 
     def system(
@@ -356,13 +357,12 @@ def solve_cascade(task: Task) -> Outcome:
 
     while True:
         base, colour = system(space.A, space.C, poles, filters)
-        uncertainty = max(f.uncertainty for f in filters) + space.uncertainty + colour
-        left = Truncation(gain=gain, uncertainty=uncertainty)
+        left = Truncation(gain=gain, uncertainty=space.uncertainty + colour)
         if single and not read:
             bounded = measured([base], space.levels, rank, 1, left)
             bounds = [np.array(p.density_bounds()) / p.variance for p in task.question.processes]
             condition = max(float(b[1]) for b in bounds) / min(float(b[0]) for b in bounds)
-            span = len(task.states) + sum(len(each.psi) for each in filters)
+            span = len(task.states) + sum(len(each.gamma) for each in filters)
             bounded = turned(bounded, gap * float(np.sqrt(condition)), span)
         else:
             rng, others = np.random.default_rng(_SEED), []
