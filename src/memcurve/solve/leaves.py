@@ -333,8 +333,8 @@ def solve_cascade(task: Task) -> Outcome:
     if single:
         spectrum = task.analysis.spectrum()
         poles, gap = spectrum.poles, spectrum.gap
-    elif task.analysis.rank < len(task.states):
-        raise UncertainResultError("some modes are not controllable by the inputs.")
+    elif task.analysis.rank < len(task.states) or not task.analysis.rank_is_robust:
+        raise UncertainResultError("some modes are controllable by rounding at most.")
     if not np.isfinite(gap):
         raise UncertainResultError("the controllable eigenvalues are too uncertain.")
     rank = task.rank if space.exactly else len(task.states)
