@@ -26,7 +26,7 @@ from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.coloured import filter_of, kernel_of
-from memcurve.solve.modes import EigenBasis, Spectrum
+from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
 from memcurve.solve.realization import (
     StateMap,
@@ -150,14 +150,13 @@ class Analysis:
 
     # --- modes
 
-    def spectrum(self, *, keep_basis: bool = False, poles: bool = True) -> Spectrum:
+    def spectrum(self, *, poles: bool = True) -> Spectrum:
         """The controllable spectrum of a network with a single input, decided once.
 
-        ``keep_basis`` keeps the eigenvectors, if it is not decided yet; without ``poles`` these may
-        be left out where the curve does not need them.
+        Without ``poles`` these may be left out where the curve does not need them.
         """
         if self._spectrum is None:
-            self._spectrum = self._closed_form() or decided(self.reached, keep_basis=keep_basis)
+            self._spectrum = self._closed_form() or decided(self.reached)
         if poles and self._spectrum.find_poles is not None:
             with np.errstate(all="ignore"):
                 found, sensitivity = self._spectrum.find_poles()
@@ -257,18 +256,11 @@ class Analysis:
         return self.once(
             "eigenvectors",
             states,
-            lambda: eigen_state_map(states.A, states.C[:, 0], self._basis(states)),
+            lambda: eigen_state_map(states.A, states.C[:, 0]),
         )
 
     def _poles(self) -> Complexes | None:
         return self.spectrum().poles if self.inputs == 1 else None
-
-    def _basis(self, states: States) -> EigenBasis | None:
-        """Eigenvectors that are at hand, in the measure of the states."""
-        basis = self.spectrum().basis
-        if basis is None or states is not self.reached:
-            return None  # noise enters states that the input does not reach
-        return basis._replace(columns=np.ldexp(basis.columns, -states.exponents[:, None]))
 
     # --- sizes of the states
 

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from memcurve.errors import UncertainResultError
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.allpass import cascade
-from memcurve.solve.modes import EigenBasis
 from memcurve.solve.several import several_input_cascade
 from memcurve.solve.stein import stein
 
@@ -66,15 +65,14 @@ def basis_at(points: Complexes, upper_poles: Complexes) -> Complexes:
     return np.array(columns).T
 
 
-def eigen_state_map(A: Floats, C: Floats, basis: EigenBasis | None = None) -> StateMap | None:
+def eigen_state_map(A: Floats, C: Floats) -> StateMap | None:
     """The map T from the eigenvectors of A, for a network whose mask (n,) excites every mode.
 
-    None where A is unstable or has no basis of eigenvectors in floating point. ``basis`` is one
-    that is known already.
+    None where A is unstable or has no basis of eigenvectors in floating point.
     """
     if not np.isfinite(A).all():
         return None
-    found = _eigenvectors(A, C) if basis is None else _unpacked(basis, C)
+    found = _eigenvectors(A, C)
     if found is None:
         return None
     poles, V, c = found
@@ -103,18 +101,6 @@ def _eigenvectors(A: Floats, C: Floats) -> tuple[Complexes, NDArray[Any], NDArra
     _, _, c, singular = lapack.zgesv(V, C.astype(complex))
     upper = np.flatnonzero(poles.imag >= 0)
     return None if singular else (poles[upper], V[:, upper], c[upper])
-
-
-def _unpacked(basis: EigenBasis, C: Floats) -> tuple[Complexes, NDArray[Any], NDArray[Any]]:
-    """The same from a basis that is known."""
-    upper = np.flatnonzero(basis.values.imag >= 0)
-    poles, c = basis.values[upper], basis.mask[upper]
-    pair = poles.imag > 0
-    V = basis.columns[:, upper].astype(complex)
-    V[:, pair] = (V[:, pair] + 1j * basis.columns[:, upper[pair] + 1]) / 2
-    # the mask was scaled, and so V⁻¹C is known up to a factor
-    scaled = (V @ (c * np.where(pair, 2.0, 1.0))).real
-    return poles, V, c * ((C @ C) / (C @ scaled))
 
 
 def _real_product(V: NDArray[Any], X: NDArray[Any]) -> Floats:

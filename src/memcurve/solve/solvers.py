@@ -8,9 +8,8 @@ UncertainResultError with the reason. They are tried in order until every error 
 3. *Fisher*: linear algebra with a covariance that is never ill-conditioned;
 4. *direct*: memory under errors of reading: few directions of the Krylov space suffice;
 5. *white*: any other question about memory and forecasts, in coordinates where states are white;
-6. *bounds*: where it is not known which poles count, curves that it lies between;
-7. *balls*: what is left, noise level by noise level, where that takes seconds;
-8. *more noise*: where it takes longer and nothing else is known, the first lags.
+6. *balls*: what is left, noise level by noise level, where that takes seconds;
+7. *more noise*: where it takes longer and nothing else is known, the first lags.
 
 An error that is not small is reported, not chased: a curve known to ± 1e-3 is an answer.
 """
@@ -29,14 +28,14 @@ from memcurve.limits import fits, one_thread
 from memcurve.noise import ObservationNoise
 from memcurve.notes import Note
 from memcurve.result import EPS
-from memcurve.solve.allpass import memory_of_poles, memory_of_ring, memory_without
+from memcurve.solve.allpass import memory_of_poles, memory_of_ring
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.direct import is_direct, is_listable, solve_by_lags, solve_direct
 from memcurve.solve.fisher import solve_fisher
-from memcurve.solve.modes import Response, Spectrum
-from memcurve.solve.errors import MANY_STATES, UNKNOWN, GrowingPowersError, curve_error
+from memcurve.solve.modes import Spectrum
+from memcurve.solve.errors import MANY_STATES, GrowingPowersError, curve_error
 from memcurve.solve.white import solve_white
 from memcurve.solve.whole import is_whole, solve_whole
 
@@ -46,8 +45,6 @@ LARGEST_ERROR = 1e-6
 #: and for every noise level of any other; it runs unasked where that is at most so many in all.
 BALL_SECONDS, GENERAL_BALL_SECONDS = 1.7e-9, 5e-8
 MOST_SECONDS_UNASKED, MOST_SECONDS = 3.0, 120.0
-#: Steps over which the lower bound of a curve is averaged, at most.
-MOST_STEPS = 64
 #: Noise, relative to the largest input weight, at which memory is a lower bound of what there is
 #: with less of it; bounds that are further apart than this are no answer.
 MORE_NOISE, CLOSE_BOUNDS = np.array([1e-12, 1e-11, 1e-10, 1e-8, 1e-6]), 1e-2
@@ -83,9 +80,8 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
         memory, loss, error = memory_of_ring(*spectrum.ring, lags)
         return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
     poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
-    removed = np.zeros(0, complex)
     if spectrum.response is not None:
-        poles, shift, sensitivity, removed = spectrum.response
+        poles, shift, sensitivity = spectrum.response
     if poles is None:
         raise UncertainResultError(
             "the eigenvalues that count cannot be told from those that do not."
@@ -96,47 +92,12 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     if not np.isfinite(sensitivity):
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
     listed = None if lags is None else lags + shift
-    if len(removed):
-        memory, loss, misfit = memory_without(poles, removed, listed)
-        if not misfit <= sensitivity:
-            raise UncertainResultError("the modes that are lost cannot be told well enough.")
-        sensitivity += 2 * misfit
-    else:
-        memory, loss = memory_of_poles(poles, listed)
+    memory, loss = memory_of_poles(poles, listed)
     error = curve_error(memory, loss, sensitivity, len(poles))
-    if len(removed):  # sums of squares one after another, and what they are divided by
-        error = np.minimum(1.0, error + EPS * (4 + 2 * np.sqrt(len(memory))) * memory)
     if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
         raise UncertainResultError("the zeros that do not count cannot be told well enough.")
     memory, loss, error = memory[shift:], loss[shift:], error[shift:]
     return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
-
-
-def solve_between(task: Task) -> Outcome:
-    """Bounds of a curve of which it is not known which k of the poles do not count.
-
-    With S the curve of all poles, the zeros that do not count taken away, MC ≤ S since the space of
-    remembered inputs is part of a larger one. The rest adds up to k, and MC falls with the lag::
-
-        MC_τ ≥ (S_τ + … + S_{T−1} − k)/(T − τ)        for every T > τ
-    """
-    states, lags = task.states, task.question.lags
-    exact, poles, lost = states.degree, states.eigenvalues, states.lost
-    every = Spectrum(
-        None, exact.degree, exact.degree, states.nodes, np.nan, *UNKNOWN,
-        response=Response(poles, len(poles) - exact.degree - lost, states.sensitivity.curve),
-    )  # fmt: skip
-    above = lattice_outcome(every, None)
-    S = above.memory[0, :, 0]
-    count = len(S) if lags is None else lags
-    S = np.concatenate([S, np.zeros(max(0, count - len(S)))])
-    summed, below = np.concatenate([[0.0], np.cumsum(S)]), np.zeros(len(S))
-    for steps in np.unique(np.geomspace(1, len(S), MOST_STEPS).astype(int)):
-        mean = (summed[steps:] - summed[:-steps] - lost) / steps
-        below[: len(mean)] = np.maximum(below[: len(mean)], mean)
-    own = above.memory_error[0].max()
-    memory, error = ((S + below) / 2)[:count, None], ((S - below) / 2 + own)[:count, None]
-    return Outcome.of_memory(memory, np.minimum(error, 1.0), exact.degree, 0.0)
 
 
 def solve_above(task: Task) -> Outcome | None:
@@ -184,7 +145,6 @@ SOLVERS = (
     Solver(is_whole, solve_whole),
     Solver(is_general, solve_white),
     Solver(is_listable, solve_by_lags, is_dense=False),
-    Solver(lambda task: task.question.is_plain, solve_between),
 )
 
 

@@ -67,7 +67,7 @@ def solve_white(task: Task) -> Outcome:
         )
     single = task.analysis.inputs == 1
     maps = task.question.noise is not None or not task.reads_all
-    _require_sure(task, keep_basis=maps)
+    _require_sure(task)
     if not maps:
         return _single_input(task) if single else _without_map(task)
     noise = _noise_factor(task)
@@ -86,12 +86,12 @@ def solve_white(task: Task) -> Outcome:
     return outcomes[0] if len(outcomes) == 1 else outcomes[0].better_of(outcomes[1])
 
 
-def _require_sure(task: Task, *, keep_basis: bool) -> None:
+def _require_sure(task: Task) -> None:
     """Raise where rounding may move an eigenvalue that counts across the unit circle."""
     if task.analysis.inputs > 1:
         sure = bool(np.isfinite(task.states.sensitivity.gap))
     else:
-        spectrum = task.analysis.spectrum(keep_basis=keep_basis)
+        spectrum = task.analysis.spectrum()
         sure = spectrum.poles is not None and bool(np.isfinite(spectrum.gap))
     if not sure:
         raise UncertainResultError("the eigenvalues that count are too uncertain.")
