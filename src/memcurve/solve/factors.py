@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -127,43 +127,45 @@ def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
     return min(often, default=0)
 
 
-def lost_polynomial(blocks: Sequence[Floats], prime: int, minimal: list[int]) -> Any:
-    """χ/μ modulo a prime: its roots are the eigenvalues of the blocks that do not count."""
-    from flint import nmod_poly
-
-    product = nmod_poly([1], prime)
-    for B in blocks:
-        product *= characteristic_polynomial(B, prime)
-    return product // nmod_poly(minimal, prime)
-
-
 def integer_roots(
     weights: Floats, blocks: Sequence[Floats], modulo: dict[int, list[int]]
 ) -> list[tuple[complex, int]]:
     """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
 
-    Where all weights are small multiples of one weight w, χ and μ are polynomials over the integers
-    in z/w, and so is χ/μ; if its coefficients are small, they are known from their residues. None
-    of them, where the primes say different things.
+    They are the roots of χ/μ. Where all weights are small multiples of one weight w, that is a
+    polynomial over the integers in z/w, and so are the products of its factors of equal
+    multiplicity. If their coefficients are small, they are known from their residues. None of the
+    eigenvalues, where the primes say different things.
     """
-    from flint import ctx, fmpz_poly
+    from flint import ctx, fmpz_poly, nmod_poly
 
     unit = Fraction(float(weights[0]))
     if len(modulo) < 2 or any((Fraction(w) / unit).denominator > 1 for w in weights.tolist()):
         return []
-    read = []
+    read: list[list[tuple[int, list[int]]]] = []
     for prime, minimal in modulo.items():
-        lost = [int(c) for c in lost_polynomial(blocks, prime, minimal).coeffs()]
-        lost = lost[next(k for k, c in enumerate(lost) if c) :]
-        inverse = pow(int(residues(weights[:1], prime)[0]), -1, prime)
-        degree = len(lost) - 1
-        scaled = [c * pow(inverse, degree - k, prime) % prime for k, c in enumerate(lost)]
-        read.append([c - prime if 2 * c > prime else c for c in scaled])
+        lost = nmod_poly([1], prime)
+        for B in blocks:
+            lost *= characteristic_polynomial(B, prime)
+        lost //= nmod_poly(minimal, prime)
+        inverse, factors = pow(int(residues(weights[:1], prime)[0]), -1, prime), []
+        for factor, often in lost.factor_squarefree()[1]:
+            coefficients = [int(c) for c in factor.coeffs()]
+            coefficients = coefficients[coefficients[0] == 0 :]  # zero is no matter here
+            scaled = [
+                c * pow(inverse, len(coefficients) - 1 - k, prime) % prime
+                for k, c in enumerate(coefficients)
+            ]
+            factors.append((often, [c - prime if 2 * c > prime else c for c in scaled]))
+        read.append(sorted(factors))
     if any(other != read[0] for other in read[1:]):
         return []
     with ctx.workprec(128):
-        roots = fmpz_poly(read[0]).complex_roots()
-        return [(complex(root) * float(weights[0]), int(often)) for root, often in roots]
+        return [
+            (complex(root) * float(weights[0]), often)
+            for often, coefficients in read[0]
+            for root, _ in fmpz_poly(coefficients).complex_roots()
+        ]
 
 
 def _stretched(g: Polynomial, exponent: int, prime: int) -> list[int]:
