@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.errors import power_norms
-from memcurve.solve.modes import complex_schur
 from memcurve.solve.modular import minimal_polynomial
+from memcurve.solve.several import complex_schur
 from structured_cases import CASES, Case
 from tolerances import SCHUR
 

@@ -27,7 +27,7 @@ import numpy as np
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
-#: Sections that are run as one. Doubled: fewer and larger matrix products, half as fast.
+#: Sections that are run as one. Doubled: fewer and larger matrix products, about as fast.
 GROUP = 6
 #: Groups that hold less than this share of the energy, inside and out, are done. Doubled: nothing.
 SILENT = 1e-40

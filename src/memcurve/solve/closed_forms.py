@@ -24,9 +24,6 @@ from memcurve.solve.errors import uncertain_poles_sensitivity
 from memcurve.solve.modes import CLEAR, LEAST_EXCITATION, Ring, Spectrum
 from memcurve.solve.modular import dyadic
 
-#: Bits of log p and 1 − p before they are rounded to float64. Doubled: nothing.
-_BITS = 192
-
 
 def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
     """The spectrum of a walk; None where floating point leaves a doubt which modes are driven.
@@ -70,7 +67,7 @@ def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
     return np.concatenate([np.zeros(ring.tail), real, pairs])
 
 
-def _ring(walk: Walk) -> tuple[Ring, bool, bool]:
+def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
     """The cycle of a walk, whether p is negative, and whether |p| < 1; both are exact."""
     from flint import arb, ctx, fmpz
 
@@ -83,7 +80,7 @@ def _ring(walk: Walk) -> tuple[Ring, bool, bool]:
         factors = [a * b for a, b in zip(factors[::2], factors[1::2], strict=False)] + rest
     [m], e = factors, int(exponents.sum())  # |p| = m·2^e
     one = fmpz(1) << max(0, -e)
-    with ctx.workprec(_BITS):
+    with ctx.workprec(bits):
         stable = e < 0 and m < one
         if not stable:
             log_p, gap = arb((m, e)).log(), arb(0)

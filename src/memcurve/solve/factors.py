@@ -25,8 +25,6 @@ from memcurve.solve.modular import characteristic_polynomial, dyadic, residues
 #: Components up to this size are factored over the integers. Doubled: a second for a hundred of
 #: them.
 SMALL = 24
-#: Weights of small components may differ by so many binary digits. Doubled: integers twice as long.
-MOST_DIGITS = 400
 #: Different weights up to which a network is taken for one of few weights. Doubled: networks of
 #: integer weights up to 32 are asked for their exact rank first.
 MOST_WEIGHTS = 16
@@ -54,13 +52,18 @@ class Repeated(NamedTuple):
         return sum(modes.missing for modes in self.lost)
 
 
-def repeated_components(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Repeated:
-    """Judge the diagonal blocks by the residues of the minimal polynomial."""
+def repeated_components(
+    blocks: Sequence[Floats], modulo: dict[int, list[int]], most_digits: int = 400
+) -> Repeated:
+    """Judge the diagonal blocks by the residues of the minimal polynomial.
+
+    Small ones are left alone where their weights differ by more than ``most_digits`` binary digits.
+    """
     small = [k for k, B in enumerate(blocks) if len(B) <= SMALL and B.any()]
     weights = np.concatenate([blocks[k][blocks[k] != 0] for k in small] or [np.zeros(0)])
     _, exponents = dyadic(weights)
     unit = int(exponents.min(initial=0))
-    if int(exponents.max(initial=unit)) - unit > MOST_DIGITS:
+    if int(exponents.max(initial=unit)) - unit > most_digits:
         small = []
     factors = {k: _factors(blocks[k], unit) for k in small}
     total: Counter[Polynomial] = sum(factors.values(), Counter())

@@ -42,8 +42,6 @@ WIDE = 1e4
 CLEAR = 100.0
 #: No mode excited less than this counts beyond doubt. Doubled: the exact rank is asked more often.
 LEAST_EXCITATION = 1e-6
-#: Blocks of T up to this size are left to LAPACK. Doubled: N = 300 takes a tenth longer.
-LEAF = 64
 #: Eigenvectors are trusted where rounding in them, √N·eps·κ(X), is at most this, or a thousandth of
 #: the least excitation up to a hundred times this. Doubled: fewer are computed a second time.
 SMALL_ROUNDING = 1e-8
@@ -162,108 +160,70 @@ class Screening(NamedTuple):
     excitation: Floats
     noise: Floats
     disc: Floats
-    sure: bool
-    likely: bool
-    unstable_radius: float | None
     symmetric: bool
+    sure: bool = False
+    likely: bool = False
+    unstable_radius: float | None = None
 
 
 def screen(A: Any, C: Floats) -> Screening:
     """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
     C = unit_norm(C)
-    parts = [left_modes(submatrix(A, n), C[n]) for n in separate_parts(A)]
-    poles, values, excited, blurred, disc = (
-        np.concatenate([part[k] for part in parts]) for k in range(5)
-    )
-    noise = blurred + EPS
-    clear = excited > CLEAR * noise
-    outside = np.abs(values[clear & (np.abs(values) - disc >= 1)])
+    parts = [_screened(submatrix(A, n), C[n]) for n in separate_parts(A)]
+    joined = [np.concatenate([part[k] for part in parts]) for k in range(5)]
+    look = Screening(*joined, symmetric=all(part.symmetric for part in parts))
+    clear = look.excitation > CLEAR * look.noise
+    outside = np.abs(look.values[clear & (np.abs(look.values) - look.disc >= 1)])
     # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
-    disc = np.maximum(disc, DISC * np.abs(values))
-    room = room_between(values, disc)
-    beyond_doubt = excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)
-    return Screening(
-        poles, values, excited, noise, disc,
+    disc = np.maximum(look.disc, DISC * np.abs(look.values))
+    room = room_between(look.values, disc)
+    beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, LEAST_EXCITATION)
+    return look._replace(
+        disc=disc,
         sure=bool(beyond_doubt.all()) and room > WIDE,
         likely=bool(clear.all()) and room > 1,
         unstable_radius=float(outside.max()) if len(outside) else None,
-        symmetric=all(part.symmetric for part in parts),
-    )  # fmt: skip
-
-
-class LeftModes(NamedTuple):
-    """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty.
-
-    ``poles`` are the eigenvalues too, as accurate as they are known, in an order of their own.
-    ``symmetric``: the block is.
-    """
-
-    poles: Complexes
-    values: Complexes
-    excitation: Floats
-    blur: Floats
-    disc: Floats
-    symmetric: bool = False
-
-
-def left_modes(A: Floats, C: Floats) -> LeftModes:
-    """Judge one block, in units in which its squares neither vanish nor overflow."""
-    A, unit = in_units(A)
-    modes = _modes_in_units(A, C)
-    if unit == 1:
-        return modes
-    if unit > 1 and len(strong_components(A)) > 1:  # links that large drown every other weight
-        modes = modes._replace(blur=np.full(len(A), np.inf))
-    return modes._replace(
-        poles=unit * modes.poles, values=unit * modes.values, disc=unit * modes.disc
     )
 
 
-def _modes_in_units(A: Floats, C: Floats) -> LeftModes:
-    size = len(A)
+def _screened(A: Floats, C: Floats) -> Screening:
+    """The same of one block, in units in which its squares neither vanish nor overflow."""
+    (A, unit), size, symmetric = in_units(A), len(A), is_symmetric(A)
     if size == 1:
-        value = A.ravel().astype(complex)
-        return LeftModes(value, value, np.abs(C), np.zeros(1), np.zeros(1), symmetric=True)
-    if is_symmetric(A):
+        value = A.ravel().astype(complex) * unit
+        return Screening(value, value, np.abs(C), np.full(1, EPS), np.zeros(1), symmetric=True)
+    if symmetric:
         real_values, W = np.linalg.eigh(A)
-        values, condition = real_values.astype(complex), np.ones(size)
-        norm = float(np.abs(real_values).max()) * size**0.5
-        return _judged(values, values, np.abs(W.T @ C), condition, norm, symmetric=True)
-    share = float(np.sqrt((C**2).sum()))
-    A, scale = balanced(A)
-    C = unit_norm(C / scale) * share if share > 0 else C
-    norm = float(np.sqrt((A**2).sum()))
-    if has_no_zeros(A) or len(strong_components(A)) == 1:
-        modes = schur_modes(A, C)
-        if modes is not None:
-            return _judged(*modes, norm)
+        values, excitation = real_values.astype(complex), np.abs(W.T @ C)
+        modes = values, values, excitation, np.ones(size)
+        norm = float(np.abs(values).max()) * size**0.5
+    else:
+        share = float(np.sqrt((C**2).sum()))
+        A, scale = balanced(A)
+        C = unit_norm(C / scale) * share if share > 0 else C
+        norm = float(np.sqrt((A**2).sum()))
+        is_one = has_no_zeros(A) or len(strong_components(A)) == 1
+        modes = (schur_modes(A, C) if is_one else None) or _eigenvector_modes(A, C)
+    poles, values, excitation, condition = modes
+    noise = EPS * norm * _blur(values, condition * excitation) + EPS
+    if unit > 1 and len(strong_components(A)) > 1:  # links that large drown every other weight
+        noise = np.full(size, np.inf)
+    disc = unit * np.minimum(DISC * norm * condition, norm)
+    return Screening(unit * poles, unit * values, excitation, noise, disc, symmetric)
+
+
+Modes = tuple[Complexes, Complexes, Floats, Floats]
+
+
+def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
+    """Eigenvalues, twice, excitations and condition numbers from unit left eigenvectors."""
     try:
-        values, W = np.linalg.eig(A.T)  # unit left eigenvectors
-    except np.linalg.LinAlgError:
-        unknown = np.full(size, np.inf)
-        values = np.zeros(size, complex)
-        return LeftModes(values, values, np.zeros(size), unknown, unknown)
-    values = values.astype(complex)
-    try:
+        values, W = np.linalg.eig(A.T)
         condition = np.linalg.norm(np.linalg.inv(W), axis=1)
     except np.linalg.LinAlgError:
-        condition = np.full(size, np.inf)
-    condition = np.where(np.isfinite(condition), condition, np.inf)
-    return _judged(values, values, np.abs(W.T @ C), condition, norm)
-
-
-def _judged(
-    poles: Complexes,
-    values: Complexes,
-    excitation: Floats,
-    condition: Floats,
-    norm: float,
-    *,
-    symmetric: bool = False,
-) -> LeftModes:
-    blur = EPS * norm * blur_of(values, condition * excitation)
-    disc = np.minimum(DISC * norm * condition, norm)
-    return LeftModes(poles, values, excitation, blur, disc, symmetric=symmetric)
+        values, W, condition = np.zeros(len(A)), np.zeros(A.shape), np.full(len(A), np.inf)
+    values, condition = values.astype(complex), np.where(np.isfinite(condition), condition, np.inf)
+    return values, values, np.abs(W.T @ C), condition
 
 
 def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
@@ -275,7 +235,7 @@ def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
         yield rows, gap
 
 
-def blur_of(values: Complexes, weight: Floats) -> Floats:
+def _blur(values: Complexes, weight: Floats) -> Floats:
     """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
     blur = np.empty(len(values))
     for rows, gap in _gaps(values):
@@ -346,7 +306,7 @@ def robust_rank(A: Floats, C: Floats) -> int:
 # how far it is excited.
 
 
-def schur_modes(A: Floats, C: Floats) -> tuple[Complexes, Complexes, Floats, Floats] | None:
+def schur_modes(A: Floats, C: Floats) -> Modes | None:
     """Poles, values, excitations |w*C| and condition numbers of a strongly connected A.
 
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
@@ -405,27 +365,6 @@ def diagonal_values(T: Floats) -> Complexes:
     return values
 
 
-def complex_schur(T: Floats, Z: Floats) -> tuple[Complexes, Complexes]:
-    """Real to complex Schur form, as `scipy.linalg.rsf2csf` but for all pairs at once.
-
-    LAPACK leaves blocks [a b; c a] with bc = −μ²: (iμ, c) is an eigenvector of a + iμ.
-    """
-    values, first = diagonal_values(T), np.flatnonzero(np.diag(T, -1))
-    second = first + 1
-    mu, c = values[first].imag, T[second, first]
-    length = np.hypot(mu, c)
-    u, v = 1j * mu / length, c / length
-    S, Q = (np.array(M, complex, order="F") for M in (T, Z))
-    for M in (S, Q):
-        one, two = M[:, first], M[:, second]
-        M[:, first], M[:, second] = one * u + two * v, two * u.conj() - one * v
-    rows, u, v = (S[first], S[second]), u[:, None], v[:, None]
-    S[first], S[second] = u.conj() * rows[0] + v * rows[1], u * rows[1] - v * rows[0]
-    np.fill_diagonal(S, values)
-    S[second, first] = 0
-    return S, Q
-
-
 class _EigenvectorsOfT:
     """X and X⁻¹ of a quasi-triangular T, filled in from the diagonal outwards.
 
@@ -449,10 +388,11 @@ class _EigenvectorsOfT:
     def first(self) -> NDArray[np.intp]:
         return np.flatnonzero(self.values.imag > 0)
 
-    def _fill(self, start: int, stop: int) -> bool:
+    def _fill(self, start: int, stop: int, leaf: int = 64) -> bool:
+        """Blocks of the size of a leaf are left to LAPACK."""
         from scipy.linalg.blas import dgemm
 
-        if stop - start <= LEAF:
+        if stop - start <= leaf:
             return self._fill_leaf(slice(start, stop))
         middle = (start + stop) // 2
         middle += self.T[middle, middle - 1] != 0  # never between the two of a pair
@@ -471,8 +411,11 @@ class _EigenvectorsOfT:
         from scipy.linalg import lapack
 
         re, im, _, X, info = lapack.dgeev(self.T[own, own], compute_vl=0, compute_vr=1)
-        inverse = inverse_of(X.copy(order="F"))
-        if info != 0 or inverse is None:
+        try:
+            inverse = np.linalg.inv(X)
+        except np.linalg.LinAlgError:
+            return False
+        if info != 0:
             return False
         self.values[own] = re + 1j * im
         self.X[own, own], self.inverse[own, own] = X, inverse
@@ -501,15 +444,3 @@ def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:
     Y[first] *= 2
     Y[first + 1] = -2 * entries.imag[in_pair]
     return Y
-
-
-def inverse_of(W: Floats) -> Floats | None:
-    """W⁻¹, which overwrites W; None where W is singular."""
-    from scipy.linalg import lapack
-
-    factors, pivots, info = lapack.dgetrf(W, overwrite_a=1)
-    if info != 0:
-        return None
-    lwork = int(lapack.dgetri_lwork(len(W))[0])
-    inverse, _ = lapack.dgetri(factors, pivots, lwork=lwork, overwrite_lu=1)
-    return np.asarray(inverse)

@@ -29,25 +29,17 @@ from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
 from memcurve.result import Floats
 
-#: Primes are tried until they agree but for this chance, (2n/p)^k for k of them. Doubled: nothing
-#: that could be seen; one prime less in rare cases.
-SMALL_CHANCE = 1e-7
-#: Primes that are tried at most. Doubled: twice the time where a rank is deficient and n is large.
-PRIMES_TO_TRY = 3
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones. Doubled:
-#: networks of 100 to 300 nodes take up to twice as long.
+#: networks of 100 to 300 nodes take longer.
 FEW_NON_ZEROS = 0.05
-#: A sequence is looked at after so many terms, then after twice as many each time. Doubled: low
-#: ranks take twice as long.
-FIRST_TERMS = 64
-#: So many terms beyond twice its degree settle a recurrence. Doubled: nothing but time.
-MORE_TERMS = 20
-#: Columns that are looked at together. Doubled: twice the memory, hardly less time.
-COLUMNS = 64
-#: States up to which sums of residues are exact. Doubled: sums of 2³⁰ times as many are not.
-MOST_STATES = 2**22
+#: Terms that are made at a time, and after which a sequence is first looked at. Doubled: twice the
+#: memory, and low ranks take twice as long.
+TERMS = 64
+#: Residues are below 2³⁰ and held in two digits of so much where they are multiplied. Doubled:
+#: nothing; halved, likewise.
 _HALF = 2.0**15
-_SEED = 20230501  # the projection is random but fixed: the same network gives the same answer
+#: The projection is random but fixed: the same network gives the same answer.
+SEED = 20230501
 
 
 # --- residues
@@ -112,14 +104,14 @@ def primes_for(A: Any, masks: int = 1) -> list[int]:
 
 
 @cache
-def _primes_below(bound: int) -> list[int]:
+def _primes_below(bound: int, count: int = 3) -> list[int]:
     """Primes below a bound and 2³⁰, not next to a power of two: many floats would coincide."""
     from flint import fmpz
 
     bound = int(0.8137 * min(2**30, bound))
     found: list[int] = []
     candidate = bound - 1 + bound % 2
-    while len(found) < PRIMES_TO_TRY and candidate > 2:
+    while len(found) < count and candidate > 2:
         if fmpz(candidate).is_prime():
             found.append(candidate)
         candidate -= 2
@@ -151,18 +143,20 @@ def minimal_polynomial(
     most: int | None = None,
     tell: Listener = silent,
     twin: DeviceMatrix | None = None,
+    small_chance: float = 1e-7,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
 
     ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
     several masks (n, d) the degree is that of the space they reach together. The products of a
-    sparse A are taken where its ``twin`` is.
+    sparse A are taken where its ``twin`` is. Primes are tried until they agree but for a
+    ``small_chance``, (2n/p)^k for k of them.
     """
     most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
     if not C.any():
         return best
-    A, rng = sparse_if_few(A), np.random.default_rng(_SEED)
+    A, rng = sparse_if_few(A), np.random.default_rng(SEED)
     for prime in primes_for(A, C[0].size):
         sequence = KrylovSequence(A, C, prime, rng, twin)
         label = f"products modulo {prime:,}" if best.degree else "products"
@@ -175,7 +169,7 @@ def minimal_polynomial(
         elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
             best = found
         chance = (2 * len(C) / prime) ** len(best.modulo)
-        if best.degree == most or chance <= SMALL_CHANCE:
+        if best.degree == most or chance <= small_chance:
             break
     return best
 
@@ -235,9 +229,9 @@ class KrylovSequence:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
         self.prime, self.place, self._size = prime, place_of(None), len(C)
-        if self._size > MOST_STATES:
+        if self._size > 2**53 // prime:  # sums of as many residues would not be exact
             raise ValueError(
-                f"`network` must have at most {MOST_STATES:,} states for an exact rank, got "
+                f"`network` must have at most {2**53 // prime:,} states for an exact rank, got "
                 f"{self._size:,}; memcurve.structural_rank bounds it from the wiring."
             )
         mask, reduced = residues(C.reshape(len(C), -1), prime), _reduced(A, prime)
@@ -267,7 +261,7 @@ class KrylovSequence:
         """Go on from x_k by some steps, and pass on x_k as columns, some at a time."""
         while count > 0:
             columns = []
-            for _ in range(min(COLUMNS, count)):
+            for _ in range(min(TERMS, count)):
                 columns.append(self.x[:, None])
                 self.x = self._next(self.x)
             count -= len(columns)
@@ -276,22 +270,24 @@ class KrylovSequence:
             self.terms += new.astype(np.int64).tolist()
             yield X
 
-    def recurrence(self, most: int, tell: Callable[[int, int], None]) -> list[int]:
+    def recurrence(
+        self, most: int, tell: Callable[[int, int], None], beyond: int = 20
+    ) -> list[int]:
         """Coefficients of the shortest recurrence, of a degree of at most ``most``.
 
-        It is looked for at ever more terms: one that holds for :data:`MORE_TERMS` beyond those it
-        was made from holds for all but a chance of about n/p.
+        It is looked for at ever more terms: one that holds for ``beyond`` more than those it was
+        made from holds for all but a chance of about n/p.
         """
         if self.is_dense:
             self.terms = np.ravel(self._dense_terms() % self.prime).astype(np.int64).tolist()
             return recurrence(np.array(self.terms[: 2 * self._size]), self.prime)
-        terms = FIRST_TERMS
+        terms = TERMS
         while True:
             terms = 2 * most if 5 * terms > 9 * most else terms  # nearly all: go to the end
             for _ in self.blocks(terms - len(self.terms)):
                 tell(len(self.terms), 2 * most)
             found = recurrence(np.array(self.terms), self.prime)
-            if terms == 2 * most or 2 * (len(found) - 1) + MORE_TERMS <= terms:
+            if terms == 2 * most or 2 * (len(found) - 1) + beyond <= terms:
                 tell(2 * most, 2 * most)
                 return found
             terms *= 2
@@ -349,7 +345,7 @@ def krylov_rank(
     degree = minimal_polynomial(A, C, most, tell, twin).degree
     if rows is None or degree == 0:
         return degree
-    A, rng = sparse_if_few(A), np.random.default_rng(_SEED)
+    A, rng = sparse_if_few(A), np.random.default_rng(SEED)
     best, wide = 0, min(degree, len(rows))
     # a list of Python's integers on the way to FLINT
     require_room_for_array((len(rows), wide), "the matrix of what is read", itemsize=40)
@@ -405,7 +401,7 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     Modulo a prime, the network is driven by four random inputs for n steps: states that are
     multiples of each other for all of them are so always, up to an accident of probability n²/p³.
     """
-    size, rng = len(C), np.random.default_rng(_SEED)
+    size, rng = len(C), np.random.default_rng(SEED)
     prime = primes(size)[0]
     reduced, mask = _reduced(sparse_if_few(A), prime), residues(C, prime)
     v = np.zeros((size, 4))

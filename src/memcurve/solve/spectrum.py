@@ -66,16 +66,12 @@ from memcurve.solve.modes import (
     screen,
     unit_norm,
 )
-from memcurve.solve.modular import krylov_rank
+from memcurve.solve.modular import SEED, krylov_rank
 from memcurve.solve.states import States
 
 #: Quantities below this, relative to their scale, may be nothing but rounding; above, they are not.
 #: Doubled: hardly anything, as what is exactly zero comes out below 1e-13.
 NOT_ROUNDING = 1e-9
-#: An eigenvalue outside of this circle is outside the unit circle, rounding or not. Doubled
-#: distance: fewer unstable networks are called so at once.
-WELL_OUTSIDE = 1.001
-_SEED = 20230501
 
 
 def decided(states: States) -> Spectrum:
@@ -101,7 +97,7 @@ def block_rank(states: States) -> tuple[int, bool]:
     if C.size == 0:
         return 0, True
     C = C / np.abs(C).max(axis=0)
-    combination = C @ np.random.default_rng(_SEED).uniform(0.5, 1.5, C.shape[1])
+    combination = C @ np.random.default_rng(SEED).uniform(0.5, 1.5, C.shape[1])
     if combination.any():
         with np.errstate(all="ignore"):
             look = screen(states.A, combination)
@@ -181,7 +177,8 @@ def _require_stable(states: States, poles: Complexes) -> None:
     radius = float(np.abs(poles).max(initial=0.0))
     if radius >= 1 and states.is_feed_forward:
         raise unstable(radius)
-    if radius > WELL_OUTSIDE and not np.isfinite(states.power_norms.sum):
+    well_outside = 1 + NOT_ROUNDING ** (1 / 3)  # a threefold one is off by a cube root
+    if radius > well_outside and not np.isfinite(states.power_norms.sum):
         raise unstable(radius)
 
 
