@@ -170,8 +170,8 @@ def screen(A: Any, C: Floats) -> Screening:
     """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
     C = unit_norm(C)
     parts = [_screened(submatrix(A, n), C[n]) for n in separate_parts(A)]
-    joined = [np.concatenate([part[k] for part in parts]) for k in range(5)]
-    look = Screening(*joined, symmetric=all(part.symmetric for part in parts))
+    joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
+    look = parts[0]._replace(**dict(zip(Screening._fields, joined, strict=False)))
     clear = look.excitation > CLEAR * look.noise
     outside = np.abs(look.values[clear & (np.abs(look.values) - look.disc >= 1)])
     # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
@@ -180,6 +180,7 @@ def screen(A: Any, C: Floats) -> Screening:
     beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, LEAST_EXCITATION)
     return look._replace(
         disc=disc,
+        symmetric=all(part.symmetric for part in parts),
         sure=bool(beyond_doubt.all()) and room > WIDE,
         likely=bool(clear.all()) and room > 1,
         unstable_radius=float(outside.max()) if len(outside) else None,
@@ -190,7 +191,7 @@ def _screened(A: Floats, C: Floats) -> Screening:
     """The same of one block, in units in which its squares neither vanish nor overflow."""
     (A, unit), size, symmetric = in_units(A), len(A), is_symmetric(A)
     if size == 1:
-        value = A.ravel().astype(complex) * unit
+        value = np.asarray(unit * A.ravel(), np.complex128)
         return Screening(value, value, np.abs(C), np.full(1, EPS), np.zeros(1), symmetric=True)
     if symmetric:
         real_values, W = np.linalg.eigh(A)
@@ -209,7 +210,8 @@ def _screened(A: Floats, C: Floats) -> Screening:
     if unit > 1 and len(strong_components(A)) > 1:  # links that large drown every other weight
         noise = np.full(size, np.inf)
     disc = unit * np.minimum(DISC * norm * condition, norm)
-    return Screening(unit * poles, unit * values, excitation, noise, disc, symmetric)
+    poles, values = (np.asarray(unit * each, np.complex128) for each in (poles, values))
+    return Screening(poles, values, excitation, noise, disc, symmetric)
 
 
 Modes = tuple[Complexes, Complexes, Floats, Floats]
@@ -252,6 +254,13 @@ def room_between(values: Complexes, radius: Floats) -> float:
     return least
 
 
+def touching(values: Complexes, radius: Floats) -> list[Indices]:
+    """Groups of values whose discs touch, one those of the next."""
+    from scipy.sparse import csr_array
+
+    return separate_parts(csr_array(np.abs(values[:, None] - values) <= radius[:, None] + radius))
+
+
 def unit_norm(C: Floats) -> Floats:
     C = C / np.abs(C).max()  # first, so that no square overflows
     return C / float(np.sqrt((C**2).sum()))
@@ -264,8 +273,6 @@ def robust_rank(A: Floats, C: Floats) -> int:
     eigenvectors are lost to a single input; they are independent where a defective eigenvalue has
     no part in it. States are scaled to responses of unit size first.
     """
-    from scipy.sparse import csr_array
-
     size, x, above, peak = len(A), C, np.abs(C), np.abs(C)
     for _ in range(size):
         x, above = A @ x, np.abs(A) @ above
@@ -279,9 +286,8 @@ def robust_rank(A: Floats, C: Floats) -> int:
     except np.linalg.LinAlgError:
         return size
     radius = np.minimum(DISC * norm * condition, norm * DISC**0.5)
-    touching = np.abs(values[:, None] - values) <= radius[:, None] + radius
     lost = 0
-    for cluster in separate_parts(csr_array(touching.astype(float))):
+    for cluster in touching(values, radius):
         U, lengths, _ = np.linalg.svd(W[:, cluster], full_matrices=False)
         directions = int(np.count_nonzero(lengths > DISC**0.25))
         apart = np.abs(values[cluster, None] - np.delete(values, cluster)).min(initial=norm)

@@ -29,7 +29,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import unstable
 from memcurve.limits import require_room_for_states
@@ -55,7 +54,6 @@ from memcurve.solve.errors import (
 from memcurve.solve.factors import integer_roots
 from memcurve.solve.modes import (
     CLEAR,
-    DISC,
     LostModes,
     Response,
     Screening,
@@ -64,6 +62,7 @@ from memcurve.solve.modes import (
     robust_rank,
     schur_with_mask,
     screen,
+    touching,
     unit_norm,
 )
 from memcurve.solve.modular import SEED, krylov_rank
@@ -112,15 +111,14 @@ def _decided(states: States) -> Spectrum:
     if len(states) == 0:
         return Spectrum(np.zeros(0, complex), 0, 0, states.nodes, np.nan, 0.0, 0.0)
     full = len(states)
-    # zero is a multiple eigenvalue, whatever the weights; or modes may well coincide
-    if (states.nodes_on_cycles < full - 1 or states.is_alike) and states.degree.degree < full:
+    if states.nodes_on_cycles < full - 1:  # zero is a multiple eigenvalue, whatever the weights
+        return (_full if states.degree.degree == full else _deficient)(states, None)
+    if states.is_alike and states.degree.degree < full:
         return _deficient(states, None)
     look = screen(states.stored, states.mask[:, 0])
     if look.unstable_radius is not None:
         raise unstable(look.unstable_radius)
-    if look.sure or states.degree.degree == full:
-        return _full(states, look)
-    return _deficient(states, look)
+    return (_full if look.sure or states.degree.degree == full else _deficient)(states, look)
 
 
 def _full(states: States, look: Screening | None, *, assumed: bool = False) -> Spectrum:
@@ -129,6 +127,8 @@ def _full(states: States, look: Screening | None, *, assumed: bool = False) -> S
     whole = look is not None and len(states.strong_components) == len(separate_parts(A))
     poles = look.poles if look is not None and whole else states.eigenvalues
     symmetric = is_symmetric(A) if look is None else look.symmetric
+    if look is None and not assumed:
+        _require_stable(states, poles)
     if look is not None:
         margin = float(look.excitation.min())
         if not (look.sure or look.likely):
@@ -194,7 +194,8 @@ def _krylov_space(states: States) -> Poles | None:
     space is not known.
     """
     (A, unit), rank = in_units(states.A), states.degree.degree
-    norm = max(float(np.sqrt((A**2).sum())), TINY)
+    size = np.abs(A)
+    norm = max(float(np.sqrt(size.sum(axis=0).max() * size.sum(axis=1).max())), TINY)  # ≥ ‖A‖₂
     rounding, product = EPS * len(A) ** 0.5, 1.0
     basis, H = np.zeros((rank, len(A))), np.zeros((rank, rank))
     q = unit_norm(states.C[:, 0])
@@ -229,6 +230,7 @@ def _merged(states: States) -> Poles | None:
     rows, columns = (A**2).sum(axis=1), (A**2).sum(axis=0)
     if not np.allclose(rows, columns, rtol=NOT_ROUNDING, atol=0.0):
         return None
+    rounding = backward_error(A)
     if is_symmetric(A):
         real_values, W = np.linalg.eigh(A)
         values, energy = real_values.astype(complex), (W.T @ C) ** 2
@@ -239,19 +241,19 @@ def _merged(states: States) -> Poles | None:
         T, energy = factor[0][:-1, :-1], factor[0][:-1, -1] ** 2
         values = diagonal_values(T)
         first = np.flatnonzero(values.imag > 0)
-        off = T.copy()
-        off[first, first + 1] = 0
-        if np.abs(np.triu(off, 1)).max(initial=0.0) > NOT_ROUNDING * np.sqrt(rows.sum()):
-            return None
         energy[first] += energy[first + 1]
+        # what is left of T beside blocks [a b; −b a] is rounding (Sun 1984: times √n, if not)
+        T[first, first + 1] += T[first + 1, first]
+        rounding = len(A) ** 0.5 * (rounding + float(np.linalg.norm(np.triu(T, 1))))
+        if not rounding <= NOT_ROUNDING * np.sqrt(rows.sum()):
+            return None
         upper = values.imag >= 0
         values, energy = values[upper], energy[upper]
-    rounding = backward_error(A)
-    label = _labels(values, 2 * rounding)
-    centre = _means(values, label)
+    groups = touching(values, np.full(len(values), rounding))
+    centre = np.array([values[group].mean() for group in groups])
     centre.imag[np.abs(centre.imag) <= 2 * rounding] = 0
-    excitation, size = np.sqrt(np.bincount(label, energy)), np.where(centre.imag, 2, 1)
-    order = np.argsort(-excitation)
+    excitation = np.sqrt([energy[group].sum() for group in groups])
+    order, size = np.argsort(-excitation), np.where(centre.imag, 2, 1)
     counted = np.cumsum(size[order])
     count = int(np.searchsorted(counted, states.degree.degree)) + 1
     if count > len(order) or counted[count - 1] != states.degree.degree:
@@ -259,33 +261,15 @@ def _merged(states: States) -> Poles | None:
     least, rest = excitation[order[count - 1]], excitation[order[count:]].max(initial=0.0)
     if not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
         return None
-    kept, gone = np.sort(order[:count]), order[count:]
-    appears = np.bincount(label, np.where(values.imag, 2, 1)) / size
-    centre, rounding = unit * centre, unit * rounding
-    poles = _with_conjugates(centre[kept])
-    lost = [
-        LostModes(_with_conjugates(centre[[k]]), round(appears[k]), int(k not in gone))
-        for k in np.flatnonzero((appears > 1) | np.isin(np.arange(len(centre)), gone))
-    ]
-    return Poles(poles, normal_sensitivity(poles, rounding), 0, tuple(lost), float(least))
-
-
-def _labels(values: Complexes, distance: float) -> NDArray[np.intp]:
-    """Numbers of the groups of values that are connected by short steps."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
-    points = np.column_stack([values.real, values.imag])
-    pairs = cKDTree(points).query_pairs(distance, output_type="ndarray")
-    ones = np.ones(len(pairs))
-    graph = coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(len(values), len(values)))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
-
-
-def _means(values: Complexes, label: NDArray[np.intp]) -> Complexes:
-    sums = np.bincount(label, values.real) + 1j * np.bincount(label, values.imag)
-    return np.asarray(sums / np.bincount(label))
+    poles = unit * _with_conjugates(centre[np.sort(order[:count])])
+    lost = []
+    for place, k in enumerate(order.tolist()):
+        appears = int(np.where(values[groups[k]].imag, 2, 1).sum()) // int(size[k])
+        if appears > (place < count):
+            own = unit * _with_conjugates(centre[[k]])
+            lost.append(LostModes(own, appears, int(place < count)))
+    sensitivity = normal_sensitivity(poles, unit * rounding)
+    return Poles(poles, sensitivity, 0, tuple(lost), float(least))
 
 
 def _with_conjugates(upper: Complexes) -> Complexes:
@@ -315,14 +299,13 @@ def _without_lost(
     else:
         poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
     if missing:
-        removed = _without_roots(states, poles, missing)
-        if removed is None:
-            look = look or screen(states.stored, states.mask[:, 0])
-            removed = _without_silent(poles, missing, look, zeros)
-        if removed is None:
+        roots = _lost_roots(states, look, zeros)
+        if sum(often for _, often, _ in roots) != missing:
             return None
-        poles, more, gone = removed
+        poles, more, gone = _without(poles, roots)
         lost, sensitivity = [*lost, *gone], sensitivity.plus(more)
+    if deflated and len(poles) + len(known) != exact.nonzero:
+        return None
     rounding = uncertain_poles_sensitivity(known, 4 * EPS * np.abs(known))
     poles = np.concatenate([poles, known])
     shift = len(poles) - exact.degree
@@ -331,56 +314,48 @@ def _without_lost(
     return Poles(poles, sensitivity.plus(rounding), shift, tuple(lost))
 
 
-Removed = tuple[Complexes, Sensitivity, list[LostModes]]
+#: Lost eigenvalues, with how often each is lost and how far it may be off.
+Roots = list[tuple[complex, int, float]]
 
 
-def _without_roots(states: States, poles: Complexes, missing: int) -> Removed | None:
-    """Without the lost eigenvalues of a network of few weights, which are known exactly."""
-    if not states.is_alike:
-        return None
-    roots = integer_roots(states.weights, states.blocks, states.degree.modulo)
-    if sum(often for _, often in roots) != missing:
-        return None
+def _lost_roots(states: States, look: Screening | None, zeros: int) -> Roots:
+    """Eigenvalues other than zero that are lost: exactly known ones, or those of silent modes."""
+    if states.is_alike:
+        exact = integer_roots(states.weights, states.blocks, states.degree.modulo)
+        if exact:
+            return [(root, often, 4 * EPS * abs(root)) for root, often in exact]
+    look = look or screen(states.stored, states.mask[:, 0])
+    chosen = np.argsort(np.abs(look.values), kind="stable")[zeros:]
+    excitation, noise = look.excitation[chosen], look.noise[chosen]
+    silent = excitation <= np.minimum(10 * noise, NOT_ROUNDING)
+    if np.any(~silent & (excitation <= CLEAR * noise)):
+        return []
+    gone = chosen[silent]
+    apart = np.abs(look.values[gone, None] - look.values) > look.disc[gone, None] + look.disc
+    if np.count_nonzero(apart) != apart.size - len(gone):
+        return []
+    return [(complex(look.values[k]), 1, float(look.disc[k])) for k in gone]
+
+
+def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, list[LostModes]]:
+    """The poles without those next to lost eigenvalues, which may be as far off as they are."""
     more, lost = Sensitivity(0.0, 0.0), list[LostModes]()
-    for root, often in roots:
-        if root.imag < 0:
-            continue
+    for root, often, off in (each for each in roots if each[0].imag >= 0):
         for _ in range(often):
             nearest = int(np.argmin(np.abs(poles - root)))
-            pole = poles[nearest]
-            poles = np.delete(poles, nearest)
+            pole, poles = poles[nearest], np.delete(poles, nearest)
             if pole.imag:
                 partner = int(np.argmin(np.abs(poles - pole.conjugate())))
                 if root.imag:
                     poles = np.delete(poles, partner)
                 else:  # a pair around a real root: one of it is left
                     poles[partner] = 2 * pole.real - root.real
-            error = np.full(1 + (root.imag > 0), 2 * abs(pole - root) + 4 * EPS * abs(root))
-            more = more.plus(uncertain_poles_sensitivity(np.full(len(error), root), error))
+            own = _with_conjugates(np.array([root]))
+            error = np.full(len(own), 2 * abs(pole - root) + off)
+            more = more.plus(uncertain_poles_sensitivity(own, error))
         counts = int(np.count_nonzero(np.abs(poles - root) <= NOT_ROUNDING**0.5 * abs(root)))
-        lost.append(LostModes(_with_conjugates(np.array([root])), often + counts, counts))
+        lost.append(LostModes(own, often + counts, counts))
     return poles, more, lost
-
-
-def _without_silent(poles: Complexes, missing: int, look: Screening, zeros: int) -> Removed | None:
-    """Without the modes that the PBH test finds silent, where they are as many as are lost."""
-    chosen = np.argsort(np.abs(look.values), kind="stable")[zeros:]
-    values, disc = look.values[chosen], look.disc[chosen]
-    excitation, noise = look.excitation[chosen], look.noise[chosen]
-    silent = excitation <= np.minimum(10 * noise, NOT_ROUNDING)
-    if np.count_nonzero(silent) != missing or np.any(~silent & (excitation <= CLEAR * noise)):
-        return None
-    gone = np.flatnonzero(silent)
-    apart = np.abs(values[gone, None] - look.values) > disc[gone, None] + look.disc
-    if np.count_nonzero(apart) != apart.size - len(gone):
-        return None
-    for value, radius in zip(values[gone], disc[gone], strict=True):
-        nearest = int(np.argmin(np.abs(poles - value)))
-        if abs(poles[nearest] - value) > 2 * radius + DISC:
-            return None
-        poles = np.delete(poles, nearest)
-    one = [LostModes(values[[k]], 1, 0) for k in gone]
-    return poles, uncertain_poles_sensitivity(values[gone], 3 * disc[gone]), one
 
 
 def _deflated(states: States, look: Screening | None) -> tuple[Complexes | None, Sensitivity]:
