@@ -155,7 +155,10 @@ def _deficient(states: States, look: Screening | None) -> Spectrum:
     if found is None:
         found = _without_lost(states, look)
     if found is None:
-        return Spectrum(None, rank, rank, states.nodes, np.nan, *UNKNOWN)
+        robust = rank
+        if states.nodes_on_cycles >= len(states) - 1:  # else zeros would blur the modes around
+            robust = min(rank, robust_rank(states.dense, states.mask[:, 0]))
+        return Spectrum(None, rank, robust, states.nodes, np.nan, *UNKNOWN)
     _require_stable(states, found.values)
     poles: Complexes | None
     poles, sensitivity, response, later = found.values, found.sensitivity, None, None
@@ -281,8 +284,6 @@ def _without_lost(
 ) -> Poles | None:
     """All poles but those that are lost, with the zeros among these as a shift, or deflated."""
     exact, nonzero = states.degree, states.nonzero_eigenvalues
-    if nonzero is None:
-        return None
     zeros = len(states) - nonzero
     lost = [LostModes(np.zeros(1, complex), zeros, exact.zeros)] if zeros > exact.zeros else []
     known, chosen = np.zeros(0, complex), list(range(len(states.blocks)))

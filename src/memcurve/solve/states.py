@@ -35,9 +35,9 @@ from memcurve.solve.factors import MOST_WEIGHTS, Repeated, repeated_components
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
     MinimalPolynomial,
-    characteristic_polynomial,
     krylov_rank,
     minimal_polynomial,
+    rank_of_high_powers,
     sparse_if_few,
 )
 
@@ -51,8 +51,6 @@ SURELY = 1e-6
 WIDEST_UNITS = 950
 #: The same within a cycle, where products and squares meet. Doubled: these overflow.
 WIDEST_CYCLE = 400
-#: Components up to this size have their characteristic polynomial computed. Doubled: a minute.
-MOST_EXPANDED = 1500
 
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:
@@ -61,10 +59,6 @@ def _same_digits(scaled: Floats, numbers: Floats) -> bool:
         return False
     small = np.abs(scaled) < TINY
     return not np.any(small & (scaled != 0) & (scaled != numbers))
-
-
-def _coefficients(B: Floats, prime: int) -> list[int]:
-    return [int(c) for c in characteristic_polynomial(B, prime).coeffs()]
 
 
 class States:
@@ -276,20 +270,14 @@ class States:
         return missing == 0 or missing == self.repeated.missing
 
     @cached_property
-    def nonzero_eigenvalues(self) -> int | None:
-        """Exact number of eigenvalues that are not zero, for a single mask.
-
-        None where it takes the characteristic polynomial of a large component.
-        """
+    def nonzero_eigenvalues(self) -> int:
+        """Exact number of eigenvalues that are not zero, for a single mask."""
         if self.knows_lost:
             return self.nodes_on_cycles
-        if max(map(len, self.blocks)) > MOST_EXPANDED:
-            return None
-        prime, count = next(iter(self.degree.modulo)), 0
-        for B in self.blocks:
-            coefficients = [B[0, 0], 1] if len(B) == 1 else _coefficients(B, prime)
-            count += len(B) - next(k for k, c in enumerate(coefficients) if c != 0)
-        return count
+        alone = sum(1 for B in self.blocks if len(B) == 1 and B.any())
+        least = self.degree.nonzero + self.repeated.missing - alone
+        larger = [B for B in self.blocks if len(B) > 1]
+        return alone + rank_of_high_powers(larger, least, self.degree.zeros)
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of the Krylov matrix of inputs that reach all states, or of some of its rows.
