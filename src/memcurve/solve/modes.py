@@ -219,13 +219,13 @@ Modes = tuple[Complexes, Complexes, Floats, Floats]
 
 def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
     """Eigenvalues, twice, excitations and condition numbers from unit left eigenvectors."""
+    values, W = np.linalg.eig(A.T)
     try:
-        values, W = np.linalg.eig(A.T)
         condition = np.linalg.norm(np.linalg.inv(W), axis=1)
-    except np.linalg.LinAlgError:
-        values, W, condition = np.zeros(len(A)), np.zeros(A.shape), np.full(len(A), np.inf)
-    values, condition = values.astype(complex), np.where(np.isfinite(condition), condition, np.inf)
-    return values, values, np.abs(W.T @ C), condition
+    except np.linalg.LinAlgError:  # some of them are parallel
+        condition = np.full(len(A), np.inf)
+    condition = np.where(np.isfinite(condition), condition, np.inf)
+    return values.astype(complex), values.astype(complex), np.abs(W.T @ C), condition
 
 
 def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:

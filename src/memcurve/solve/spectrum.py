@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memcurve.errors import unstable
+from memcurve.errors import UncertainResultError, unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import (
     Indices,
@@ -54,6 +54,7 @@ from memcurve.solve.errors import (
 from memcurve.solve.factors import integer_roots
 from memcurve.solve.modes import (
     CLEAR,
+    LEAST_EXCITATION,
     LostModes,
     Response,
     Screening,
@@ -77,7 +78,10 @@ def decided(states: States) -> Spectrum:
     """The eigenvalues of states, all of them reached by a single input, that it excites."""
     # overflow ends in infinite errors, which are dealt with; it need not be announced
     with np.errstate(all="ignore"):
-        return _decided(states)
+        try:
+            return _decided(states)
+        except np.linalg.LinAlgError:
+            raise UncertainResultError("LAPACK does not find the eigenvalues of `A`.") from None
 
 
 def assumed(states: States) -> Spectrum:
@@ -95,7 +99,8 @@ def block_rank(states: States) -> tuple[int, bool]:
     C = states.C[:, states.C.any(axis=0)]
     if C.size == 0:
         return 0, True
-    C = C / np.abs(C).max(axis=0)
+    scale = np.abs(C).max(axis=0)
+    C = C / scale
     combination = C @ np.random.default_rng(SEED).uniform(0.5, 1.5, C.shape[1])
     if combination.any():
         with np.errstate(all="ignore"):
@@ -103,8 +108,24 @@ def block_rank(states: States) -> tuple[int, bool]:
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
         if look.sure:
-            return len(C), True
+            alike = scale.min() >= LEAST_EXCITATION * scale.max()
+            return len(C), bool(alike) and _are_told_apart(states, C)
     return krylov_rank(states.sparse, states.mask), False
+
+
+def _are_told_apart(states: States, C: Floats) -> bool:
+    """Whether inputs differ by more than last digits, or modes by enough for one to drive them all.
+
+    Rounding makes different inputs of copies, and gives each a memory of its own.
+    """
+    sizes = np.linalg.svd(C, compute_uv=False)
+    if sizes[-1] > NOT_ROUNDING * sizes[0]:
+        return True
+    poles = states.eigenvalues
+    with np.errstate(all="ignore"):
+        apart = np.abs((poles[:, None] - poles) / (1 - poles[:, None] * poles.conj()))
+        np.fill_diagonal(apart, 1.0)
+        return bool(np.prod(apart, axis=1).min() > NOT_ROUNDING**1.5)
 
 
 def _decided(states: States) -> Spectrum:
