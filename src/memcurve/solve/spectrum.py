@@ -41,7 +41,7 @@ from memcurve.network.graph import (
     separate_parts,
     submatrix,
 )
-from memcurve.result import EPS, TINY, Complexes
+from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.errors import (
     UNKNOWN,
     Sensitivity,
