@@ -43,11 +43,13 @@ from memcurve.network.graph import (
 )
 from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.errors import (
+    FIRST_ORDER,
     UNKNOWN,
     Sensitivity,
     backward_error,
     normal_sensitivity,
     pole_sensitivity,
+    power_norms,
     symmetric_sensitivity,
     uncertain_poles_sensitivity,
 )
@@ -237,10 +239,12 @@ def _krylov_space(states: States) -> Poles | None:
     leakage = rank * max(rounding, length / norm) / product
     if not leakage <= NOT_ROUNDING:
         return None
-    H, norm = unit * H, unit * norm
-    larger = leakage * norm / max(backward_error(H), EPS * norm)
-    sensitivity = pole_sensitivity(H).times(1 + larger)
-    return Poles(eigenvalues(H), sensitivity) if sensitivity.curve < 1 else None
+    H = np.asfortranarray(unit * H)
+    rounding, norms = backward_error(H) + leakage * unit * norm, power_norms(H)
+    if not rounding * norms.sum <= FIRST_ORDER:
+        return None
+    curve = 4 * rounding * float(np.sqrt(norms.squares))
+    return Poles(eigenvalues(H), Sensitivity(curve, 2 * rounding * norms.sum))
 
 
 def _merged(states: States) -> Poles | None:
