@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcurve.solve.allpass import (
-    memory_of_poles,
-    memory_without,
-    section_poles,
-    sections_of,
-)
+from memcurve.solve.allpass import memory_of_poles, section_poles, sections_of
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from oracle import drawn_poles, true_losses
 from tolerances import EPS, LAST_DIGIT
@@ -80,19 +75,3 @@ def test_choice_of_lags() -> None:
     asked = Lags(4, 9.0)
     assert [asked.enough(np.ones(2)), asked.enough(np.ones(2)), asked.count] == [False, True, 4]
     assert len(memory_of_poles(np.array([1 - 1e-9 + 0j]))[0]) == MOST_DEFAULT_LAGS
-
-
-def test_poles_divided_out() -> None:
-    """What is left of the filter is that of the other poles, up to rounding."""
-    rng = np.random.default_rng(3)
-    upper = 0.9 * np.sqrt(rng.random(8)) * np.exp(1j * rng.uniform(0.1, 3.0, 8))
-    removed = np.array([0.5, 0.5, -0.8, 0.3 + 0.6j, 0.3 - 0.6j])
-    kept = np.concatenate([upper, upper.conj(), [0.7]])
-    memory, loss, misfit = memory_without(np.concatenate([kept, removed]), removed, 60)
-    assert misfit < 1e-14
-    for found, true in zip((memory, loss), memory_of_poles(kept, 60), strict=True):
-        assert np.abs(found - true).max() < 1e-14
-    longer = memory_without(np.concatenate([kept, removed]), removed)[0]
-    assert len(longer) == len(memory_of_poles(kept)[0])
-    # what is no pole leaves something before lag 0
-    assert memory_without(kept, removed, 60)[2] > 1e-3

@@ -75,6 +75,17 @@ def judge_relatives(family: str, seeds: range) -> Counter[str]:
     return outcomes
 
 
+@pytest.mark.parametrize(
+    ("family", "seed"),
+    [
+        ("integers", 80_140),  # eigenvectors that are parallel to the last digit
+        ("dyadic_jordan", 120_185),  # a Krylov space of one direction, which is rounded
+    ],
+)
+def test_draws_that_once_went_wrong(family: str, seed: int) -> None:
+    assert judge(family, seed).startswith("right")
+
+
 @pytest.mark.parametrize("family", relatives.FAMILIES)
 def test_relatives(family: str) -> None:
     outcomes = judge_relatives(family, range(16))

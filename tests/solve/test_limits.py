@@ -142,7 +142,7 @@ def test_the_closer_look_is_refused_too(room) -> None:
     A[:, :7] = 0  # zero is an eigenvalue many times over
     network = LinearNetwork(A, SMALL.C)
     assert memory_curve(network, 50).rank == 14
-    room(arrays(10))
+    room(arrays(8))
     with pytest.raises(TooLargeError, match="got 20 states"):
         memory_curve(network.replace(), 50)
     assert memory_curve(SMALL, 50).rank == 20

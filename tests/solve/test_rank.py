@@ -11,13 +11,12 @@ from scipy.sparse import csr_array, eye_array, random_array
 import memcurve
 from memcurve import ensembles
 from memcurve.solve.modular import (
-    SparseSequence,
-    _sparse_primes,
+    KrylovSequence,
     krylov_rank,
     minimal_polynomial,
+    primes_for,
     recurrence,
-    sparse_krylov_rank,
-    word_residues,
+    residues,
 )
 
 
@@ -37,8 +36,8 @@ def test_sparse_and_dense_arithmetic_agree(seed: int) -> None:
     C[0, 0] = 1.0
     rows = np.sort(rng.choice(size, int(rng.integers(1, size)), replace=False))
     sparse = csr_array(A.astype(float))
-    assert sparse_krylov_rank(sparse, C) == krylov_rank(A.astype(float), C)
-    assert sparse_krylov_rank(sparse, C, rows) == krylov_rank(A.astype(float), C, rows)
+    assert krylov_rank(sparse, C) == krylov_rank(A.astype(float), C)
+    assert krylov_rank(sparse, C, rows) == krylov_rank(A.astype(float), C, rows)
 
 
 def test_several_inputs_become_one() -> None:
@@ -46,7 +45,7 @@ def test_several_inputs_become_one() -> None:
     rng = np.random.default_rng(1)
     for inputs in (1, 2, 4, 5, 7):
         C = rng.standard_normal((5, inputs))
-        assert sparse_krylov_rank(csr_array(0.5 * eye_array(5)), C) == min(5, inputs)
+        assert krylov_rank(csr_array(0.5 * eye_array(5)), C) == min(5, inputs)
 
 
 def test_terms_are_exact() -> None:
@@ -56,21 +55,30 @@ def test_terms_are_exact() -> None:
     A = random_array((size, size), density=0.002, random_state=rng, format="lil")
     A[0] = rng.standard_normal(size)
     A, C = csr_array(A), rng.standard_normal(size)
-    prime = _sparse_primes(A, 1)[0]
-    sequence = SparseSequence(A, C, [prime], np.random.default_rng(2))
-    base, x = int(sequence._digit), word_residues(C, prime)
-    digits = [digit[0].astype(int).tolist() for digit in sequence._looks]
-    u = [sum(d * base**k for k, d in enumerate(each)) for each in zip(*digits, strict=True)]
+    prime = primes_for(A)[0]
+    sequence = KrylovSequence(A, C, prime, np.random.default_rng(2))
+    x, u = ([int(r) for r in each] for each in (residues(C, prime), sequence._u))
     entries = A.tocoo()
-    weights = word_residues(entries.data, prime)
+    weights = [int(r) for r in residues(entries.data, prime)]
     for _ in range(3):
-        assert [each.tolist() for each in sequence.steps(1)] == [x]
-        assert sequence.terms[0][-1] == sum(a * b for a, b in zip(u, x, strict=True)) % prime
+        [block] = sequence.blocks(1)
+        assert [int(each) % prime for each in block[:, 0]] == [each % prime for each in x]
+        assert sequence.terms[-1] == sum(a * b for a, b in zip(u, x, strict=True)) % prime
         after = [0] * size
         for i, j, weight in zip(entries.row, entries.col, weights, strict=True):
             after[i] += weight * x[j]
         x = [number % prime for number in after]
-        assert sequence.x.tolist() == x
+
+
+@pytest.mark.parametrize("inputs", [1, 3])
+def test_dense_and_sparse_sequences_have_the_same_rank(inputs: int) -> None:
+    """Of rows, too: five copies of one block, of which each input drives one."""
+    rng = np.random.default_rng(inputs)
+    A = np.kron(np.eye(5), rng.standard_normal((8, 8)))
+    C, rows = rng.standard_normal((40, inputs)), np.arange(13)
+    for each in (A, csr_array(A)):
+        assert krylov_rank(each, C) == 8 * inputs
+        assert krylov_rank(each, C, rows) == min(13, 8 * inputs)
 
 
 def test_a_low_rank_is_found_early() -> None:

@@ -8,15 +8,11 @@ from flint import fmpq, fmpq_mat
 from scipy.linalg import schur
 from scipy.sparse import csr_array
 
-from graph_families import draw
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
-from memcurve.network.graph import reachable_nodes
 from memcurve.solve.balls.plain import enclose
-from memcurve.solve.clusters import judged_clusters, schur_form
-from memcurve.solve.modes import complex_schur
 from memcurve.solve.modular import minimal_polynomial
 from memcurve.solve.powers import power_norms
-from memcurve.solve.states import States
+from memcurve.solve.several import complex_schur
 from structured_cases import CASES, Case
 from tolerances import SCHUR
 
@@ -120,25 +116,6 @@ def test_power_energy_of_a_transient() -> None:
     assert power_norms(np.asfortranarray(1.1 * np.eye(3))) == (np.inf, np.inf)
 
 
-#: Draws with modes so close to silent that the libraries of linear algebra differ in the verdict.
-NEARLY_UNDECIDED = (14,)
-
-
-@pytest.mark.parametrize("seed", range(18))
-def test_modes_are_counted_as_by_a_closer_look(seed: int) -> None:
-    """The quick count gives the ranks and excitations that a close look at every mode gives."""
-    A, C = draw(seed, 40)
-    states = States(A, C[:, None], reachable_nodes(A, C[:, None]))
-    quick, closely = states.counted_clusters, states.clusters
-    assert closely is not None
-    if quick is None:  # left to the closer look
-        assert seed in NEARLY_UNDECIDED
-        return
-    assert sum(c.rank for c in quick) == sum(c.rank for c in closely)
-    least = [min(c.excitation for c in found if c.rank) for found in (quick, closely)]
-    assert least[0] == pytest.approx(least[1], rel=1e-6)
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 60])
 @pytest.mark.parametrize("scale", [1.0, 1e-200])
 def test_complex_schur_form(size: int, scale: float) -> None:
@@ -147,12 +124,3 @@ def test_complex_schur_form(size: int, scale: float) -> None:
     assert not np.tril(S, -1).any()
     assert np.abs(Q @ Q.conj().T - np.eye(size)).max() < SCHUR * size
     assert np.abs(Q @ S @ Q.conj().T - A).max() < SCHUR * size * np.abs(A).max()
-
-
-def test_clusters_of_conjugates_are_judged_alike() -> None:
-    rotation = np.array([[0.3, 0.4], [-0.4, 0.3]])
-    A = np.kron(np.eye(2), rotation)  # a double pair; a mask of one input drives each once
-    form = schur_form(A, np.array([1.0, 0.0, 0.6, 0.8]), nonzero=4)
-    assert form is not None
-    found = sorted((c.size, c.rank, c.centre.imag > 0) for c in judged_clusters(form) or [])
-    assert found == [(2, 1, False), (2, 1, True)]

@@ -17,7 +17,7 @@ from memcurve.network.operator import Operator
 from memcurve.progress import Listener
 from memcurve.report.document import listed
 from memcurve.solve.analysis import Analysis, Task
-from memcurve.solve.factors import Shared, counting_roots
+from memcurve.solve.modes import LostModes
 from memcurve.solve.modular import proportional_rows
 from memcurve.solve.question import Question
 from memcurve.solve.states import States
@@ -26,8 +26,6 @@ from memcurve.solve.states import States
 MOST_NAMED = 8
 #: Groups of nodes that are driven alike are told one by one up to this many.
 MOST_GROUPS = 2
-#: States up to which modes are looked at one by one, unless the curve has done so already.
-MOST_STATES = 600
 #: The exact rank of a large network takes about so many seconds a state and edge, and is left out
 #: where that is more than so many in all.
 RANK_SECONDS, MOST_SECONDS = 5e-9, 60.0
@@ -154,14 +152,13 @@ def _undriven(states: States, rank: int, network: LinearNetwork) -> list[Loss]:
     missing = len(states) - rank
     if missing <= 0:
         return []
-    single = states.mask.shape[1] == 1
-    if len(states) > MOST_STATES and single and "degree" not in vars(states):
-        return [_rest(missing)]  # the curve had a closed form, and took far less than this would
     nodes = _same_nodes(states, network)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
     # the nodes concerned and the modes lost are two views of one loss: the counts are the modes'
-    modes = _lost_modes(states, missing, network) if single else [_rest(missing)]
+    modes = _lost_modes(states, network) if states.mask.shape[1] == 1 else []
+    rest = missing - sum(loss.count for loss in modes)
+    modes += [_rest(rest)] if rest else []
     among = [replace(loss, count=0, text=f"among these, {loss.text}") for loss in nodes]
     return [*modes, *among]
 
@@ -206,28 +203,15 @@ def _same_nodes(states: States, network: LinearNetwork) -> list[Loss]:
     return [loss for loss in losses if loss.kind != "twins"] + alike[:MOST_GROUPS] + [together]
 
 
-def _lost_modes(states: States, missing: int, network: LinearNetwork) -> list[Loss]:
-    """Modes lost to one input: at zero and in small components exactly, else by the closer look."""
-    zeros, driven = len(states) - states.nonzero_eigenvalues, states.degree.zeros
-    losses = [_lost_zeros(zeros, driven)] if zeros > driven else []
-    counting = counting_roots(states.blocks, states.degree.modulo)
-    shared = [_equal_parts(states, one, network) for one in counting.shared]
-    rest = missing - max(zeros - driven, 0)
-    if counting.lost == rest:
-        return losses + shared
-    # larger components take the modes themselves, which are at hand where the curve needed them
-    looked = states.clusters if len(states) <= MOST_STATES or "clusters" in vars(states) else None
-    missed = [c for c in looked or [] if abs(c.centre) > c.uncertainty and c.rank < c.size]
-    if sum(cluster.size - cluster.rank for cluster in missed) != rest:
-        return [*losses, *shared, _rest(rest - counting.lost)]
-    named = np.concatenate([np.zeros(0, complex), *(one.roots for one in counting.shared)])
-    missed = [c for c in missed if not np.any(np.abs(named - c.centre) <= c.uncertainty)]
-    if sum(c.size - c.rank for c in missed) != rest - counting.lost:
-        return [*losses, *shared, _rest(rest - counting.lost)]
-    losses += shared
-    losses += [_repeated(c.centre, c.size, c.rank) for c in missed if c.size > 1]
-    orthogonal = [_number(cluster.centre) for cluster in missed if cluster.size == 1]
-    if orthogonal:
+def _lost_modes(states: States, network: LinearNetwork) -> list[Loss]:
+    """Modes lost to one input, as far as the curve had to tell which they are."""
+    lost = Analysis.of(network).spectrum(poles=False).lost
+    losses = [_repeated_part(states, modes, network) for modes in lost if modes.appears > 1]
+    silent = [modes for modes in lost if modes.appears == 1]
+    losses += [_equal_parts(states, modes, network) for modes in silent if modes.blocks]
+    alone = [modes.values for modes in silent if not modes.blocks]
+    if alone:
+        orthogonal = [*map(_number, np.concatenate(alone))]
         modes, are = _plural(len(orthogonal), "mode")
         text = (
             f"{len(orthogonal)} {modes} {are} orthogonal to the mask, as by a symmetry that the "
@@ -237,40 +221,45 @@ def _lost_modes(states: States, missing: int, network: LinearNetwork) -> list[Lo
     return losses
 
 
+def _repeated_part(states: States, modes: LostModes, network: LinearNetwork) -> Loss:
+    if modes.blocks:
+        return _equal_parts(states, modes, network)
+    if not modes.values.any():
+        return _lost_zeros(modes.appears, modes.counts)
+    values = _named("eigenvalue", [*map(_number, modes.values)])
+    what = "appears" if len(modes.values) == 1 else "each appear"
+    text = f"the {values} {what} {modes.appears} times, of which one input can drive {modes.counts}"
+    return Loss("repeated", modes.missing, text)
+
+
 def _lost_zeros(size: int, rank: int) -> Loss:
     """The eigenvalue zero, and what its loss means."""
-    loss = _repeated(0, size, rank)
     # where zero is lost, some vᵀA = 0 and vᵀC = 0, so that vᵀx = 0 at all times
-    text = f"{loss.text}: some nodes only ever hold combinations of what others hold"
-    return replace(loss, text=text)
+    text = (
+        f"the eigenvalue 0 appears {size} times, of which one input can drive {rank}: some nodes "
+        f"only ever hold combinations of what others hold"
+    )
+    return Loss("repeated", size - rank, text)
 
 
-def _equal_parts(states: States, shared: Shared, network: LinearNetwork) -> Loss:
-    """Small strong components with the same eigenvalues: self-loops of equal weight above all."""
+def _equal_parts(states: States, shared: LostModes, network: LinearNetwork) -> Loss:
+    """Strong components with the same eigenvalues: self-loops of equal weight above all."""
     parts = [states.nodes[states.strong_components[k]] for k in shared.blocks]
     nodes = _nodes(np.concatenate(parts), network.size)
-    lost = len(shared.roots) * (shared.appears - shared.counts)
     loops = all(len(part) == 1 for part in parts)
     named = _named("node", network.names(nodes))
-    values = _named("eigenvalue", [*map(_number, shared.roots)])
-    one, what = len(shared.roots) == 1, f"the self-loop of {named}"
+    values = _named("eigenvalue", [*map(_number, shared.values)])
+    one, what = len(shared.values) == 1, f"the self-loop of {named}"
     if not loops:
         what = f"the {values} of the loops among {named}"
     if shared.appears == 1:
         text = f"{what} {'is' if one else 'are'} never excited"
-        return Loss("orthogonal", lost, text, nodes)
+        return Loss("orthogonal", shared.missing, text, nodes)
     what = f"{what} {'appears' if one else 'each appear'} {shared.appears} times"
     if loops:
         what = f"the self-loops of {named} have the same weight"
     driven = {0: "none of them", 1: "them as one"}.get(shared.counts, f"{shared.counts} of them")
-    return Loss("repeated", lost, f"{what}: one input drives {driven}", nodes)
-
-
-def _repeated(value: complex, size: int, rank: int) -> Loss:
-    text = (
-        f"the eigenvalue {_number(value)} appears {size} times, of which one input can drive {rank}"
-    )
-    return Loss("repeated", size - rank, text)
+    return Loss("repeated", shared.missing, f"{what}: one input drives {driven}", nodes)
 
 
 def _rest(count: int) -> Loss:

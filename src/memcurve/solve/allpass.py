@@ -27,14 +27,10 @@ import numpy as np
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
-#: Sections that are run as one: fewer and larger matrix products.
+#: Sections that are run as one. Doubled: fewer and larger matrix products, about as fast.
 GROUP = 6
-#: Groups that hold less than this share of the energy, inside and out, are done.
+#: Groups that hold less than this share of the energy, inside and out, are done. Doubled: nothing.
 SILENT = 1e-40
-#: Energy that may be left in the cascade when its signal is cut off.
-NOTHING_LEFT = 1e-33
-#: Steps before lag 0 that are looked at, where nothing should be.
-STEPS_BEFORE = 256
 
 
 def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
@@ -53,43 +49,6 @@ def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, 
     # energy is conserved exactly in theory: dividing by the sum removes its drift in practice
     energy = memory + loss
     return memory / energy, loss / energy
-
-
-def memory_without(
-    poles: Complexes, removed: Complexes, lags: int | None = None
-) -> tuple[Floats, Floats, float]:
-    """Return ``(MC_τ, 1 − MC_τ, misfit)`` for poles without some of them, which are known better.
-
-    LAPACK scatters an eigenvalue that repeats, but the product over all of them is backward stable,
-    and so is what is left when the filter of the known ones is divided out. On the unit circle its
-    inverse is its conjugate, which runs backwards in time: a root λ takes b to b′ with
-    b′_j = λ b′_{j+1} + b_{j+1} − λ b_j. Nothing is left before lag 0 then, unless what was removed
-    is no pole: ``misfit`` is the length of that and of what was cut off at the end.
-    """
-    from scipy.linalg import lapack
-
-    signals: list[Floats] = []
-    for held, signal in _lattice_blocks(poles):
-        signals.append(signal)
-        left, count = float(held[-1]), sum(map(len, signals))
-        if left <= NOTHING_LEFT or count >= MOST_DEFAULT_LAGS:
-            break
-    backwards = np.concatenate([np.zeros(STEPS_BEFORE), *signals])[::-1]
-    for root in section_poles(removed):
-        own = [-root.real, 1.0] if root.imag == 0 else [abs(root) ** 2, -2 * root.real, 1.0]
-        # a banded triangle: to import filters from scipy.signal takes longer than most curves do
-        bands = np.tile(np.array(own[::-1])[:, None], len(backwards))
-        passed = np.convolve(backwards, own)[: len(backwards)]
-        backwards = lapack.dtbtrs(bands, passed[:, None], uplo="L")[0][:, 0]
-    before, squares = np.split(backwards[::-1] ** 2, [STEPS_BEFORE])
-    energy, misfit = float(squares.sum()), float(np.sqrt(left) + np.sqrt(before.sum()))
-    listed = Lags(lags, len(poles) - len(removed))
-    after = np.concatenate([np.cumsum(squares[:0:-1])[::-1], [0.0]])
-    listed.enough(after)
-    shown = min(len(squares), listed.count or len(squares))
-    memory, loss = after[:shown] / energy, np.cumsum(squares)[:shown] / energy
-    more = np.zeros(max(0, (lags or 0) - shown))
-    return np.concatenate([memory, more]), np.concatenate([loss, more + 1]), misfit
 
 
 def memory_of_ring(

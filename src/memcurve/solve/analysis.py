@@ -137,14 +137,13 @@ class Analysis:
 
     # --- modes
 
-    def spectrum(self, *, keep_basis: bool = False, poles: bool = True) -> Spectrum:
+    def spectrum(self, *, poles: bool = True) -> Spectrum:
         """The controllable spectrum of a network with a single input, decided once.
 
-        ``keep_basis`` keeps the eigenvectors, if it is not decided yet; without ``poles`` these may
-        be left out where the curve does not need them.
+        Without ``poles`` these may be left out where the curve does not need them.
         """
         if self._spectrum is None:
-            self._spectrum = self._closed_form() or decided(self.reached, keep_basis=keep_basis)
+            self._spectrum = self._closed_form() or decided(self.reached)
         if poles and self._spectrum.find_poles is not None:
             with np.errstate(all="ignore"):
                 found, sensitivity = self._spectrum.find_poles()

@@ -6,8 +6,8 @@ y_i = x_i/(a_0⋯a_{i−1}), the network multiplies polynomials by z modulo z^t 
 p = a_t⋯a_{n−1}: state i stands for z^i, and the mask for m(z) = Σ_i C_i/(a_0⋯a_{i−1}) z^i. Hence
 
 * the eigenvalues are t zeros and the c roots of λ^c = p, which are all different;
-* rank = n − deg gcd(m, z^t (z^c − p)). For a single driven node m = 1 and the rank is n. Node 0 is
-  driven where t > 0, as nothing else leads to it, so that only z^c − p can have a common factor;
+* rank = n − deg gcd(m, z^t (z^c − p)). For a single driven node m = 1 and the rank is n; for others
+  it is n where m(λ) is clearly not zero for any of them, and left to be found elsewhere if not;
 * the left eigenvector of λ is w_i = λ^i/(a_0⋯a_{i−1}), so that the mode is driven by m(λ).
 
 p is a product of stored numbers and is computed exactly; so is the question whether |p| < 1.
@@ -15,22 +15,14 @@ p is a product of stored numbers and is computed exactly; so is the question whe
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.errors import unstable
-from memcurve.network.graph import Indices, Walk, in_units
-from memcurve.result import EPS, TINY, Complexes, Floats
-from memcurve.solve.errors import normal_sensitivity, uncertain_poles_sensitivity
-from memcurve.solve.modes import LEAST_EXCITATION, WIDE, Ring, Spectrum, room_between
-from memcurve.solve.modular import WORD_PRIMES, dyadic, word_residues
-
-#: Bits of log p and 1 − p before they are rounded to float64.
-_BITS = 192
-#: Excitations are told from zero where they are this many times their own error.
-_CLEAR = 1e3
+from memcurve.network.graph import Walk
+from memcurve.result import EPS, Complexes, Floats
+from memcurve.solve.errors import uncertain_poles_sensitivity
+from memcurve.solve.modes import CLEAR, LEAST_EXCITATION, Ring, Spectrum
+from memcurve.solve.modular import dyadic
 
 
 def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
@@ -50,27 +42,17 @@ def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
         return Spectrum(zeros, size, size, reachable, margin, 0.0, 0.0, ring=ring)
     ring, negative, stable = _ring(walk)
     poles = ring_poles(ring, negative=negative)
-    kept, margin = np.ones(len(poles), dtype=bool), size**-0.5
+    margin = float(size**-0.5)
     if driven > 1:
-        chosen = _driven_poles(walk, C, poles, ring, negative)
-        if chosen is None:
+        margin = _least_excitation(walk, C, poles, ring, negative)
+        if np.isnan(margin):
             return None
-        kept, margin = chosen
-    if not stable and kept[tail:].any():
+    if not stable:
         raise unstable(float(np.abs(poles).max()))
-    poles = poles[kept]
     # an angle and a logarithm, each rounded
     relative = EPS * (8 + abs(ring.log_square / ring.length))
     sensitivity = uncertain_poles_sensitivity(poles, relative * np.abs(poles))
-    return Spectrum(
-        poles,
-        len(poles),
-        len(poles),
-        reachable,
-        margin,
-        *sensitivity,
-        ring=ring if kept.all() else None,
-    )
+    return Spectrum(poles, size, size, reachable, margin, *sensitivity, ring=ring)
 
 
 def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
@@ -85,7 +67,7 @@ def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
     return np.concatenate([np.zeros(ring.tail), real, pairs])
 
 
-def _ring(walk: Walk) -> tuple[Ring, bool, bool]:
+def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
     """The cycle of a walk, whether p is negative, and whether |p| < 1; both are exact."""
     from flint import arb, ctx, fmpz
 
@@ -98,7 +80,7 @@ def _ring(walk: Walk) -> tuple[Ring, bool, bool]:
         factors = [a * b for a, b in zip(factors[::2], factors[1::2], strict=False)] + rest
     [m], e = factors, int(exponents.sum())  # |p| = m·2^e
     one = fmpz(1) << max(0, -e)
-    with ctx.workprec(_BITS):
+    with ctx.workprec(bits):
         stable = e < 0 and m < one
         if not stable:
             log_p, gap = arb((m, e)).log(), arb(0)
@@ -130,14 +112,11 @@ def _mask_polynomial(walk: Walk, C: Floats, log_radius: float) -> tuple[Floats, 
     return np.where(driven, signs * np.sign(C) * np.exp(size - size.max()), 0.0), error
 
 
-def _driven_poles(
-    walk: Walk, C: Floats, poles: Complexes, ring: Ring, negative: bool
-) -> tuple[NDArray[np.bool_], float] | None:
-    """Which poles count, and the least excitation among them; None where that is in doubt.
+def _least_excitation(walk: Walk, C: Floats, poles: Complexes, ring: Ring, negative: bool) -> float:
+    """The least excitation among the poles; NaN where one may be silent.
 
     m(λ) for all roots λ of p at once is a Fourier transform of m folded to c coefficients, since
-    λ^{i+c} = p λ^i. The number of roots that m has among them is that of the common factors of
-    m and z^c − p, which is found exactly where some seem to be there.
+    λ^{i+c} = p λ^i.
     """
     size, tail, length = len(C), ring.tail, ring.length
     scaled, error = _mask_polynomial(walk, C, ring.log_square / (2 * length))
@@ -149,81 +128,9 @@ def _driven_poles(
     spectrum = np.fft.ifft(folded * twist) * length  # at the angles (2k + negative)π/c
     steps = np.angle(poles[tail:]) * (length / np.pi)
     places = np.rint((steps - negative) / 2).astype(np.intp) % length
-    excitation = np.abs(spectrum[places]) / (norm * size**0.5)
+    excitation = float(np.abs(spectrum[places]).min()) / (norm * size**0.5)
     zero_mode = abs(float(scaled[0])) / norm if tail else np.inf
     noise = error + 8 * EPS * np.log2(2 * length)
-    clear = excitation > _CLEAR * noise
-    if not zero_mode > LEAST_EXCITATION or not np.isfinite(norm):
-        return None
-    if not clear.all():
-        silent = excitation <= noise
-        if not np.all(clear | silent) or np.count_nonzero(silent) != _common_factors(walk, C):
-            return None
-    kept = np.concatenate([np.ones(tail, dtype=bool), clear])
-    return kept, float(min(zero_mode, excitation[clear].min(initial=np.inf)))
-
-
-def _common_factors(walk: Walk, C: Floats) -> int:
-    """Degree of gcd(m, z^c − p), modulo primes: never too low, too high only by great bad luck."""
-    from flint import nmod_poly
-
-    size, tail = len(C), walk.tail
-    degrees = []
-    for prime in WORD_PRIMES:
-        weights = word_residues(np.asarray(walk.weights, dtype=float), prime)
-        mask = word_residues(C, prime)
-        m, rest, p = [0] * size, 1, 1
-        for i in reversed(range(size)):  # m times a_0⋯a_{n−2}: nothing is divided
-            if i < size - 1:
-                rest = rest * weights[i] % prime
-            m[i] = rest * mask[i] % prime
-        for weight in weights[tail:]:
-            p = p * weight % prime
-        if rest and p:
-            cycle = nmod_poly([-p % prime, *[0] * (size - tail - 1), 1], prime)
-            degrees.append(cycle.gcd(nmod_poly(m, prime)).degree())
-    return min(degrees, default=-1)
-
-
-# --- Circulant networks, A[i, j] = a[i − j mod N]: the Fourier transform has all the answers.
-#
-# The eigenvectors are those of the shift, f_k[i] = e^{2πi·ik/N}, whatever a is. So the eigenvalues
-# are λ_k = Σ_j a_j e^{−2πi·jk/N}, the excitations |f_k*C|/(√N‖C‖), and rounding mixes no two modes.
-# If a is symmetric, λ_k = λ_{−k} exactly, and each such pair counts once.
-
-
-def circulant_column(A: Any) -> Floats | None:
-    """The first column a of a circulant A, dense; None for any other A."""
-    if not isinstance(A, np.ndarray) or len(A) < 3:
-        return None
-    if A[1, 1] != A[0, 0] or A[2, 1] != A[1, 0] or A[1, 2] != A[0, 1]:  # nearly always one is
-        return None
-    around = np.array_equal(A[0, 1:], A[:0:-1, 0])
-    return A[:, 0] if around and np.array_equal(A[1:, 1:], A[:-1, :-1]) else None
-
-
-def circulant_spectrum(column: Floats, C: Floats, nodes: Indices) -> Spectrum | None:
-    """The spectrum, where every mode stands apart and is excited beyond doubt; else None."""
-    size = len(column)
-    column, scale = in_units(column)
-    half = np.fft.rfft(column)
-    unit = C / np.abs(C).max()
-    excitation = np.abs(np.fft.rfft(unit)) / np.sqrt(size * (unit**2).sum())
-    double = np.arange(1, (size + 1) // 2)  # all but k = 0 and N/2 have a partner −k
-    if np.array_equal(column[1:], column[:0:-1]):
-        poles = half.real.astype(complex)
-        excitation[double] *= np.sqrt(2)
-    else:
-        poles = np.concatenate([half, half[double].conj()])
-    # ‖δλ‖₂ of a fast transform, with room for lengths that are no product of small factors
-    rounding = 8 * EPS * np.log2(2 * size) * float(np.sqrt(size * (column**2).sum()))
-    apart = room_between(poles, np.full(len(poles), max(rounding, TINY)))
-    if not apart > WIDE or not excitation.min() > LEAST_EXCITATION:
-        return None
-    poles, rounding = np.asarray(scale * poles, dtype=np.complex128), scale * rounding
-    radius = float(np.abs(poles).max())
-    if radius - rounding >= 1:
-        raise unstable(radius)
-    rank, margin = len(poles), float(excitation.min())
-    sensitivity = normal_sensitivity(poles, rounding)
-    return Spectrum(poles, rank, rank, nodes, margin, *sensitivity)
+    if not zero_mode > LEAST_EXCITATION or not excitation > 10 * CLEAR * noise < np.inf:
+        return np.nan
+    return float(min(zero_mode, excitation))

@@ -1,73 +1,73 @@
-"""Which eigenvalues of small strong components count, exactly.
+"""Which eigenvalues of strong components that repeat each other count, exactly.
 
 The eigenvalues of a network are those of its strong components. Small ones, equal self-loops above
 all, repeat each other in measured networks, and a single input drives a repeated eigenvalue only as
 often as its minimal polynomial μ has it as a root. The characteristic polynomials of small
 components factor over the integers, and μ is known modulo primes: how often a factor divides it
-modulo the primes is how often its roots count, but for an accident of probability about 1/p².
+modulo the primes is how often its roots count, but for an accident of probability about 1/p². Of
+larger components those with the same polynomial are compared as a whole.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.result import Complexes, Floats
-from memcurve.solve.modular import Factor, dyadic, multiplicity, residues
+from memcurve.solve.modes import LostModes
+from memcurve.solve.modular import characteristic_polynomial, dyadic, residues
 
-#: Components up to this size are factored, unless their weights differ by so many binary digits.
-SMALL, MOST_DIGITS = 24, 400
-#: Coefficients of factors that are tried.
-SMALL_INTEGER = 6
-#: Eigenvalues this near a root, in units of the weight, may be it; of so many weights at most.
-AROUND, MOST_WEIGHTS = 1e-3, 16
+#: Components up to this size are factored over the integers. Doubled: a second for a hundred of
+#: them.
+SMALL = 24
+#: Different weights up to which a network is taken for one of few weights. Doubled: networks of
+#: integer weights up to 32 are asked for their exact rank first.
+MOST_WEIGHTS = 16
 
 #: A polynomial over the integers by its coefficients, the constant one first.
 Polynomial = tuple[int, ...]
+#: A monic polynomial by its coefficients modulo a prime, the constant one first.
+Factor = Callable[[int], list[int]]
 
 
-class Shared(NamedTuple):
-    """Eigenvalues that some blocks have in common, how often in all, and how often they count."""
+class Repeated(NamedTuple):
+    """Components that are known exactly, or left out, and those of their eigenvalues that count.
 
-    roots: Complexes
-    blocks: list[int]
-    appears: int
-    counts: int
-
-
-class Counting(NamedTuple):
-    """Blocks with eigenvalues that do not all count, and those of their eigenvalues that do.
-
-    ``lost`` is how many do not, ``nonzero`` how many of these blocks there are that are not zero;
-    ``roots`` are exact up to their last digit, without zeros; ``shared`` are those that do not all
-    count, one irreducible factor after the other.
+    ``blocks`` are these components, ``roots`` their eigenvalues that count, exact up to the last
+    digit, without zeros; ``lost`` those that do not.
     """
 
     blocks: list[int]
     roots: Complexes
-    lost: int
-    nonzero: int
-    shared: list[Shared]
+    lost: list[LostModes]
+
+    @property
+    def missing(self) -> int:
+        """How many are lost."""
+        return sum(modes.missing for modes in self.lost)
 
 
-def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Counting:
-    """Judge the small ones among the diagonal blocks by the residues of the minimal polynomial."""
+def repeated_components(
+    blocks: Sequence[Floats], modulo: dict[int, list[int]], most_digits: int = 400
+) -> Repeated:
+    """Judge the diagonal blocks by the residues of the minimal polynomial.
+
+    Small ones are left alone where their weights differ by more than ``most_digits`` binary digits.
+    """
     small = [k for k, B in enumerate(blocks) if len(B) <= SMALL and B.any()]
     weights = np.concatenate([blocks[k][blocks[k] != 0] for k in small] or [np.zeros(0)])
     _, exponents = dyadic(weights)
     unit = int(exponents.min(initial=0))
-    if int(exponents.max(initial=unit)) - unit > MOST_DIGITS:
-        return Counting([], np.zeros(0, complex), 0, 0, [])
+    if int(exponents.max(initial=unit)) - unit > most_digits:
+        small = []
     factors = {k: _factors(blocks[k], unit) for k in small}
     total: Counter[Polynomial] = sum(factors.values(), Counter())
-    exactly = {g: partial(_stretched, g, lambda p: pow(2, unit, p)) for g in total}
+    exactly = {g: partial(_stretched, g, unit) for g in total}
     counts = {g: min(total[g], multiplicity(exactly[g], modulo)) for g in total}
     lossy = {g for g in total if counts[g] < total[g]}
     touched = [k for k in small if lossy & factors[k].keys()]
@@ -76,101 +76,105 @@ def counting_roots(blocks: Sequence[Floats], modulo: dict[int, list[int]]) -> Co
         for g in factors[k].keys() - lossy:
             kept[g] = kept.get(g, 0) + factors[k][g]
     roots = [np.repeat(_roots(g, unit), count) for g, count in kept.items() if count]
-    degrees = [(len(g) - 1) * count for k in touched for g, count in factors[k].items()]
-    lost = sum((total[g] - counts[g]) * (len(g) - 1) for g in lossy)
-    shared = [
-        Shared(_roots(g, unit), [k for k in touched if g in factors[k]], total[g], counts[g])
+    lost = [
+        LostModes(
+            _roots(g, unit), total[g], counts[g], tuple(k for k in touched if g in factors[k])
+        )
         for g in sorted(lossy)
     ]
-    kept_roots = np.concatenate([np.zeros(0, complex), *roots])
-    return Counting(touched, kept_roots, lost, sum(degrees), shared)
+    dropped, alike = _equal_blocks(blocks, modulo)
+    return Repeated(touched + dropped, np.concatenate([np.zeros(0, complex), *roots]), lost + alike)
 
 
-def likely_factor(
-    weights: Floats, value: complex, uncertainty: float
-) -> tuple[Factor, complex] | None:
-    """A polynomial that may have an eigenvalue near ``value``, and that root of it.
+def _equal_blocks(
+    blocks: Sequence[Floats], modulo: dict[int, list[int]]
+) -> tuple[list[int], list[LostModes]]:
+    """Larger blocks that are copies of others and do not count, and what is lost with them."""
+    sizes = Counter(len(B) for B in blocks)
+    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for k, B in enumerate(blocks):
+        if len(B) > SMALL and sizes[len(B)] > 1:
+            coefficients = characteristic_polynomial(B, next(iter(modulo))).coeffs()
+            if coefficients[0] != 0:  # zeros are counted elsewhere
+                groups[tuple(int(c) for c in coefficients)].append(k)
+    dropped, lost = list[int](), list[LostModes]()
+    for group in groups.values():
+        B, total = blocks[group[0]], len(group)
+        counts = multiplicity(
+            lambda prime: [int(c) for c in characteristic_polynomial(B, prime).coeffs()],  # noqa: B023
+            modulo,
+        )
+        if counts < total:
+            dropped += group[counts:]
+            values = np.linalg.eigvals(B).astype(complex)
+            lost.append(LostModes(values, total, counts, tuple(group)))
+    return dropped, lost
 
-    Measured networks repeat small motifs. With w the weight of an edge it is z ± w, or, where all
-    weights are ±w, an irreducible z² + awz + bw² with small integers a and b.
+
+def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
+    """How often a factor divides a polynomial that is known modulo primes.
+
+    An unlucky prime makes it more, never less.
     """
-    w = float(weights[np.argmin(np.abs(weights - abs(value)))])
-    polynomials, roots = _motifs()
-    near = np.abs(w * roots - value) <= uncertainty
-    if len(weights) > 1:
-        near[2:] = False
-    if not near.any():
-        return None
-    first = int(np.argmax(near))
-    return partial(_stretched, polynomials[first], partial(_residue, w)), complex(w * roots[first])
+    from flint import nmod_poly
+
+    often = []
+    for prime, coefficients in modulo.items():
+        rest, divisor, count = nmod_poly(coefficients, prime), nmod_poly(factor(prime), prime), 0
+        while rest.degree() >= divisor.degree():
+            rest, left = divmod(rest, divisor)
+            if left != 0:
+                break
+            count += 1
+        often.append(count)
+    return min(often, default=0)
 
 
-def likely_factors(weights: Floats, values: Complexes) -> Iterator[tuple[Factor, Complexes]]:
-    """The same for all eigenvalues at once: polynomials with roots next to some, and all its roots.
+def integer_roots(
+    weights: Floats, blocks: Sequence[Floats], modulo: dict[int, list[int]]
+) -> list[tuple[complex, int]]:
+    """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
 
-    Those with the most eigenvalues around come first. Of several weights, two in a cycle have
-    eigenvalues with z² = ±vw, too.
+    They are the roots of χ/μ. Where all weights are small multiples of one weight w, that is a
+    polynomial over the integers in z/w, and so are the products of its factors of equal
+    multiplicity. If their coefficients are small, they are known from their residues. None of the
+    eigenvalues, where the primes say different things.
     """
-    polynomials, roots = _motifs()
-    if len(weights) > 1:
-        polynomials, roots = polynomials[:2], roots[:2]
-    listed = weights.tolist() if len(weights) <= MOST_WEIGHTS else []
-    likely: list[tuple[int, Factor, Complexes]] = []
-    for w in listed:
-        near = _around(values, w * roots, w)
-        for g in dict.fromkeys(polynomials[k] for k in np.flatnonzero(near)):
-            same = np.array([h == g for h in polynomials])
-            stretched = partial(_stretched, g, partial(_residue, w))
-            likely.append((int(near[same].max()), stretched, w * roots[same]))
-    for v, w in itertools.combinations(listed, 2):
-        length = float(np.sqrt(v) * np.sqrt(w))
-        for sign, root in ((-1, 1j * length), (1, complex(length))):
-            own = np.array([root, -root])
-            count = int(_around(values, own, length).max())
-            if count and (sign < 0 or not _has_rational_root(v, w)):
-                likely.append((count, partial(_cycle_of_two, v, w, sign), own))
-    for _, factor, own in sorted(likely, key=lambda item: -item[0]):
-        yield factor, own
+    from flint import ctx, fmpz_poly, nmod_poly
+
+    unit = Fraction(float(weights[0]))
+    if len(modulo) < 2 or any((Fraction(w) / unit).denominator > 1 for w in weights.tolist()):
+        return []
+    read: list[list[tuple[int, list[int]]]] = []
+    for prime, minimal in modulo.items():
+        lost = nmod_poly([1], prime)
+        for B in blocks:
+            lost *= characteristic_polynomial(B, prime)
+        lost //= nmod_poly(minimal, prime)
+        inverse, factors = pow(int(residues(weights[:1], prime)[0]), -1, prime), []
+        for factor, often in lost.factor_squarefree()[1]:
+            coefficients = [int(c) for c in factor.coeffs()]
+            coefficients = coefficients[coefficients[0] == 0 :]  # zero is no matter here
+            scaled = [
+                c * pow(inverse, len(coefficients) - 1 - k, prime) % prime
+                for k, c in enumerate(coefficients)
+            ]
+            factors.append((often, [c - prime if 2 * c > prime else c for c in scaled]))
+        read.append(sorted(factors))
+    if any(other != read[0] for other in read[1:]):
+        return []
+    with ctx.workprec(128):
+        return [
+            (complex(root) * float(weights[0]), often)
+            for often, coefficients in read[0]
+            for root, _ in fmpz_poly(coefficients).complex_roots()
+        ]
 
 
-def _around(values: Complexes, roots: Complexes, unit: float) -> NDArray[np.intp]:
-    """How many eigenvalues may be each of some roots."""
-    near = np.abs(values[:, None] - roots) <= AROUND * unit
-    return np.asarray(np.count_nonzero(near, axis=0))
-
-
-def _cycle_of_two(v: float, w: float, sign: int, prime: int) -> list[int]:
-    """z² ∓ vw by its residues."""
-    return [-sign * _residue(v, prime) * _residue(w, prime) % prime, 0, 1]
-
-
-def _has_rational_root(v: float, w: float) -> bool:
-    """Whether vw is a square, so that z² − vw has two factors."""
-    mantissa, exponent = dyadic(np.array([v, w]))
-    product, power = math.prod(mantissa.tolist()), int(exponent.sum())
-    product <<= power % 2
-    return bool(math.isqrt(product) ** 2 == product)
-
-
-def _residue(w: float, prime: int) -> int:
-    return int(residues(np.array([w]), prime)[0])
-
-
-@cache
-def _motifs() -> tuple[list[Polynomial], Complexes]:
-    """Polynomials that motifs of unit weights have, z ∓ 1 first, each root with its polynomial."""
-    integers = range(-SMALL_INTEGER, SMALL_INTEGER + 1)
-    squares = {k * k for k in range(4 * SMALL_INTEGER)}
-    tried: list[Polynomial] = [(-1, 1), (1, 1), *((k, 1) for k in integers if abs(k) > 1)]
-    tried += [(b, a, 1) for a in integers for b in integers if a * a - 4 * b not in squares]
-    polynomials = [g for g in tried for _ in g[1:]]
-    return polynomials, np.concatenate([np.roots(g[::-1]).astype(complex) for g in tried])
-
-
-def _stretched(g: Polynomial, unit: Callable[[int], int], prime: int) -> list[int]:
-    """The polynomial whose roots are those of g times a number, by its residue."""
-    residue = unit(prime)
-    return [c * pow(residue, len(g) - 1 - k, prime) % prime for k, c in enumerate(g)]
+def _stretched(g: Polynomial, exponent: int, prime: int) -> list[int]:
+    """The polynomial whose roots are those of g times a power of two, modulo a prime."""
+    unit = pow(2, exponent, prime)
+    return [c * pow(unit, len(g) - 1 - k, prime) % prime for k, c in enumerate(g)]
 
 
 def _factors(B: Floats, unit: int) -> Counter[Polynomial]:
@@ -184,8 +188,8 @@ def _factors(B: Floats, unit: int) -> Counter[Polynomial]:
     ]
     if len(B) == 1:
         return Counter({(-entries[0], 1): 1})
-    _, found = fmpz_mat(len(B), len(B), entries).charpoly().factor()
-    named = {tuple(int(c) for c in g.coeffs()): count for g, count in found}
+    _, factors = fmpz_mat(len(B), len(B), entries).charpoly().factor()
+    named = {tuple(int(c) for c in g.coeffs()): count for g, count in factors}
     return Counter({g: count for g, count in named.items() if g != (0, 1)})
 
 
@@ -196,5 +200,5 @@ def _roots(g: Polynomial, unit: int) -> Complexes:
     if len(g) == 2:
         return np.array([np.ldexp(float(-g[0]), unit)], complex)
     with ctx.workprec(128):
-        found = np.array([complex(root) for root, _ in fmpz_poly(list(g)).complex_roots()])
-    return np.asarray(np.ldexp(found.real, unit) + 1j * np.ldexp(found.imag, unit))
+        roots = np.array([complex(root) for root, _ in fmpz_poly(list(g)).complex_roots()])
+    return np.asarray(np.ldexp(roots.real, unit) + 1j * np.ldexp(roots.imag, unit))

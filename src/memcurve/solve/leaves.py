@@ -85,7 +85,7 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
         return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
     poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
     if spectrum.response is not None:
-        poles, shift, sensitivity = spectrum.response[:3]
+        poles, shift, sensitivity = spectrum.response
     if poles is None:
         raise UncertainResultError(
             "rounding hides which of the eigenvalues are controllable by the input."

@@ -1,12 +1,11 @@
 """Which modes the mask excites, in floating point: the Popov–Belevitch–Hautus (PBH) test.
 
-A mode λ with unit left eigenvector w (w*A = λw*) is driven if w*C ≠ 0; |w*C| / ‖C‖ is its
-*excitation*, the relative change of the mask that would silence it. Rounding blurs it by::
+A mode λ with unit left eigenvector w (w*A = λw*) is controllable if w*C ≠ 0; |w*C| / ‖C‖ is its
+*excitation*, the relative change of the mask that would silence it. Rounding moves it by::
 
     |δ(w_k*C)| ≤ ‖δA‖ Σ_{j≠k} κ_j |w_j*C| / |λ_k − λ_j|,      κ_j = ‖w_j‖‖v_j‖ / |w_j*v_j|
 
-to first order, v_j the right eigenvectors. Modes that rounding cannot tell apart are judged
-together, by :mod:`memcurve.solve.clusters`. All of it is done after scaling A, so that rows and
+to first order, v_j the right eigenvectors. All of it is done after scaling A, so that rows and
 columns are alike in size.
 """
 
@@ -33,25 +32,19 @@ from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.errors import Sensitivity
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
+#: Doubled: more networks are judged by their exact rank.
 DISC = 10 * EPS
 #: They are told apart beyond doubt, second-order effects included, with discs this much wider.
+#: Doubled: the exact rank is asked for more often.
 WIDE = 1e4
 #: A mode counts when its excitation exceeds its blur by this factor; beyond doubt, by its square.
+#: Doubled: the exact rank is asked for more often, and more modes are called a matter of rounding.
 CLEAR = 100.0
-#: No mode excited less than this counts beyond doubt.
+#: No mode excited less than this counts beyond doubt. Doubled: the exact rank is asked more often.
 LEAST_EXCITATION = 1e-6
-
-
-class EigenBasis(NamedTuple):
-    """A = V diag(values) V⁻¹ as LAPACK packs it: a conjugate pair v, v̄ in two real columns.
-
-    ``columns[:, k]`` is a real eigenvector, or for the first of a pair twice the real part of one,
-    with twice its imaginary part in the next; ``mask`` is V⁻¹C, where C was scaled to unit length.
-    """
-
-    values: Complexes
-    columns: Floats
-    mask: Complexes
+#: Eigenvectors are trusted where rounding in them, √N·eps·κ(X), is at most this, or a thousandth of
+#: the least excitation up to a hundred times this. Doubled: fewer are computed a second time.
+SMALL_ROUNDING = 1e-8
 
 
 class Ring(NamedTuple):
@@ -70,22 +63,34 @@ class Response(NamedTuple):
     """Poles of which ``shift`` zeros do not count, without saying which of them are the zeros.
 
     A pole at zero delays the all-pass filter by one step: B = z^m B_counting. ``sensitivity`` is
-    that of the curve to rounding in them. Those in ``removed`` do not count either, wherever among
-    the poles they are.
+    that of the curve to rounding in them.
     """
 
     poles: Complexes
     shift: int
     sensitivity: float
-    removed: Complexes = np.zeros(0, complex)
 
     def likely_poles(self) -> Complexes:
-        """About the poles that count: without those of least modulus, and next to the removed."""
+        """About the poles that count: without those of least modulus."""
         poles = self.poles[np.argsort(-np.abs(self.poles), kind="stable")]
-        poles = poles[: len(poles) - self.shift]
-        for root in self.removed:
-            poles = np.delete(poles, np.argmin(np.abs(poles - root)))
-        return poles
+        return poles[: len(poles) - self.shift]
+
+
+class LostModes(NamedTuple):
+    """Eigenvalues that appear so often each, and of which so many count.
+
+    ``blocks`` are the strong components they belong to, where these are small.
+    """
+
+    values: Complexes
+    appears: int
+    counts: int
+    blocks: tuple[int, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many are lost."""
+        return len(self.values) * (self.appears - self.counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,20 +106,18 @@ class Spectrum:
         Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory.
     rank_robust : int
         The rank up to rounding: modes that a change in the last digits would silence left out.
+        Judged where the rank is full; the rank elsewhere.
     reachable : int array
         States that the input reaches along the edges of the network.
     margin : float
         Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
-        change of the mask that would silence one. NaN for an empty spectrum, where the numbers in A
-        and C differ so much in size that float64 cannot tell, and where it would take much longer
-        than the curve (``rank_robust`` is then the rank).
+        change of the mask that would silence one. NaN where it was not looked at: for most
+        networks of deficient rank, and where zero is a multiple eigenvalue by the wiring.
     sensitivity : float
         Bound on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles.
     gap : float
         Bound on the sine of the largest angle by which that rounding turns the space of inputs
         that the states remember.
-    basis : EigenBasis or None
-        Eigenvectors of the reachable part, where they were asked for and every mode counts.
     ring : Ring or None
         Where all poles count and are zero or the roots of one number, that number.
     assumed : bool
@@ -124,6 +127,8 @@ class Spectrum:
         by which those that do not, all of them zero, delay their filter.
     find_poles : callable or None
         Where the poles have not been asked for yet: what finds them, and how well they are known.
+    lost : tuple of LostModes
+        Reachable modes that do not count, as far as it is known which these are.
     """
 
     poles: Complexes | None
@@ -133,139 +138,94 @@ class Spectrum:
     margin: float
     sensitivity: float
     gap: float
-    basis: EigenBasis | None = None
     ring: Ring | None = None
     assumed: bool = False
     response: Response | None = None
     find_poles: Callable[[], tuple[Complexes | None, Sensitivity]] | None = None
+    lost: tuple[LostModes, ...] = ()
 
 
 class Screening(NamedTuple):
-    """Outcome of the first, cheap look at all modes.
+    """Outcome of the PBH test of all modes.
 
-    ``sure``: every mode counts beyond doubt. ``likely``: as far as rounding allows to tell, so
-    that the rank up to rounding is full, but the exact rank is to be asked. ``symmetric``: A is.
-    """
-
-    poles: Complexes
-    excitation: Floats
-    sure: bool
-    likely: bool
-    unstable_radius: float | None
-    basis: EigenBasis | None
-    symmetric: bool
-
-
-def screen(A: Any, C: Floats, *, keep_basis: bool = False) -> Screening:
-    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable.
-
-    ``keep_basis`` keeps the eigenvectors too, where A is one piece and not symmetric.
-    """
-    C = unit_norm(C)
-    parts = [left_modes(submatrix(A, n), C[n], keep_basis) for n in separate_parts(A)]
-    basis = parts[0].basis if len(parts) == 1 else None
-    poles, lam, excited, blurred, disc = (
-        np.concatenate([part[k] for part in parts]) for k in range(5)
-    )
-    noise = blurred + EPS
-    clear = excited > CLEAR * noise
-    outside = np.abs(lam[clear & (np.abs(lam) - disc >= 1)])
-    # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
-    room = room_between(lam, np.maximum(disc, DISC * np.abs(lam)))
-    beyond_doubt = excited > np.maximum(CLEAR**2 * noise, LEAST_EXCITATION)
-    return Screening(
-        poles,
-        excited,
-        sure=bool(beyond_doubt.all()) and room > WIDE,
-        likely=bool(clear.all()) and room > 1,
-        unstable_radius=float(outside.max()) if len(outside) else None,
-        basis=basis,
-        symmetric=all(part.symmetric for part in parts),
-    )
-
-
-class LeftModes(NamedTuple):
-    """Eigenvalues, excitations |w*C| (unit w), their blur, and discs of eigenvalue uncertainty.
-
-    ``poles`` are the eigenvalues too, as accurate as they are known, in an order of their own.
-    ``symmetric``: the block is.
+    ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
+    figures, may have gone through one more rounding: ``disc`` says how far each may be off.
+    ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt.
+    ``likely``: as far as rounding allows to tell, so that the rank up to rounding is full, but the
+    exact rank is to be asked. ``symmetric``: A is.
     """
 
     poles: Complexes
     values: Complexes
     excitation: Floats
-    blur: Floats
+    noise: Floats
     disc: Floats
-    basis: EigenBasis | None = None
-    symmetric: bool = False
+    symmetric: bool
+    sure: bool = False
+    likely: bool = False
+    unstable_radius: float | None = None
 
 
-def left_modes(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
-    """Judge one block, in units in which its squares neither vanish nor overflow."""
-    A, unit = in_units(A)
-    found = _modes_in_units(A, C, keep_basis)
-    if unit == 1:
-        return found
-    if unit > 1 and len(strong_components(A)) > 1:  # links that large drown every other weight
-        found = found._replace(blur=np.full(len(A), np.inf))
-    basis = found.basis and found.basis._replace(values=unit * found.basis.values)
-    return found._replace(
-        poles=unit * found.poles, values=unit * found.values, disc=unit * found.disc, basis=basis
+def screen(A: Any, C: Floats) -> Screening:
+    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
+    C = unit_norm(C)
+    parts = [_screened(submatrix(A, n), C[n]) for n in separate_parts(A)]
+    joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
+    look = parts[0]._replace(**dict(zip(Screening._fields, joined, strict=False)))
+    clear = look.excitation > CLEAR * look.noise
+    outside = np.abs(look.values[clear & (np.abs(look.values) - look.disc >= 1)])
+    # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
+    disc = np.maximum(look.disc, DISC * np.abs(look.values))
+    room = room_between(look.values, disc)
+    beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, LEAST_EXCITATION)
+    return look._replace(
+        disc=disc,
+        symmetric=all(part.symmetric for part in parts),
+        sure=bool(beyond_doubt.all()) and room > WIDE,
+        likely=bool(clear.all()) and room > 1,
+        unstable_radius=float(outside.max()) if len(outside) else None,
     )
 
 
-def _modes_in_units(A: Floats, C: Floats, keep_basis: bool) -> LeftModes:
-    from scipy.linalg import lapack
-    from scipy.linalg.blas import dgemv
-
-    size = len(A)
+def _screened(A: Floats, C: Floats) -> Screening:
+    """The same of one block, in units in which its squares neither vanish nor overflow."""
+    (A, unit), size, symmetric = in_units(A), len(A), is_symmetric(A)
     if size == 1:
-        value = A.ravel().astype(complex)
-        return LeftModes(value, value, np.abs(C), np.zeros(1), np.zeros(1), symmetric=True)
-    if is_symmetric(A):
-        real_values, excitation = symmetric_modes(A, C)
-        values, condition = real_values.astype(complex), np.ones(size)
-        norm = float(np.abs(real_values).max()) * size**0.5
-        return _judged(values, values, excitation, condition, norm, symmetric=True)
-    share = float(np.sqrt((C**2).sum()))
-    A, scale = balanced(A)
-    C = unit_norm(C / scale) * share if share > 0 else C
-    norm = float(np.sqrt((A**2).sum()))
-    if not keep_basis and (has_no_zeros(A) or len(strong_components(A)) == 1):
-        found = schur_modes(A, C)
-        if found is not None:
-            return _judged(found.poles, found.values, found.excitation, found.condition, norm)
-    lwork = int(lapack.dgeev_lwork(size, compute_vl=1, compute_vr=0)[0])
-    re, im, W, _, info = lapack.dgeev(A, compute_vl=1, compute_vr=0, lwork=lwork, overwrite_a=1)
-    values = re + 1j * im
-    if info != 0:
-        unknown = np.full(size, np.inf)
-        return LeftModes(values, values, np.zeros(size), unknown, unknown)
-    # LAPACK packs a pair of vectors a ± ib into the columns a, b
-    first = np.flatnonzero(im > 0)
-    mask = dgemv(1.0, W, C, trans=True).astype(complex)
-    mask[first] -= 1j * mask[first + 1].real
-    mask[first + 1] = mask[first].conj()
-    inverse = inverse_of(W)
-    condition = _conditions(inverse, first, size)
-    basis = None
-    if keep_basis and inverse is not None:
-        basis = EigenBasis(values, scale[:, None] * inverse.T, mask)
-    return _judged(values, values, np.abs(mask), condition, norm)._replace(basis=basis)
+        value = np.asarray(unit * A.ravel(), np.complex128)
+        return Screening(value, value, np.abs(C), np.full(1, EPS), np.zeros(1), symmetric=True)
+    if symmetric:
+        real_values, W = np.linalg.eigh(A)
+        values, excitation = real_values.astype(complex), np.abs(W.T @ C)
+        modes = values, values, excitation, np.ones(size)
+        norm = float(np.abs(values).max()) * size**0.5
+    else:
+        share = float(np.sqrt((C**2).sum()))
+        A, scale = balanced(A)
+        C = unit_norm(C / scale) * share if share > 0 else C
+        norm = float(np.sqrt((A**2).sum()))
+        is_one = has_no_zeros(A) or len(strong_components(A)) == 1
+        modes = (schur_modes(A, C) if is_one else None) or _eigenvector_modes(A, C)
+    poles, values, excitation, condition = modes
+    noise = EPS * norm * _blur(values, condition * excitation) + EPS
+    if unit > 1 and len(strong_components(A)) > 1:  # links that large drown every other weight
+        noise = np.full(size, np.inf)
+    disc = unit * np.minimum(DISC * norm * condition, norm)
+    poles, values = (np.asarray(unit * each, np.complex128) for each in (poles, values))
+    return Screening(poles, values, excitation, noise, disc, symmetric)
 
 
-def _judged(
-    poles: Complexes,
-    values: Complexes,
-    excitation: Floats,
-    condition: Floats,
-    norm: float,
-    *,
-    symmetric: bool = False,
-) -> LeftModes:
-    blur = EPS * norm * blur_of(values, condition * excitation)
-    disc = np.minimum(DISC * norm * condition, norm)
-    return LeftModes(poles, values, excitation, blur, disc, symmetric=symmetric)
+Modes = tuple[Complexes, Complexes, Floats, Floats]
+
+
+def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
+    """Eigenvalues, twice, excitations and condition numbers from unit left eigenvectors."""
+    values, W = np.linalg.eig(A.T)
+    try:
+        condition = np.linalg.norm(np.linalg.inv(W), axis=1)
+    except np.linalg.LinAlgError:  # some of them are parallel
+        condition = np.full(len(A), np.inf)
+    condition = np.where(np.isfinite(condition), condition, np.inf)
+    return values.astype(complex), values.astype(complex), np.abs(W.T @ C), condition
 
 
 def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
@@ -277,24 +237,12 @@ def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
         yield rows, gap
 
 
-def blur_of(values: Complexes, weight: Floats) -> Floats:
+def _blur(values: Complexes, weight: Floats) -> Floats:
     """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
     blur = np.empty(len(values))
     for rows, gap in _gaps(values):
         blur[rows] = (weight / gap).sum(axis=1)
     return np.where(np.isfinite(blur), blur, np.inf)
-
-
-def _conditions(inverse: Floats | None, first: NDArray[np.intp], size: int) -> Floats:
-    """κ of each eigenvalue from the inverse of the packed unit left eigenvectors.
-
-    Its rows α, β that belong to a pair give the right eigenvector (α + iβ)/2.
-    """
-    if inverse is None:
-        return np.full(size, np.inf)
-    condition = np.sqrt(np.einsum("ij,ij->i", inverse, inverse))
-    condition[first] = condition[first + 1] = np.hypot(condition[first], condition[first + 1]) / 2
-    return np.where(np.isfinite(condition), condition, np.inf)
 
 
 def room_between(values: Complexes, radius: Floats) -> float:
@@ -306,63 +254,47 @@ def room_between(values: Complexes, radius: Floats) -> float:
     return least
 
 
+def touching(values: Complexes, radius: Floats) -> list[Indices]:
+    """Groups of values whose discs touch, one those of the next."""
+    from scipy.sparse import csr_array
+
+    return separate_parts(csr_array(np.abs(values[:, None] - values) <= radius[:, None] + radius))
+
+
 def unit_norm(C: Floats) -> Floats:
     C = C / np.abs(C).max()  # first, so that no square overflows
     return C / float(np.sqrt((C**2).sum()))
 
 
-# --- Excitations of the modes of a symmetric A without its eigenvectors.
-#
-# A reflection turns C into a multiple of the first unit vector e₁, and the reduction to tridiagonal
-# form leaves e₁ alone. There the eigenvectors' first entries q_k, the excitations, follow from the
-# eigenvalues λ and those μ of the matrix without its first row and column::
-#
-#     q_k² = Π_j (λ_k − μ_j) / Π_{j≠k} (λ_k − λ_j)
-#
-# The μ lie between the λ, so that in order of size all factors (λ_k − μ_j)/(λ_k − λ_j') are between
-# 0 and 1: the product is as accurate as the differences are.
+def robust_rank(A: Floats, C: Floats) -> int:
+    """The rank up to rounding: how many modes the mask excites further than rounding does.
 
-#: Squared excitations from differences are trusted up to this relative error.
-INTERLACING_ERROR = 0.01
-
-
-def symmetric_modes(A: Floats, C: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, and the excitations |w*C| by unit eigenvectors w."""
-    found = _by_interlacing(A, C) if len(A) > 2 and C.any() else None
-    if found is not None:
-        return found
-    values, W = np.linalg.eigh(A)
-    return values, np.abs(W.T @ C)
-
-
-def _by_interlacing(A: Floats, C: Floats) -> tuple[Floats, Floats] | None:
-    from scipy.linalg import lapack
-    from scipy.linalg.blas import dsymv, dsyr2
-
-    size, length = len(A), float(np.sqrt((C**2).sum()))
-    h = C / length
-    h[0] += 1.0 if h[0] >= 0 else -1.0
-    h /= float(np.sqrt((h**2).sum()))
-    # (I − 2hhᵀ)A(I − 2hhᵀ) = A − hwᵀ − whᵀ; A is its own transpose, in the order LAPACK wants
-    w = dsymv(1.0, A.T, h, lower=1)
-    w = 2 * (w - (h @ w) * h)
-    reflected = dsyr2(-1.0, h, w, a=A.T, lower=1)
-    lwork = int(lapack.dsytrd_lwork(size, lower=1)[0])
-    _, diagonal, beside, _, _ = lapack.dsytrd(reflected, lower=1, lwork=lwork, overwrite_a=1)
-    values, failed = lapack.dsterf(diagonal, beside)
-    between, failed_too = lapack.dsterf(diagonal[1:], beside[1:])
-    if failed or failed_too:
-        return None
-    above = np.abs(values[:, None] - between)
-    # without the diagonal, each λ_j' stands next to the μ_j on the far side of λ_k
-    apart = np.abs(values[:, None] - values)[~np.eye(size, dtype=bool)].reshape(size, size - 1)
-    with np.errstate(all="ignore"):
-        squares = np.prod(above / apart, axis=1)
-        rounding = EPS * size**0.5 * float(np.abs(values).max())
-        error = 4 * rounding * ((1 / above).sum(axis=1) + (1 / apart).sum(axis=1))
-    if not float(error.max()) <= INTERLACING_ERROR:
-        return None
-    return values, length * np.sqrt(np.minimum(squares, 1.0))
+    Of eigenvalues that rounding cannot tell apart, all but one of their independent left
+    eigenvectors are lost to a single input; they are independent where a defective eigenvalue has
+    no part in it. States are scaled to responses of unit size first.
+    """
+    size, x, above, peak = len(A), C, np.abs(C), np.abs(C)
+    for _ in range(size):
+        x, above = A @ x, np.abs(A) @ above
+        peak = np.maximum(peak, np.where(np.abs(x) > size * DISC * above, np.abs(x), 0.0))
+    exponents = np.rint(np.log2(np.where((peak > 0) & (peak < np.inf), peak, 1.0))).astype(int)
+    A, C = np.ldexp(A, exponents - exponents[:, None]), unit_norm(np.ldexp(C, -exponents))
+    norm = float(np.sqrt((A**2).sum()))
+    try:
+        values, W = np.linalg.eig(A.T)
+        condition = np.linalg.norm(np.linalg.inv(W), axis=1)
+    except np.linalg.LinAlgError:
+        return size
+    radius = np.minimum(DISC * norm * condition, norm * DISC**0.5)
+    lost = 0
+    for cluster in touching(values, radius):
+        U, lengths, _ = np.linalg.svd(W[:, cluster], full_matrices=False)
+        directions = int(np.count_nonzero(lengths > DISC**0.25))
+        apart = np.abs(values[cluster, None] - np.delete(values, cluster)).min(initial=norm)
+        blur = DISC * norm * size**0.5 * float(condition[cluster].max()) / apart
+        driven = np.linalg.norm(U[:, :directions].T @ C) > min(blur, SMALL_ROUNDING)
+        lost += directions - bool(driven)
+    return size - lost
 
 
 # --- Condition numbers and excitations of all modes without eigenvectors of A itself.
@@ -379,40 +311,33 @@ def _by_interlacing(A: Floats, C: Floats) -> tuple[Floats, Floats] | None:
 # is the left eigenvector, so that ‖X e_k‖ and ‖e_kᵀX⁻¹‖ give the condition of mode k, and X⁻¹ZᵀC
 # how far it is excited.
 
-#: Blocks of T up to this size are left to LAPACK.
-LEAF = 64
-#: The eigenvectors are trusted where rounding in them, √N·eps·κ(X), is at most this share of the
-#: least excitation, or the lower of these bounds; in any case it must not be above the higher.
-SMALL_SHARE = 1e-3
-SMALL_ROUNDING, LARGEST_ROUNDING = 1e-8, 1e-6
 
-
-class SchurModes(NamedTuple):
-    """Eigenvalues with condition numbers, and excitations |w*C| by unit left eigenvectors w.
+def schur_modes(A: Floats, C: Floats) -> Modes | None:
+    """Poles, values, excitations |w*C| and condition numbers of a strongly connected A.
 
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
-    figures, went through one more rounding.
+    figures, went through one more rounding. None where eigenvectors are nearly parallel. A that
+    falls into parts would be permuted by LAPACK, and the last row with it.
     """
-
-    poles: Complexes
-    values: Complexes
-    condition: Floats
-    excitation: Floats
-
-
-def schur_modes(A: Floats, C: Floats) -> SchurModes | None:
-    """Judge all modes of a strongly connected A; None where the eigenvectors are nearly parallel.
-
-    A that falls into parts would be permuted by LAPACK, and the last row with it.
-    """
-    found = schur_with_mask(A, C)
-    if found is None:
+    factor = schur_with_mask(A, C)
+    if factor is None:
         return None
-    T, values = found
-    modes = triangular_modes(T[:-1, :-1].T, T[:-1, -1].copy())
-    if modes is None or not modes.trusted.all():
+    T, poles = factor
+    basis = _EigenvectorsOfT.of(T[:-1, :-1])
+    if basis is None:
         return None
-    return SchurModes(values, modes.values, modes.condition, modes.excitation)
+    left, right = (np.sqrt(np.einsum("ij,ij->j", X, X)) for X in (basis.inverse.T, basis.X))
+    driven, first = basis.inverse @ T[:-1, -1], basis.first
+    for packed in (left, right, driven):  # a pair a ± ib is stored as a, b
+        packed[first] = packed[first + 1] = np.hypot(packed[first], packed[first + 1])
+    condition, excitation = left * right, np.abs(driven) / left
+    condition[first] /= 2
+    condition[first + 1] /= 2
+    # the condition of X with columns of unit length is at most √(N Σκ²)
+    rounding = EPS * len(A) * float(np.sqrt((condition**2).sum()))
+    allowed = np.clip(1e-3 * excitation.min(), SMALL_ROUNDING, 100 * SMALL_ROUNDING)
+    # NaN where two eigenvalues are the same
+    return (poles, basis.values, excitation, condition) if rounding <= allowed else None
 
 
 def schur_with_mask(A: Floats, C: Floats) -> tuple[Floats, Complexes] | None:
@@ -446,69 +371,6 @@ def diagonal_values(T: Floats) -> Complexes:
     return values
 
 
-def complex_schur(T: Floats, Z: Floats) -> tuple[Complexes, Complexes]:
-    """Real to complex Schur form, as `scipy.linalg.rsf2csf` but for all pairs at once.
-
-    LAPACK leaves blocks [a b; c a] with bc = −μ²: (iμ, c) is an eigenvector of a + iμ.
-    """
-    values, first = diagonal_values(T), np.flatnonzero(np.diag(T, -1))
-    second = first + 1
-    mu, c = values[first].imag, T[second, first]
-    length = np.hypot(mu, c)
-    u, v = 1j * mu / length, c / length
-    S, Q = (np.array(M, complex, order="F") for M in (T, Z))
-    for M in (S, Q):
-        one, two = M[:, first], M[:, second]
-        M[:, first], M[:, second] = one * u + two * v, two * u.conj() - one * v
-    rows, u, v = (S[first], S[second]), u[:, None], v[:, None]
-    S[first], S[second] = u.conj() * rows[0] + v * rows[1], u * rows[1] - v * rows[0]
-    np.fill_diagonal(S, values)
-    S[second, first] = 0
-    return S, Q
-
-
-class TriangularModes(NamedTuple):
-    """Eigenvalues, conditions and excitations; eigenvectors that are ``trusted`` together."""
-
-    values: Complexes
-    condition: Floats
-    excitation: Floats
-    trusted: NDArray[np.bool_]
-
-
-def triangular_modes(
-    T: Floats, mask: Floats, beyond: Floats | None = None
-) -> TriangularModes | None:
-    """Judge the modes of Tᵀ by a mask, T or Tᵀ quasi-triangular.
-
-    ``beyond`` maps right eigenvectors to the part of them that lies in other coordinates. None
-    where eigenvectors are parallel.
-    """
-    upper = not np.tril(T, -2).any()
-    basis = _EigenvectorsOfT.of(T if upper else T.T)
-    if basis is None:
-        return None
-    # left eigenvectors of Tᵀ are right ones of T
-    lefts, rights = (basis.X, basis.inverse.T) if upper else (basis.inverse.T, basis.X)
-    left, right = (np.sqrt(np.einsum("ij,ij->j", side, side)) for side in (lefts, rights))
-    driven, first = lefts.T @ mask, basis.first
-    for packed in (left, right, driven):  # a pair a ± ib is stored as a, b
-        packed[first] = packed[first + 1] = np.hypot(packed[first], packed[first + 1])
-    condition, excitation = left * right, np.abs(driven) / left
-    condition[first] /= 2
-    condition[first + 1] /= 2
-    # the condition of X with columns of unit length is at most √(N Σκ²)
-    order, trusted = np.argsort(condition), np.zeros(len(T), np.bool_)
-    rounding = EPS * len(T) * np.sqrt(np.cumsum(condition[order] ** 2))
-    allowed = np.clip(SMALL_SHARE * excitation.min(), SMALL_ROUNDING, LARGEST_ROUNDING)
-    trusted[order] = rounding <= allowed  # NaN where two eigenvalues are the same
-    if beyond is not None and len(beyond):
-        further = np.sqrt(((beyond @ rights) ** 2).sum(axis=0))
-        further[first] = further[first + 1] = np.hypot(further[first], further[first + 1])
-        condition = condition * np.hypot(1.0, further / right)
-    return TriangularModes(basis.values, condition, excitation, trusted)
-
-
 class _EigenvectorsOfT:
     """X and X⁻¹ of a quasi-triangular T, filled in from the diagonal outwards.
 
@@ -532,10 +394,11 @@ class _EigenvectorsOfT:
     def first(self) -> NDArray[np.intp]:
         return np.flatnonzero(self.values.imag > 0)
 
-    def _fill(self, start: int, stop: int) -> bool:
+    def _fill(self, start: int, stop: int, leaf: int = 64) -> bool:
+        """Blocks of the size of a leaf are left to LAPACK."""
         from scipy.linalg.blas import dgemm
 
-        if stop - start <= LEAF:
+        if stop - start <= leaf:
             return self._fill_leaf(slice(start, stop))
         middle = (start + stop) // 2
         middle += self.T[middle, middle - 1] != 0  # never between the two of a pair
@@ -554,8 +417,11 @@ class _EigenvectorsOfT:
         from scipy.linalg import lapack
 
         re, im, _, X, info = lapack.dgeev(self.T[own, own], compute_vl=0, compute_vr=1)
-        inverse = inverse_of(X.copy(order="F"))
-        if info != 0 or inverse is None:
+        try:
+            inverse = np.linalg.inv(X)
+        except np.linalg.LinAlgError:
+            return False
+        if info != 0:
             return False
         self.values[own] = re + 1j * im
         self.X[own, own], self.inverse[own, own] = X, inverse
@@ -584,15 +450,3 @@ def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:
     Y[first] *= 2
     Y[first + 1] = -2 * entries.imag[in_pair]
     return Y
-
-
-def inverse_of(W: Floats) -> Floats | None:
-    """W⁻¹, which overwrites W; None where W is singular."""
-    from scipy.linalg import lapack
-
-    factors, pivots, info = lapack.dgetrf(W, overwrite_a=1)
-    if info != 0:
-        return None
-    lwork = int(lapack.dgetri_lwork(len(W))[0])
-    inverse, _ = lapack.dgetri(factors, pivots, lwork=lwork, overwrite_lu=1)
-    return np.asarray(inverse)

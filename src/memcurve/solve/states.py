@@ -24,39 +24,28 @@ from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
 from memcurve.result import EPS, TINY, Complexes, Floats
-from memcurve.solve.clusters import (
-    Cluster,
-    SchurForm,
-    counted_clusters,
-    judged_clusters,
-    ordered_form,
-    schur_form,
-)
 from memcurve.solve.errors import Sensitivity, pole_sensitivity
-from memcurve.solve.factors import MOST_WEIGHTS
+from memcurve.solve.factors import MOST_WEIGHTS, Repeated, repeated_components
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
-    Block,
     MinimalPolynomial,
-    eigenvalue_multiplicity,
     krylov_rank,
     minimal_polynomial,
+    rank_of_high_powers,
     sparse_if_few,
-    sparse_krylov_rank,
 )
 from memcurve.solve.powers import PowerNorms, power_norms, sums_of_powers
 
-#: Products with A before a sum over its powers is left to other ways.
+#: Products with A before a sum over its powers is left to other ways. Doubled: so is the wait.
 MOST_PRODUCTS = 10_000
-#: Modes of about this modulus may be unstable.
-NEAR_CIRCLE = 0.99
-#: From so many states on all modes take long; what rounding and a mask cannot do to one of them.
-MANY_MODES, SURELY = 1000, 1e-6
-#: Zeros of more states that cannot be split off are one large cluster, of which nothing is learnt.
-MOST_SCATTERED = 300
-#: States are measured in units that differ by no more binary orders than this; those of one cycle
-#: by less, as their products and squares meet.
-WIDEST_UNITS, WIDEST_CYCLE = 950, 400
+#: From so many states on all modes take long. Doubled: a minute before an unstable one is named.
+MANY_MODES = 1000
+#: What rounding and a mask cannot do to a mode. Doubled: fewer unstable modes are named.
+SURELY = 1e-6
+#: States are measured in units that differ by no more binary orders. Doubled: numbers overflow.
+WIDEST_UNITS = 950
+#: The same within a cycle, where products and squares meet. Doubled: these overflow.
+WIDEST_CYCLE = 400
 
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:
@@ -223,7 +212,7 @@ class States:
     @cached_property
     def degree(self) -> MinimalPolynomial:
         """Exact degree of the minimal polynomial of a single mask."""
-        return minimal_polynomial(self.sparse, self.mask[:, 0], likely=self.nodes_on_cycles)
+        return minimal_polynomial(self.sparse, self.mask[:, 0])
 
     @cached_property
     def blocks(self) -> list[Floats]:
@@ -240,15 +229,13 @@ class States:
         A = self.sparse
         return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
 
-    @property
-    def is_alike(self) -> bool:
-        """Whether there are few edges with few weights: modes may well coincide, or be lost."""
-        return not isinstance(self.sparse, np.ndarray) and len(self.weights) <= MOST_WEIGHTS
-
     @cached_property
-    def exact_blocks(self) -> list[Block]:
-        """The same, modulo primes."""
-        return [Block(B) for B in self.blocks]
+    def is_alike(self) -> bool:
+        """Whether there are few different weights: modes may well coincide, or be lost."""
+        A = self.sparse
+        few = A[:2] if isinstance(A, np.ndarray) else A.data[: 4 * MOST_WEIGHTS]
+        # as a rule, some of them tell
+        return len(np.unique(np.abs(few))) <= MOST_WEIGHTS + 1 and len(self.weights) <= MOST_WEIGHTS
 
     @cached_property
     def nodes_on_cycles(self) -> int:
@@ -257,8 +244,9 @@ class States:
         Where there are few edges; with many of them there are nearly always enough cycles.
         """
         A = self.sparse
-        edges = A.size if isinstance(A, np.ndarray) else A.nnz
-        return most_nodes_on_cycles(A) if edges <= FEW_NON_ZEROS * len(self) ** 2 else len(self)
+        edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
+        few = edges <= max(FEW_NON_ZEROS * len(self), 4) * len(self)
+        return most_nodes_on_cycles(A) if few else len(self)
 
     @property
     def is_feed_forward(self) -> bool:
@@ -266,46 +254,25 @@ class States:
         return len(self.strong_components) == len(self)
 
     @cached_property
+    def repeated(self) -> Repeated:
+        """Components that repeat each other, and which of their eigenvalues a single mask loses."""
+        return repeated_components(self.blocks, self.degree.modulo)
+
+    @cached_property
+    def knows_lost(self) -> bool:
+        """Whether zeros and components that repeat each other are all that is lost."""
+        missing = self.nodes_on_cycles - self.degree.nonzero
+        return missing == 0 or missing == self.repeated.missing
+
+    @cached_property
     def nonzero_eigenvalues(self) -> int:
         """Exact number of eigenvalues that are not zero, for a single mask."""
-        driven = self.degree.nonzero
-        if driven == self.nodes_on_cycles:
-            return driven
-        most, index = len(self) - driven, max(1, self.degree.zeros)
-        zeros = eigenvalue_multiplicity(lambda prime: [0, 1], self.exact_blocks, most, index)
-        return len(self) - zeros
-
-    @property
-    def lost(self) -> int:
-        """How many of these a single mask does not drive."""
-        return self.nonzero_eigenvalues - self.degree.nonzero
-
-    @cached_property
-    def _schur_form(self) -> SchurForm | None:
-        A, C, nonzero = self.dense, self.mask[:, 0], self.nonzero_eigenvalues
-        with np.errstate(all="ignore"):  # defective zeros divide by nothing
-            form = ordered_form(A, C, nonzero, self.degree.zeros)
-            return schur_form(A, C, nonzero) if form is None else form
-
-    @cached_property
-    def clusters(self) -> list[Cluster] | None:
-        """Modes that rounding cannot tell apart, judged together, for a single mask."""
-        with np.errstate(all="ignore"):
-            return None if self._schur_form is None else judged_clusters(self._schur_form)
-
-    @cached_property
-    def counted_clusters(self) -> list[Cluster] | None:
-        """The same; some may be called unclear that are not, where the right number counts."""
-        form = self._schur_form
-        if form is None or (not form.split and len(self) > MOST_SCATTERED):
-            return None
-        driven = len(form.T) - self.lost  # where others are split off with the zeros, all count
-        with np.errstate(all="ignore"):
-            found = counted_clusters(form, driven, self.degree.degree - driven)
-        # what is next to the circle must be clear
-        if found is None or any(abs(c.centre) + c.uncertainty >= NEAR_CIRCLE for c in found):
-            return self.clusters
-        return found
+        if self.knows_lost:
+            return self.nodes_on_cycles
+        alone = sum(1 for B in self.blocks if len(B) == 1 and B.any())
+        least = self.degree.nonzero + self.repeated.missing - alone
+        larger = [B for B in self.blocks if len(B) > 1]
+        return alone + rank_of_high_powers(larger, least, self.degree.zeros)
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of the Krylov matrix of inputs that reach all states, or of some of its rows.
@@ -313,15 +280,15 @@ class States:
         Nothing but products of residues, sparse ones where A has few edges.
         """
         A, read = self.sparse, None if len(rows) == len(self) else rows
-        if not isinstance(A, np.ndarray):
-            from scipy.sparse import csr_array
+        if isinstance(A, np.ndarray):
+            if read is None and self.mask.shape[1] == 1:
+                return self.degree.degree
+            return krylov_rank(A, self.mask, read)
+        from scipy.sparse import csr_array
 
-            most = int(np.count_nonzero(generically_driven(A, self.mask)))
-            twin = self.multiplied if isinstance(self.multiplied, DeviceMatrix) else None
-            return sparse_krylov_rank(csr_array(A), self.mask, read, most, tell, twin)
-        if read is None and self.mask.shape[1] == 1:
-            return self.degree.degree
-        return krylov_rank(self.A, self.C, read)
+        most = int(np.count_nonzero(generically_driven(A, self.mask)))
+        twin = self.multiplied if isinstance(self.multiplied, DeviceMatrix) else None
+        return krylov_rank(csr_array(A), self.mask, read, most, tell, twin)
 
     def rows_rank(self, rows: Indices, rank: int) -> int:
         """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""
@@ -329,5 +296,5 @@ class States:
             return rank
         key = rows.tobytes()
         if key not in self._ranks:
-            self._ranks[key] = krylov_rank(self.A, self.C, rows, rank)
+            self._ranks[key] = krylov_rank(self.sparse, self.mask, rows, rank)
         return self._ranks[key]

@@ -35,8 +35,8 @@ from memcurve.solve.balls.curves import (
     present,
     total_memory,
 )
+from memcurve.solve.balls.pivots import Pivots, find_pivots, has_reciprocal_eigenvalues
 from memcurve.solve.lags import Lags
-from memcurve.solve.modular import Pivots, find_pivots, has_reciprocal_eigenvalues
 
 #: Precision in white coordinates: the first try, and the last.
 FIRST_LOW, LAST_LOW = 192, 1 << 13

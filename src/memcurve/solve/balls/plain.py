@@ -21,8 +21,8 @@ import numpy as np
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.result import Floats
 from memcurve.solve.balls.arithmetic import UNSTABLE
+from memcurve.solve.balls.pivots import single_pivots
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.modular import single_pivots
 
 LARGEST_RADIUS = 2.0**-90
 MOST_BITS = 2**15
