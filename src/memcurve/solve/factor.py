@@ -17,6 +17,7 @@ are found, since columns of K hardly differ and its singular values fall by doze
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -46,6 +47,12 @@ COLOURED_TAIL = 1e-14
 MOST_ENTRIES = 50_000_000
 #: Lags that are followed at most. Doubled: the same, in twice the time.
 MOST_LAGS = 50_000
+#: By how much lags left out are mostly longer in white states. Doubled: a few more lags; halved,
+#: responses are often made twice.
+USUAL_STRETCH = 16.0
+#: What rounding leads to beyond the directions, relative to the noise, before all of them are taken.
+#: Doubled: four times the error.
+OUTSIDE = 1e-6
 #: Rows whose lengths differ by more decades (e-folds) than this are scaled anew. Doubled: rounding
 #: in responses grows by as much.
 UNEVEN = 7.0
@@ -155,6 +162,8 @@ class KrylovFactor:
         Whether nothing but rounding is left out, at any noise.
     directions : int
         Of the reduced model that were used.
+    cut : float
+        What was asked of the lags left out.
     colour : float
         How far the states ξ = Wᵀz are from white, by rounding.
     input_normal : tuple of arrays or None
@@ -169,6 +178,7 @@ class KrylovFactor:
     outside: float = 0.0
     complete: bool = True
     directions: int = 0
+    cut: float = 0.0
     colour: float = 0.0
     input_normal: tuple[Floats, Floats] | None = None
 
@@ -330,14 +340,15 @@ def krylov_factor(
     ``whole``: whether the states that are read are all of them, alike up to a rotation.
     Raises UncertainResultError where the responses do not fade soon.
     """
-    aim, stretch = tail, np.inf
+    # directions of responses are not at right angles: in white coordinates the tail is longer
+    cut = tail / USUAL_STRETCH
     for _ in range(3):
-        factor, beyond, stretch = _factor(model, level, tail, directions, whole)
+        factor, beyond, stretch = _factor(model, level, cut, directions, whole)
         factor.tail = beyond * stretch
-        # directions of responses are not at right angles: in white coordinates the tail is longer
-        if factor.tail <= 4 * aim or not np.isfinite(stretch):
+        if factor.tail <= 4 * tail or directions is not None or not np.isfinite(stretch):
             break
-        tail = aim / stretch
+        cut = tail / stretch
+    factor.cut = cut * USUAL_STRETCH
     return factor
 
 
@@ -347,6 +358,7 @@ def _factor(
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d = directions is not None, model.c.shape[1]
     m, leakage = min(len(model.H), directions or model.cut(level)), 0.0
+    entering = np.square(model.rounding) + np.square(model.dropped)
     while True:
         H, c = model.H[:m, :m], model.c[:m]
         R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail)
@@ -357,17 +369,15 @@ def _factor(
         # what is reached late may grow: as long as the space is left with more, it is too small
         leaving = np.square(model.H[m : m + d, :m] @ (sizes[:, None] * R)).sum()
         leakage = float(np.sqrt(leaving)) * model.passed_on
-        if leakage <= 10 * LEFT_OUT * level:
+        outside = _outside(model, entering, sizes[:, None] * R)
+        if leakage <= 10 * LEFT_OUT * level and outside <= (OUTSIDE * level) ** 2:
             break
-        m = min(len(model.H), int(1.4 * m) + 4) if np.isfinite(leakage) else len(model.H)
+        m = min(len(model.H), int(1.4 * m) + 4) if leakage < level else len(model.H)
+        m = len(model.H) if outside > (OUTSIDE * level) ** 2 else m
         leakage = 0.0
     missing = model.leakage + leakage
     energy = sizes**2 * np.einsum("ij,ij->i", R, R)
-    # rounding leads out of the space, and A passes it on: as further states that are read it can
-    # but add memory, as much as its square relative to the noise
-    lasting = model.lasting or (max(1.0, float(energy.sum() / (c**2).sum())) * (m < len(model.H)))
-    entering = model.rounding**2 + np.square(model.dropped)
-    entering = float(entering[:m] @ energy + entering[len(model.H) :].sum())
+    outside = _outside(model, entering, sizes[:, None] * R)
     if level > 0:  # rows that hold nothing above the noise
         after = np.sqrt(np.cumsum(energy[::-1])[::-1])
         kept = max(1, int(np.count_nonzero(after > LEFT_OUT * level)))
@@ -388,10 +398,23 @@ def _factor(
         assert model.read is not None
         M = model.read(M)
     factor = KrylovFactor(
-        M=M, W=W, inputs=d, missing=missing, outside=lasting * entering, complete=complete,
+        M=M, W=W, inputs=d, missing=missing, outside=outside, complete=complete,
         directions=m,
     )  # fmt: skip
     return factor, beyond, stretch
+
+
+def _outside(model: ReducedModel, entering: Floats, K: Floats) -> float:
+    """The square of what rounding leads to beyond the directions of responses K, at all lags.
+
+    A passes it on: as further states that are read it can but add memory, as much as this relative
+    to the noise.
+    """
+    m, energy = len(K), np.einsum("ij,ij->i", K, K)
+    lasting = model.lasting
+    if lasting == 0 and m < len(model.H):
+        lasting = max(1.0, float(energy.sum() / np.square(model.c).sum()))
+    return lasting * float(entering[:m] @ energy + entering[len(model.H) :].sum())
 
 
 def _stretch(L: Floats, sizes: Floats, level: float) -> float:
@@ -442,7 +465,11 @@ def _graded(
                 weights = np.exp(np.minimum(0.0, log_sizes - np.log(level)))
             R, beyond = faded(scaled, start, weights, tail)
         largest = np.abs(R).max(axis=1)
+        if level > 0:  # what is reached by later lags only is far below the noise
+            largest = np.where(largest > 0, largest, 1.0)
         lengths = largest * np.sqrt(((R / largest[:, None]) ** 2).sum(axis=1))
+        if level > 0:
+            lengths = np.where(lengths > 0, lengths, 1.0)
         if not (np.isfinite(lengths).all() and lengths.min() > 0):
             raise UncertainResultError("the states leave the range of floating point.")
         if np.abs(np.log(lengths)).max() <= UNEVEN:
@@ -451,24 +478,21 @@ def _graded(
     return R, log_sizes, beyond
 
 
-def faded(H: Floats, c: Floats, weights: Floats, tail: float) -> tuple[Floats, float]:
+def faded(
+    H: Floats, c: Floats, weights: Floats, tail: float, most: int = MOST_LAGS
+) -> tuple[Floats, float]:
     """[c, Hc, H²c, …] to where all that follows is below ``tail``, weighted by direction."""
-    d = c.shape[1]
+    d, summed = c.shape[1], {0: (0.0, 0.0)}
     for R, power, block in longer_responses(H, c):
         last = R[:, -block:]
         size = float(np.sqrt(((weights[:, None] * last) ** 2).sum()))
-        if not np.isfinite(size) or R.size > MOST_ENTRIES or R.shape[1] > d * MOST_LAGS:
+        if not np.isfinite(size) or R.size > MOST_ENTRIES or R.shape[1] > d * most:
             break
         if size > tail:
             continue
-        # what comes after is ΣP^j·last: all powers of P, by doubling
-        total, X = float(np.sqrt((power**2).sum())), power
-        for _ in range(60):
-            q = float(np.sqrt((X**2).sum()))
-            if not np.isfinite(q) or q <= 0.5:
-                break
-            total *= 1 + q
-            X = X @ X
+        if block not in summed:
+            summed[block] = _sum_of_powers(power)
+        total, q = summed[block]  # what comes after is ΣP^j·last
         if not q <= 0.5:
             break
         rest = float(np.sqrt((last**2).sum())) * total / (1 - q)
@@ -481,6 +505,18 @@ def faded(H: Floats, c: Floats, weights: Floats, tail: float) -> tuple[Floats, f
         cut = float(after[count]) if count < len(after) else 0.0
         return R[:, : count * d], cut + rest
     raise UncertainResultError("the responses do not fade soon.")
+
+
+def _sum_of_powers(P: Floats) -> tuple[float, float]:
+    """Bound on Σ_j ‖P^j‖, j ≥ 1, but for a factor 1/(1 − q), and q, by doubling."""
+    total, q = float(np.sqrt((P**2).sum())), np.inf
+    for _ in range(60):
+        q = float(np.sqrt((P**2).sum()))
+        if not np.isfinite(q) or q <= 0.5:
+            break
+        total *= 1 + q
+        P = P @ P
+    return total, q
 
 
 def longer_responses(H: Floats, c: Floats) -> Iterator[tuple[Floats, Floats, int]]:
@@ -555,18 +591,24 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
 
 
 def cascade_factor(
-    A: Floats, C: Floats, poles: Complexes | None, lags: int, read: bool
+    A: Floats, C: Floats, poles: Complexes | None, lags: int, read: bool, tail: float = 0.0
 ) -> KrylovFactor:
-    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags.
+    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags, or to where it fades.
 
     Without ``read`` every state is read exactly, and M is not needed.
     """
     A1, C1 = cascade_of(A, C, poles)
-    W = np.ascontiguousarray(responses_to(A1, C1, lags).T)
+    input_normal: tuple[Floats, Floats] | None = (A1, C1)
+    W = None
+    if tail > 0:  # where that takes less time than equations for all lags
+        with contextlib.suppress(UncertainResultError):
+            W = faded(A1, C1, np.ones(len(A1)), tail, most=8 * len(A1) + 1000)[0].T
+            input_normal = None
+    W = np.ascontiguousarray(responses_to(A1, C1, lags).T if W is None else W)
     M = stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
     colour = 0.0  # those of a single input are to the last digits, relative to each section
     if C.shape[1] > 1:
         colour = float(E) * power_norms(np.asfortranarray(A1)).squares
-    return KrylovFactor(M=M, W=W, inputs=C.shape[1], colour=colour, input_normal=(A1, C1))
+    return KrylovFactor(M=M, W=W, inputs=C.shape[1], colour=colour, input_normal=input_normal)

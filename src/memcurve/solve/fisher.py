@@ -18,6 +18,7 @@ from memcurve.errors import UncertainResultError
 from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
+from memcurve.solve.factor import TAIL, faded
 from memcurve.solve.lags import Lags
 from memcurve.solve.powers import power_norms
 from memcurve.solve.stein import residual_norm, stein
@@ -77,29 +78,51 @@ def _in_floats(
     from scipy.linalg import solve_triangular
 
     identity = np.eye(len(A))
-    R, G = stein(A, identity), stein(A, C @ C.T)
+    R = stein(A, identity)
     root, width = np.sqrt(len(A)), np.sqrt((A**2).sum())
-    # errors of R and G are between ∓off·R: relative for the one, off·tr(R⁻¹R) for the other
-    off_R, off_G = residual_norm(A, R, identity), residual_norm(A, G, C @ C.T)
-    relative = off_R + 4 * EPS * root
+    # the error of R is between ∓off·R: relative
+    relative = residual_norm(A, R, identity) + 4 * EPS * root
     try:
         L = np.asarray(np.linalg.cholesky(R))
     except np.linalg.LinAlgError:
         raise UncertainResultError("the covariance of the noise is singular.") from None
-    inverse = solve_triangular(L, identity, lower=True)
-    total = float(np.einsum("ij,ij->", inverse @ G, inverse))
-    total_error = total * relative + len(A) * off_G
-    F, largest = _curve(A, C, L, lags, total, total_error)
-    moved = EPS * root * width * power_sum * largest  # rounding in A^τ C; R⁻¹ is at most one
+    try:  # all lags there are
+        K, rest = faded(A, C, np.ones(len(A)), TAIL * float(np.sqrt((C**2).sum())))
+        F, largest = _energies(L, K, C.shape[1])
+        total = float(F.sum())
+        total_error = total * (relative + len(F) * EPS) + rest**2  # R⁻¹ is at most one
+        F = _listed(F, lags, total)
+    except UncertainResultError:
+        inverse, G = solve_triangular(L, identity, lower=True), stein(A, C @ C.T)
+        total = float(np.einsum("ij,ij->", inverse @ G, inverse))
+        # the error of G is between ∓off·R
+        total_error = total * relative + len(A) * residual_norm(A, G, C @ C.T)
+        F, largest = _curve(A, C, L, lags, total, total_error)
+    moved = EPS * root * width * power_sum * largest  # rounding in A^τ C
     return F, relative * F + 2 * np.sqrt(F) * moved + moved**2, total, total_error
+
+
+def _energies(L: Floats, K: Floats, inputs: int) -> tuple[Floats, float]:
+    """‖L⁻¹A^τC‖² for each lag and input, and the largest ‖A^τC‖."""
+    from scipy.linalg import solve_triangular
+
+    half = solve_triangular(L, K, lower=True)
+    values = np.einsum("ij,ij->j", half, half).reshape(-1, inputs)
+    return values, float(np.sqrt((K**2).sum(axis=0)).max())
+
+
+def _listed(F: Floats, lags: int | None, total: float) -> Floats:
+    """As many lags as were asked for, or as matter."""
+    listed = Lags(lags, 1.0)
+    listed.enough(F.sum(axis=1) / max(total, TINY))
+    count = listed.count or len(F)
+    return np.concatenate([F[:count], np.zeros((max(0, count - len(F)), F.shape[1]))])
 
 
 def _curve(
     A: Floats, C: Floats, L: Floats, lags: int | None, total: float, total_error: float
 ) -> tuple[Floats, float]:
-    """‖L⁻¹A^τC‖² for each lag and input, and the largest ‖A^τC‖ on the way."""
-    from scipy.linalg import solve_triangular
-
+    """The same lag by lag, where these are many."""
     blocks: list[Floats] = []
     listed = Lags(lags, 1.0 - total_error / max(total, TINY))
     x, largest = C, 0.0
@@ -109,10 +132,8 @@ def _curve(
         for _ in range(min(lags or usual, usual)):
             columns.append(x)
             x = A @ x
-        wide = np.hstack(columns)
-        largest = max(largest, float(np.sqrt((wide**2).sum(axis=0)).max()))
-        half = solve_triangular(L, wide, lower=True)
-        block = np.einsum("ij,ij->j", half, half).reshape(len(columns), -1)
+        block, size = _energies(L, np.hstack(columns), C.shape[1])
+        largest = max(largest, size)
         blocks.append(block)
         if listed.enough(block.sum(axis=1) / max(total, TINY)):
             return np.concatenate(blocks)[: listed.count], largest

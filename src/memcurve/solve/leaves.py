@@ -275,7 +275,7 @@ def _read_off(
     rng = np.random.default_rng(_SEED)
 
     def system(
-        model: ReducedModel, own: tuple[Filter, ...], directions: int | None = None
+        model: ReducedModel, own: tuple[Filter, ...], tail: float, directions: int | None = None
     ) -> tuple[KrylovFactor, SingularSystem]:
         factor = krylov_factor(model, level, tail=tail, directions=directions, whole=whole)
         if whiten is None and not factor.complete:
@@ -288,12 +288,14 @@ def _read_off(
     key = (space.key, question.horizons, *(each.psi.tobytes() for each in filters))
     kept = model.systems.get(key) if space.key is not None else None
     if kept is None or not kept[0] <= level:
-        factor, base = system(model, filters)
+        factor, base = system(model, filters, tail)
         fewer = factor.directions
         if fewer < len(model.H):  # that directions were left out shows, too
             fewer = max(1, fewer - 1 - fewer // 50)
         others = [
-            system(model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), fewer)[1]
+            system(
+                model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), factor.cut, fewer
+            )[1]
             for _ in range(3 if fewer <= FEW_DIRECTIONS else 1)
         ]
         uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
@@ -316,6 +318,7 @@ def _rank_read(task: Task, systems: list[SingularSystem]) -> int:
     if not task.reads_all and all(len(each) == count for each in (sigma, *others)):
         shifts = [np.abs(other - sigma).max() for other in others]
         if sigma[-1] > CLEARLY_THERE * float(max(shifts)):
+            vars(task)["rank"] = count  # no need to count modulo primes
             return count
     return task.rank
 
@@ -348,7 +351,8 @@ def solve_cascade(task: Task) -> Outcome:
     def system(
         A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]
     ) -> tuple[SingularSystem, float]:
-        factor = cascade_factor(A, C, poles, lags, read)
+        tail = 0.0 if white else COLOURED_TAIL / gain
+        factor = cascade_factor(A, C, poles, lags, read, tail)
         made = singular_system(
             factor, levels=space.levels, whiten=(space.whiten or _as_it_is) if read else None,
             filters=own, horizons=task.question.horizons,

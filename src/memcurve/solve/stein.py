@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import EPS, Floats
+from memcurve.result import EPS, TINY, Floats
 
 #: Powers whose product is below this, relative to one, add nothing any more.
 NEGLIGIBLE = 2.0**-60
@@ -68,22 +68,14 @@ def _range(X: Floats) -> float:
     return float(np.sqrt(least[0] * least[1]))
 
 
-def gramian(A: Floats, C: Floats) -> Floats:
-    """Σ_k A^k C Cᵀ (A^k)ᵀ: as long as they are few, the columns A^k C are doubled, not the sum."""
-    columns: Floats | None = np.array(C)
-    X: Floats = np.zeros_like(A)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for power, _, size in squarings(A, A):
-            if columns is not None and 2 * columns.shape[1] <= len(A):
-                columns = np.hstack([columns, power @ columns])
-            else:
-                if columns is not None:
-                    X, columns = columns @ columns.T, None
-                X = X + power @ X @ power.T
-            if size <= NEGLIGIBLE:
-                break
-    X = X if columns is None else columns @ columns.T
-    return np.asarray((X + X.T) / 2)
+def _norm(A: Floats) -> float:
+    """The spectral norm of A, by some steps of the power method and a margin."""
+    x, size = np.random.default_rng(len(A)).standard_normal(A.shape[1]), 0.0
+    for _ in range(12):
+        y = A @ x
+        size = float(np.sqrt((y @ y) / max(x @ x, TINY)))
+        x = A.T @ y / max(size, TINY)
+    return 1.5 * size
 
 
 def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
@@ -93,6 +85,6 @@ def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
     symmetric matrices do.
     """
     rest = X - A @ X @ A.T - Q
-    growth = 1 + np.square(np.linalg.norm(A, 2))
+    growth = 1 + np.square(_norm(A))
     rounding = 8 * EPS * growth * np.sqrt((X**2).sum())
     return float(np.sqrt((rest**2).sum()) + rounding)
