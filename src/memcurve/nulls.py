@@ -39,7 +39,7 @@ from memcurve.result import Floats
 Places = NDArray[np.int64]
 
 #: Moves that are seen before the number of rounds is decided; doubled: small networks take longer.
-_SEEN = 100
+_SEEN = 50
 #: Edges times rounds at most; doubled: networks that are nearly fixed take twice as long.
 _MOST_WORK = 20_000_000
 #: Rounds that are always allowed; doubled: the same of the largest networks.
@@ -426,18 +426,18 @@ class _Walk:
     def run(self, moves: float) -> tuple[Places, Places, str]:
         """Move each edge so often, on average: sources and targets, and what was done in words.
 
-        The first rounds tell how many are needed, so that the last one is not chosen by where it
-        leads.
+        The first rounds tell how many are needed after them. They end where enough was moved, which
+        says something of where they lead; the others do not.
         """
         count = len(self._ends[0])
         most = max(_ROUNDS, min(_MOST_WORK // max(count, 1), _ROUNDS_BY_NODE * self._size))
         moved = rounds = 0
         while moved < _SEEN and rounds < most:
             moved, rounds = moved + self._round(), rounds + 1
+        left = min(int(np.ceil(moves * count * rounds / moved)), most) if moved else 0
         if not self._kinds.is_one:
             moved += self._detours()
-        needed = min(int(np.ceil(moves * count * rounds / moved)), most) if moved else rounds
-        moved += sum(self._round() for _ in range(rounds, needed))
+        moved += sum(self._round() for _ in range(left))
         can_turn = self._turn_cycles() if self._kinds.is_one and not self._loops_are_free else False
         if self._is_turned_over:
             self._turn_over()
@@ -445,9 +445,7 @@ class _Walk:
             note = "as it was: rewiring found no other network that keeps all of this"
             return self._ends[0], self._ends[1], note
         what = "cell without an edge" if self._is_turned_over else "edge"
-        few = (
-            f" (of {moves:g}: most are fixed by what is kept)" if moved < moves * count / 2 else ""
-        )
+        few = f", not {moves:g}: most are fixed" if moved < moves * count / 2 else ""
         note = f"rewired: each {what} was moved {moved / count:.3g} times on average{few}"
         return self._ends[0], self._ends[1], note
 
