@@ -14,6 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ from memcurve.result import Floats
 Places = NDArray[np.int64]
 
 #: Moves that are seen before the number of rounds is decided; doubled: small networks take longer.
-_SEEN = 50
+_SEEN = 20
 #: Edges times rounds at most; doubled: networks that are nearly fixed take twice as long.
 _MOST_WORK = 20_000_000
 #: Rounds that are always allowed; doubled: the same of the largest networks.
@@ -49,9 +50,11 @@ _ROUNDS_BY_NODE = 10
 #: Steps of a detour at most; doubled: more networks may be reached, and detours take twice as long.
 _DETOUR = 12
 #: Detours by edge; doubled: small networks with blocks or positions take twice as long.
-_DETOURS = 30
+_DETOURS = 15
 #: Detours at most; doubled: networks with blocks or positions take half a second longer.
 _MOST_DETOURS = 3_000
+#: How the note of a draw begins that could be no other network.
+AS_IT_WAS = "as it was: "
 #: Bytes by cell of the matrix where all cells are sorted into classes.
 _CELL = 24
 
@@ -120,6 +123,14 @@ def rewire(
     edges = _Edges.of(network, self_loops)
     kinds, rng = _Kinds.of(edges, blocks, positions, bins), generator(seed)
     source, target, note = _Walk(edges, kinds, rng).run(moves)
+    if note is None:
+        owner = edges.source if weights == "source" else edges.target
+        note = "rewiring found no other edges that keep all of this"
+        note = (
+            f"{note}: weights alone changed places"
+            if _differ(owner, edges.weights)
+            else AS_IT_WAS + note
+        )
     # the end that keeps its weights has as many edges as before: both are sorted by it
     owner, other = (source, target) if weights == "source" else (target, source)
     owner, other = np.divmod(np.sort(owner * edges.size + other), max(edges.size, 1))
@@ -159,7 +170,10 @@ def shuffle(
     if signs == "fixed":
         groups = 2 * groups + (_sign(edges.weights) > 0)
     weights = edges.weights[_shuffled_within(groups, generator(seed))]
-    return edges.network(edges.source, edges.target, weights, "weights shuffled over its edges")
+    note = "weights shuffled over its edges"
+    if not _differ(groups, edges.weights):
+        note = AS_IT_WAS + "weights that may change places are all equal"
+    return edges.network(edges.source, edges.target, weights, note)
 
 
 def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwork:
@@ -201,7 +215,10 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
         of_node[senders] = rng.permutation(of_node[senders])
         drawn = of_node[edges.source]
     weights = drawn * np.abs(edges.weights)
-    return edges.network(edges.source, edges.target, weights, f"signs shuffled over its {of}")
+    note = f"signs shuffled over its {of}"
+    if not _differ(np.zeros(len(signs), dtype=np.int64), signs):
+        note = AS_IT_WAS + "all weights have the same sign"
+    return edges.network(edges.source, edges.target, weights, note)
 
 
 def erdos_renyi(
@@ -242,20 +259,25 @@ def erdos_renyi(
 
     if kinds.is_one:
         codes = rng.choice(cells, len(edges.weights), replace=False)
+        has_room = 0 < len(codes) < cells
     else:
         what = f"`network` is too large for this: sorting the {cells:,} cells of A into classes"
         require_room(_CELL * cells, what, "Leave out `blocks` and `positions`, or take `rewire`.")
         kind = kinds(*ends(np.arange(cells)))
         order = np.argsort(kind, kind="stable")
-        found, count = np.unique(kinds(edges.source, edges.target), return_counts=True)
-        first, last = (np.searchsorted(kind[order], found, side) for side in ("left", "right"))
+        of_edges, count = np.unique(kinds(edges.source, edges.target), return_counts=True)
+        first, last = (np.searchsorted(kind[order], of_edges, side) for side in ("left", "right"))
+        has_room = bool((count < last - first).any())
         parts = [
             order[low + rng.choice(high - low, k, replace=False)]
             for low, high, k in zip(first, last, count, strict=True)
         ]
         codes = np.concatenate([np.zeros(0, np.int64), *parts])
     weights = rng.permutation(edges.weights)
-    return edges.network(*ends(codes), weights, "edges drawn anywhere, as many as there were")
+    note = "edges drawn anywhere, as many as there were"
+    if not (has_room or _differ(np.zeros(len(weights), dtype=np.int64), weights)):
+        note = AS_IT_WAS + "no cell is left for an edge to go to, and all weights are equal"
+    return edges.network(*ends(codes), weights, note)
 
 
 @dataclass(frozen=True)
@@ -413,7 +435,10 @@ class _Walk:
         if self._is_turned_over:
             self._turn_over()
         degrees = [np.bincount(end, minlength=self._size) for end in self._ends]
-        self._traders = [np.flatnonzero((d > 0) & (d < self._others)) for d in degrees]
+        can_trade = [(degree > 0) & (degree < self._others) for degree in degrees]
+        self._traders = [np.flatnonzero(can) for can in can_trade]
+        lonely = np.full(self._size % 2, -1)  # meets the last of an odd number
+        self._rest = [np.concatenate([np.flatnonzero(~can), lonely]) for can in can_trade]
 
     def _turn_over(self) -> None:
         """Take the cells that are no edges for the edges."""
@@ -423,8 +448,10 @@ class _Walk:
             np.fill_diagonal(is_gap, False)
         self._ends = list(np.nonzero(is_gap))
 
-    def run(self, moves: float) -> tuple[Places, Places, str]:
+    def run(self, moves: float) -> tuple[Places, Places, str | None]:
         """Move each edge so often, on average: sources and targets, and what was done in words.
+
+        None stands for nothing that could be done.
 
         The first rounds tell how many are needed after them. They end where enough was moved, which
         says something of where they lead; the others do not.
@@ -442,8 +469,7 @@ class _Walk:
         if self._is_turned_over:
             self._turn_over()
         if not (moved or can_turn):
-            note = "as it was: rewiring found no other network that keeps all of this"
-            return self._ends[0], self._ends[1], note
+            return self._ends[0], self._ends[1], None
         what = "cell without an edge" if self._is_turned_over else "edge"
         few = f", not {moves:g}: most are fixed" if moved < moves * count / 2 else ""
         note = f"rewired: each {what} was moved {moved / count:.3g} times on average{few}"
@@ -458,14 +484,12 @@ class _Walk:
         order = self._rng.permutation(self._traders[end])
         if self._kinds.block is not None and self._rng.random() < 0.5:  # meet in blocks
             order = order[np.argsort(self._kinds.block[order], kind="stable")]
-        alone = np.ones(self._size, dtype=bool)
-        alone[order[: len(order) // 2 * 2]] = False
-        rest = np.flatnonzero(alone)
-        first, second = (np.concatenate([order[k : len(order) // 2 * 2 : 2], rest]) for k in (0, 1))
+        nodes = np.concatenate([order, self._rest[end]])  # pairs of neighbours
+        place = np.empty(self._size, dtype=np.int64)
+        place[nodes[: self._size]] = np.arange(self._size)
         # a pair, a cell of its two rows and whose it is, in one integer that can be sorted
-        row = np.empty(self._size, dtype=np.int64)
         bits = self._size.bit_length() + 1
-        row[second], row[first] = (np.arange(len(first)) << bits) + 1, np.arange(len(first)) << bits
+        row = (place >> 1 << bits) | (place & 1)
         cells = row[self._ends[end]]
         cells += self._ends[1 - end] << 1
         cells.sort()
@@ -474,6 +498,7 @@ class _Walk:
         is_both = (cells[1:] ^ cells[:-1]) == 1
         is_single[1:] &= ~is_both
         is_single[:-1] &= ~is_both
+        first, second = nodes[::2], nodes[1::2]
         if not self._loops_are_free:
             is_single &= (other != first[pair]) & (other != second[pair])
         places = np.flatnonzero(is_single)
@@ -483,7 +508,7 @@ class _Walk:
         before = cells[places] & 1
         after = _dealt(group, before, self._rng)
         cells[places] ^= before ^ after
-        self._ends[end] = np.where(cells & 1, second[pair], first[pair])
+        self._ends[end] = nodes[(pair << 1) | (cells & 1)]
         self._ends[1 - end] = other
         return int(np.count_nonzero(before != after))
 
@@ -514,6 +539,10 @@ class _Walk:
         cells: list[int] = (self._ends[0] * size + self._ends[1]).tolist()
         place_of = {cell: place for place, cell in enumerate(cells)}
 
+        @cache
+        def kind_of(cell: int) -> int:
+            return int(self._kinds(*np.divmod([cell], size))[0])
+
         def step() -> tuple[list[int], list[int]] | None:
             """Edges by their places, and cells for them; None where these are not free."""
             if not self._loops_are_free and size > 2 and draw.random() < 0.5:
@@ -542,7 +571,7 @@ class _Walk:
                 if (taken := step()) is not None:
                     places, after = taken
                     back.append((places, [cells[p] for p in places], [kinds[p] for p in places]))
-                    put(places, after, self._kinds(*np.divmod(after, size)).tolist())
+                    put(places, after, [kind_of(cell) for cell in after])
                     difference.subtract(back[-1][2])
                     difference.update(kinds[p] for p in places)
                 if not any(difference.values()):
@@ -593,6 +622,12 @@ def _sign(weights: NDArray[Any]) -> Floats:
     if np.iscomplexobj(weights):
         raise ValueError("`network` must have real weights to have signs, got complex ones.")
     return np.asarray(np.sign(weights))
+
+
+def _differ(groups: Places, values: NDArray[Any]) -> bool:
+    """Whether values differ within a group."""
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    return bool((values != values[first][group]).any())
 
 
 def _dealt(group: Places, belongs: Places, rng: np.random.Generator) -> Places:
