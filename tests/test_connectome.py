@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -240,3 +241,24 @@ def test_errors() -> None:
         compared(noise=[1e-3, -1.0])
     with pytest.raises(TypeError, match=r"^`noise` must hold real"):
         compared(noise="low")
+
+
+def test_null_models_that_change_nothing_have_no_p_value(tmp_path: Path) -> None:
+    """All draws would be the network: z = 0 and p = 1 would say that it is as by chance."""
+    positive = NETWORK.replace(A=abs(NETWORK.A))
+    found = compared(positive, ["signs", "shuffle"], draws=19)
+    assert [len(draws.values) for draws in found.nulls] == [0, 19]
+    assert all(math.isnan(s.p) and math.isnan(s.z) for s in found.standings if s.null == "signs")
+    assert "signs cannot change it (all weights have the same sign)" in found.sentence
+    assert "against 19 draws of shuffle" in found.sentence
+    assert found.threshold == 0.05
+    assert sum("there is no p-value" in note for note in found.notes) == 1
+    found.save(tmp_path / "found.json")
+    assert NullComparison.load(tmp_path / "found.json").sentence == found.sentence
+    alone = compared(positive, "signs")
+    assert alone.sentence.endswith("signs cannot change it (all weights have the same sign).")
+    for one in (found, alone):
+        assert "no p-value" in one.to_html()
+        one.plot()
+    drawn = found.to_xarray().drawn if find_spec("xarray") else None
+    assert drawn is None or drawn.shape == (2, 19, 3)

@@ -10,6 +10,7 @@ p_τ = Ap_{τ−1} + Cγ(τ) and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ of
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,11 @@ def naive(
         condition = np.inf
 
         def formed() -> tuple[Floats, float]:
-            G = form(A, C, terms)
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore", RuntimeWarning)  # the condition number tells
+                G = form(A, C, terms)
+            if not np.isfinite(G).all():  # LAPACK would print complaints
+                raise np.linalg.LinAlgError("entries of the Gramian overflow")
             return G, float(np.linalg.cond(G))
 
         try:  # for every way to invert it, the Gramian is one
@@ -155,7 +160,10 @@ def _series(A: Floats, C: Floats, terms: int) -> Floats:
 def _lyapunov(A: Floats, C: Floats, terms: int) -> Floats:
     from scipy.linalg import solve_discrete_lyapunov
 
-    return np.asarray(solve_discrete_lyapunov(A, np.outer(C, C)))
+    try:
+        return np.asarray(solve_discrete_lyapunov(A, np.outer(C, C)))
+    except ValueError:  # infinite on the way
+        return np.full(A.shape, np.inf)
 
 
 def _eigenbasis(A: Floats, C: Floats, terms: int) -> Floats:
