@@ -262,3 +262,25 @@ def test_null_models_that_change_nothing_have_no_p_value(tmp_path: Path) -> None
         one.plot()
     drawn = found.to_xarray().drawn if find_spec("xarray") else None
     assert drawn is None or drawn.shape == (2, 19, 3)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_text_in_tables_is_no_formula(start: str, tmp_path: Path) -> None:
+    """Names come from files of others: a spreadsheet would run =cmd|… in every table we write."""
+    text, values = f"{start}cmd|' /C calc'!A0", np.array([[-1.0], [2.0]])
+    draws = (memcurve.connectome.Draws(text, "", values),)
+    NullComparison("n", 3, 6, 0.9, True, 1, (text,), np.array([-3.0]), draws).save(
+        tmp_path / "found.csv"
+    )
+    [row] = csv.DictReader((tmp_path / "found.csv").read_text().splitlines())
+    assert (row["null"], row["quantity"]) == (f"'{text}", f"'{text}")
+    assert float(row["observed"]) == -3.0  # numbers stay numbers
+    from memcurve.exploring.files import table_of
+    from memcurve.sweeping.result import _cell
+
+    header = next(
+        csv.reader(table_of({text: memcurve.memory_curve(NETWORK, 1)}).decode().split("\n"))
+    )
+    assert header == ["lag", f"'{text}", f"'{text} error"]
+    assert next(csv.reader([_cell(text)])) == [f"'{text}"]
+    assert [_cell(number) for number in (-0.5, "-0.5", None)] == ["-0.5", "-0.5", ""]

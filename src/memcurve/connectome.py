@@ -35,7 +35,7 @@ from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.progress import Progress
 from memcurve.report.document import listed
-from memcurve.result import Floats, replacing
+from memcurve.result import Floats, csv_cell, replacing
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.run import provenance, told
@@ -342,7 +342,7 @@ class NullComparison(report.Reported):
         lines = io.StringIO()
         rows = csv.writer(lines, lineterminator="\n")
         rows.writerow(Standing._fields)
-        rows.writerows(self.standings)
+        rows.writerows(map(csv_cell, standing) for standing in self.standings)
         with replacing(path) as stream:
             stream.write(lines.getvalue().encode())
 

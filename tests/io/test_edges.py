@@ -483,7 +483,7 @@ def test_columns_that_are_not_used_are_named(tmp_path):
     """The transmitter of a synapse tells its sign: whoever does not apply it has to say so."""
     path = tmp_path / "synapses.csv"
     path.write_text("pre,post,neuropil,syn_count,nt_type\na,b,X,3,GABA\nb,a,X,2,ACH\n")
-    unused = [note for note in load_network(path, mask="ones").notes if note.kind == "unused"]
+    unused = [note for note in load_network(path, mask=np.ones(2)).notes if note.kind == "unused"]
     assert unused == ["columns of edges that were not used: neuropil, nt_type"]
     path.write_text("pre,post,weight\na,b,3\nb,a,2\n")
-    assert not any(note.kind == "unused" for note in load_network(path, mask="ones").notes)
+    assert not any(note.kind == "unused" for note in load_network(path, mask=np.ones(2)).notes)
