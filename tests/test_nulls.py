@@ -93,7 +93,7 @@ def realisations(pattern: np.ndarray, loops: bool, blocks: np.ndarray | None = N
 
 
 def evenness(
-    pattern: np.ndarray, count: int, by_network: int = 10, seed: int = 3, **options
+    pattern: np.ndarray, count: int, by_network: int = 7, seed: int = 3, **options
 ) -> float:
     """The p-value of χ² over all networks there are, so many draws by network."""
     loops = options.get("self_loops") == "free"
@@ -135,7 +135,7 @@ EVEN = {
 @pytest.mark.parametrize("case", EVEN)
 def test_rewiring_is_uniform(case: str) -> None:
     pattern, options, count = EVEN[case]
-    assert evenness(pattern, count, **options) > 0.01
+    assert evenness(pattern, count, moves=5.0, **options) > 0.01  # half of the usual moves
 
 
 @pytest.mark.slow
