@@ -471,7 +471,8 @@ class _Walk:
         if not (moved or can_turn):
             return self._ends[0], self._ends[1], None
         what = "cell without an edge" if self._is_turned_over else "edge"
-        few = f", not {moves:g}: most are fixed" if moved < moves * count / 2 else ""
+        few = f", not {moves:g}, in {rounds + left} rounds: draws may still resemble the network"
+        few = few if moved < moves * count / 2 else ""
         note = f"rewired: each {what} was moved {moved / count:.3g} times on average{few}"
         return self._ends[0], self._ends[1], note
 
