@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -240,3 +241,46 @@ def test_errors() -> None:
         compared(noise=[1e-3, -1.0])
     with pytest.raises(TypeError, match=r"^`noise` must hold real"):
         compared(noise="low")
+
+
+def test_null_models_that_change_nothing_have_no_p_value(tmp_path: Path) -> None:
+    """All draws would be the network: z = 0 and p = 1 would say that it is as by chance."""
+    positive = NETWORK.replace(A=abs(NETWORK.A))
+    found = compared(positive, ["signs", "shuffle"], draws=19)
+    assert [len(draws.values) for draws in found.nulls] == [0, 19]
+    assert all(math.isnan(s.p) and math.isnan(s.z) for s in found.standings if s.null == "signs")
+    assert "signs cannot change it (all weights have the same sign)" in found.sentence
+    assert "against 19 draws of shuffle" in found.sentence
+    assert found.threshold == 0.05
+    assert sum("there is no p-value" in note for note in found.notes) == 1
+    found.save(tmp_path / "found.json")
+    assert NullComparison.load(tmp_path / "found.json").sentence == found.sentence
+    alone = compared(positive, "signs")
+    assert alone.sentence.endswith("signs cannot change it (all weights have the same sign).")
+    for one in (found, alone):
+        assert "no p-value" in one.to_html()
+        one.plot()
+    drawn = found.to_xarray().drawn if find_spec("xarray") else None
+    assert drawn is None or drawn.shape == (2, 19, 3)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_text_in_tables_is_no_formula(start: str, tmp_path: Path) -> None:
+    """Names come from files of others: a spreadsheet would run =cmd|… in every table we write."""
+    text, values = f"{start}cmd|' /C calc'!A0", np.array([[-1.0], [2.0]])
+    draws = (memcurve.connectome.Draws(text, "", values),)
+    NullComparison("n", 3, 6, 0.9, True, 1, (text,), np.array([-3.0]), draws).save(
+        tmp_path / "found.csv"
+    )
+    [row] = csv.DictReader((tmp_path / "found.csv").read_text().splitlines())
+    assert (row["null"], row["quantity"]) == (f"'{text}", f"'{text}")
+    assert float(row["observed"]) == -3.0  # numbers stay numbers
+    from memcurve.exploring.files import table_of
+    from memcurve.sweeping.result import _cell
+
+    header = next(
+        csv.reader(table_of({text: memcurve.memory_curve(NETWORK, 1)}).decode().split("\n"))
+    )
+    assert header == ["lag", f"'{text}", f"'{text} error"]
+    assert next(csv.reader([_cell(text)])) == [f"'{text}"]
+    assert [_cell(number) for number in (-0.5, "-0.5", None)] == ["-0.5", "-0.5", ""]

@@ -71,40 +71,118 @@ def test_self_loops_that_are_free_move() -> None:
     assert np.count_nonzero(null.diagonal()) < SIZE / 2
 
 
-def realisations(pattern: np.ndarray, loops: bool) -> set[bytes]:
-    """All networks with the degrees of this one, by trying every choice of targets."""
+def realisations(pattern: np.ndarray, loops: bool, blocks: np.ndarray | None = None) -> set[bytes]:
+    """All networks with the degrees and blocks of this one, by trying every choice of targets."""
     size = len(pattern)
-    rows = []
+    partial = [(np.zeros((0, size), dtype=np.int64), pattern.sum(axis=0))]
     for node, count in enumerate(pattern.sum(axis=1)):
         ends = [end for end in range(size) if loops or end != node]
-        rows.append([np.isin(range(size), one) for one in itertools.combinations(ends, count)])
-    every = np.array(list(itertools.product(*rows)), dtype=np.int64)
-    kept = (every.sum(axis=1) == pattern.sum(axis=0)).all(axis=1)
-    return {one.tobytes() for one in every[kept]}
+        rows = [np.isin(range(size), one) for one in itertools.combinations(ends, count)]
+        partial = [
+            (np.vstack([above, row]), left - row)
+            for above, left in partial
+            for row in rows
+            if (left >= row).all()
+        ]
+    member = np.zeros((size, 0)) if blocks is None else blocks[:, None] == np.unique(blocks)
+    return {
+        one.tobytes()
+        for one, _ in partial
+        if (member.T @ one @ member == member.T @ pattern @ member).all()
+    }
 
 
-EDGES = {
-    # swaps alone cannot turn a cycle of three around
-    "cycle of three": ([(0, 1), (1, 2), (2, 0)], "fixed", 2),
-    "derangements": ([(0, 1), (1, 2), (2, 3), (3, 0)], "fixed", 9),
-    "self-loops": ([(0, 0), (1, 0), (1, 2), (2, 1)], "free", 5),
-}
-
-
-@pytest.mark.parametrize("case", EDGES)
-def test_rewiring_is_uniform(case: str) -> None:
-    edges, loops, count = EDGES[case]
-    pattern = np.zeros((max(map(max, edges)) + 1,) * 2, dtype=np.int64)
-    pattern[tuple(np.transpose(edges))] = 1
-    possible = sorted(realisations(pattern, loops == "free"))
-    rng = np.random.default_rng(3)
-    found = Counter(
-        (drawn("rewire", pattern, rng, self_loops=loops, moves=3.0) != 0).astype(np.int64).tobytes()
-        for _ in range(15 * count)
-    )
+def evenness(
+    pattern: np.ndarray, count: int, by_network: int = 7, seed: int = 3, **options
+) -> float:
+    """The p-value of χ² over all networks there are, so many draws by network."""
+    loops = options.get("self_loops") == "free"
+    possible = sorted(realisations(pattern, loops, options.get("blocks")))
     assert len(possible) == count
+    rng = np.random.default_rng(seed)
+    found = Counter(
+        (drawn("rewire", pattern, rng, **options) != 0).astype(np.int64).tobytes()
+        for _ in range(by_network * count)
+    )
     assert {*found} <= {*possible}
-    assert stats.chisquare([found[one] for one in possible]).pvalue > 0.01
+    return float(stats.chisquare([found[one] for one in possible]).pvalue)
+
+
+def cells(size: int, places: list[tuple[int, int]], missing: bool = False) -> np.ndarray:
+    """These edges, or all but these and self-loops."""
+    pattern = np.zeros((size, size), dtype=np.int64)
+    pattern[tuple(np.transpose(places))] = 1
+    return 1 - np.eye(size, dtype=np.int64) - pattern if missing else pattern
+
+
+HOLES = [(0, 2), (1, 0), (2, 1), (2, 4), (4, 0), (4, 3)]
+#: The pattern, options, and how many networks there are.
+EVEN = {
+    # swaps alone cannot turn a cycle of three around
+    "cycle of three": (cells(3, [(0, 1), (1, 2), (2, 0)]), {}, 2),
+    "cycle that one sends to": (
+        cells(4, [(0, 1), (1, 2), (2, 0), (3, 0), (3, 1), (3, 2)]), {}, 2,
+    ),
+    "derangements": (cells(4, [(0, 1), (1, 2), (2, 3), (3, 0)]), {}, 9),
+    "self-loops": (cells(3, [(0, 0), (1, 0), (1, 2), (2, 1)]), {"self_loops": "free"}, 5),
+    "all but six edges": (cells(5, HOLES, missing=True), {}, 21),
+    "all but six edges, blocks": (
+        cells(5, HOLES, missing=True), {"blocks": np.array([0, 0, 1, 1, 1])}, 11,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", EVEN)
+def test_rewiring_is_uniform(case: str) -> None:
+    pattern, options, count = EVEN[case]
+    assert evenness(pattern, count, moves=5.0, **options) > 0.01  # half of the usual moves
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [None, 2, 3])
+@pytest.mark.parametrize("loops", ["fixed", "free"])
+@pytest.mark.parametrize(
+    ("size", "density"), [(5, d) for d in (0.2, 0.4, 0.6, 0.8)] + [(6, 0.15), (6, 0.85)]
+)
+def test_rewiring_is_uniform_at_any_density(
+    size: int, density: float, loops: str, blocks: int | None
+) -> None:
+    """Of 36 such tests with fixed seeds, the least p-value is below 0.0005 by a chance of 2 %."""
+    rng = np.random.default_rng([size, round(100 * density), loops == "free", blocks or 0])
+    for _ in range(1000):
+        pattern = (rng.random((size, size)) < density).astype(np.int64)
+        if loops == "fixed":
+            np.fill_diagonal(pattern, 0)
+        of_node = None if blocks is None else rng.integers(blocks, size=size)
+        count = len(realisations(pattern, loops == "free", of_node))
+        if 5 <= count <= 60:
+            break
+    p = evenness(pattern, count, 20, seed=size, self_loops=loops, blocks=of_node)
+    assert p > 0.0005
+
+
+def test_nearly_complete_networks_leave_where_they_began() -> None:
+    """Of 19 nodes with all edges but ten, where hardly a swap of two edges is free."""
+    rng = np.random.default_rng(1)
+    pattern = 1 - np.eye(19, dtype=np.int64)
+    off = np.argwhere(pattern)[rng.choice(19 * 18, 10, replace=False)]
+    pattern[tuple(off.T)] = 0
+    for seed in range(10):
+        null = drawn("rewire", pattern, seed) != 0
+        assert degrees(null) == degrees(pattern)
+        assert np.count_nonzero(null != (pattern != 0)) > 10  # of 20 cells at most
+
+
+def test_hubs_are_rewired() -> None:
+    """Nodes that send half of all edges meet one other a round; their targets all meet others."""
+    rng = np.random.default_rng(2)
+    A = np.zeros((200, 200))
+    A[rng.choice(np.arange(1, 200), 100, replace=False), 0] = 1
+    A[rng.integers(0, 200, 199), np.arange(1, 200)] = 1
+    np.fill_diagonal(A, 0)
+    null = drawn("rewire", A)
+    assert degrees(null) == degrees(A)
+    assert np.sum(null[:, 0] * A[:, 0]) < 75  # 50 or a few more by chance, of 100
 
 
 def test_blocks_keep_the_edges_between_them() -> None:
@@ -213,9 +291,35 @@ def test_what_cannot_be_rewired_says_so() -> None:
     star[1:, 0] = 1
     null = nulls.rewire((star, np.ones(5)), seed=1)
     np.testing.assert_array_equal(null.A, star)
-    assert "hardly anything to rewire" in null.notes[-1]
+    assert "as it was: rewiring found no other edges" in null.notes[-1]
     single = np.diag([0.5], -1)
     np.testing.assert_array_equal(drawn("rewire", single), single)
+    star[1:, 0] = 1, 2, 3, 4
+    null = nulls.rewire((star, np.ones(5)), seed=1)
+    assert "weights alone changed places" in null.notes[-1]
+    assert sorted(null.A[:, 0]) == sorted(star[:, 0])
+    assert (star != null.A).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "A", "options", "reason"),
+    [
+        ("signs", abs(signed()), {}, "all weights have the same sign"),
+        ("signs", abs(signed()), {"of": "nodes"}, "all weights have the same sign"),
+        ("shuffle", np.sign(abs(signed())), {}, "are all equal"),
+        ("shuffle", np.sign(signed()), {"signs": "fixed"}, "are all equal"),
+        ("erdos_renyi", 1 - np.eye(5), {}, "no cell is left"),
+        ("rewire", 1 - np.eye(5), {}, "no other edges"),
+        ("blocks", signed(), {"blocks": range(SIZE)}, "no other edges"),
+    ],
+)
+def test_what_cannot_be_changed_says_so(name, A, options, reason) -> None:
+    if name == "blocks":
+        A = np.sign(abs(A))  # in blocks of one node each edge is its own kind
+    null = nulls.make(name, (A, np.ones(len(A))), seed=1, **options)
+    np.testing.assert_array_equal(null.A, A)
+    assert nulls.AS_IT_WAS in null.notes[-1]
+    assert reason in null.notes[-1]
 
 
 def test_dense_networks_are_rewired() -> None:

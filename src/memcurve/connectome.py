@@ -35,7 +35,7 @@ from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.progress import Progress
 from memcurve.report.document import listed
-from memcurve.result import Floats, replacing
+from memcurve.result import Floats, csv_cell, replacing
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.run import provenance, told
@@ -150,7 +150,8 @@ def _distances(together: Any) -> Any:
 class Draws:
     """The draws of one null model: its name, what it keeps, a row a draw and a column a quantity.
 
-    NaN is what is not known, or failed, for the reason in ``error``.
+    NaN is what is not known, or failed, for the reason in ``error``. There are no rows where the
+    null model cannot change the network, for that reason.
     """
 
     null: str
@@ -217,32 +218,41 @@ class NullComparison(report.Reported):
         """Where the network stands, by null model and quantity."""
         found = []
         for draws in self.nulls:
-            adjusted = adjusted_p_values(self.observed, draws.values).tolist()
+            values = draws.values.reshape(-1, len(self.quantities))
+            adjusted = adjusted_p_values(self.observed, values).tolist()
             for k, quantity in enumerate(self.quantities):
-                own, drawn = float(self.observed[k]), draws.values[:, k]
+                own, drawn = float(self.observed[k]), values[:, k]
                 found.append(Standing.of(draws.null, quantity, own, drawn, adjusted[k]))
         return found
 
     @property
     def threshold(self) -> float:
-        """The adjusted p-value up to which a quantity stands out: 0.05 by number of null models."""
-        return _LEVEL / len(self.nulls)
+        """The adjusted p-value up to which a quantity stands out: 0.05 by null models drawn."""
+        return _LEVEL / max(1, len(self._drawn))
 
     @property
     def can_tell(self) -> bool:
         """Whether there are draws enough for an adjusted p-value of :attr:`threshold`."""
-        return all(1 / (len(draws.values) + 1) <= self.threshold for draws in self.nulls)
+        return all(1 / (len(draws.values) + 1) <= self.threshold for draws in self._drawn)
+
+    @property
+    def _drawn(self) -> list[Draws]:
+        """Null models that can change the network."""
+        return [draws for draws in self.nulls if len(draws.values)]
 
     @property
     def sentence(self) -> str:
         """What was found, in one sentence computed from the draws."""
         if not self.can_tell:
             drawn = [
-                f"{counted(len(draws.values), 'draw')} of {draws.null}" for draws in self.nulls
+                f"{counted(len(draws.values), 'draw')} of {draws.null}" for draws in self._drawn
             ]
             return f"{self.network}: {listed(drawn)}: too few to tell anything from chance."
         parts = []
         for draws in self.nulls:
+            if not len(draws.values):
+                parts.append(f"{draws.null} cannot change it ({draws.error})")
+                continue
             judged: dict[str, list[str]] = {}
             for s in self.standings:
                 if s.null == draws.null:
@@ -295,7 +305,7 @@ class NullComparison(report.Reported):
     def _chart(self, k: int) -> report.Chart:
         """The draws in order: a value is at the share of draws up to it."""
         series = []
-        for draws in self.nulls:
+        for draws in self._drawn:
             values = np.sort(draws.values[np.isfinite(draws.values[:, k]), k])
             shares = (np.arange(len(values)) + 0.5) / max(1, len(values))
             series.append(report.Series(draws.null, shares, values))
@@ -312,9 +322,13 @@ class NullComparison(report.Reported):
     def to_xarray(self) -> Any:
         """An xarray Dataset of all draws over null, draw and quantity."""
         xr = optional("xarray", "this", "frames")
+        most = max(len(draws.values) for draws in self.nulls)
+        drawn = np.full((len(self.nulls), most, len(self.quantities)), math.nan)
+        for place, draws in enumerate(self.nulls):
+            drawn[place, : len(draws.values)] = draws.values
         data = {
             "observed": ("quantity", self.observed),
-            "drawn": (("null", "draw", "quantity"), np.stack([d.values for d in self.nulls])),
+            "drawn": (("null", "draw", "quantity"), drawn),
         }
         coordinates = {"null": [d.null for d in self.nulls], "quantity": list(self.quantities)}
         about = {"network": self.network, "seed": self.seed, "sentence": self.sentence}
@@ -328,7 +342,7 @@ class NullComparison(report.Reported):
         lines = io.StringIO()
         rows = csv.writer(lines, lineterminator="\n")
         rows.writerow(Standing._fields)
-        rows.writerows(self.standings)
+        rows.writerows(map(csv_cell, standing) for standing in self.standings)
         with replacing(path) as stream:
             stream.write(lines.getvalue().encode())
 
@@ -422,11 +436,12 @@ def compare_with_nulls(
         text = "the network has no cycles, so a spectral radius of 0: draws keep their own scale"
         notes, rescale = [*notes, Note("network", text)], False
     job = _Job(subject, models, tuple(levels), radius if rescale else None, rank)
+    fixed = {label: job.why_fixed(label, int(seed)) for label in models}
     labels = [None, *models]
     cases = [
         job.case(label, draw, int(seed))
         for label in labels
-        for draw in range(1 if label is None else draws)
+        for draw in range(1 if label is None else 0 if fixed[label] else draws)
     ]
     name = subject.name or "network"
     with (
@@ -447,7 +462,7 @@ def compare_with_nulls(
         raise ValueError(text + cycles * (radius == 0))
     quantities = tuple(job.quantities)
     found = [
-        Draws(label, _kept(models[label][0]), *_values(listed, quantities))
+        Draws(label, _kept(models[label][0]), *_values(listed, quantities, fixed[label]))
         for label, listed in zip(models, drawn, strict=True)
     ]
     observed = np.array([_or_nan(own[0].values[quantity]) for quantity in quantities])
@@ -539,13 +554,22 @@ class _Job:
         label = case["null"]
         if label is None:
             return self.network
-        name, options = self.models[label]
-        # by the name, so that a draw is the same whatever other null models are asked for
-        stream = np.random.SeedSequence([case["seed"], zlib.crc32(label.encode()), case["draw"]])
-        drawn = nulls.make(name, self.network, seed=stream, **options)
+        drawn = self._null(label, case["seed"], case["draw"])
         if self.radius is None:
             return drawn
         return drawn.replace(A=scale_to_spectral_radius(drawn.A, self.radius))
+
+    def why_fixed(self, label: str, seed: int) -> str | None:
+        """Why a null model draws nothing but the network itself; None if it draws others."""
+        (note,) = self._null(label, seed, 0).notes[-1:]
+        _, is_fixed, reason = note.partition(nulls.AS_IT_WAS)
+        return reason if is_fixed else None
+
+    def _null(self, label: str, seed: int, draw: int) -> LinearNetwork:
+        name, options = self.models[label]
+        # by the name, so that a draw is the same whatever other null models are asked for
+        stream = np.random.SeedSequence([seed, zlib.crc32(label.encode()), draw])
+        return nulls.make(name, self.network, seed=stream, **options)
 
     @property
     def quantities(self) -> list[str]:
@@ -564,14 +588,17 @@ class _Job:
 
 
 def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    text = json.dumps(["memcurve.NullDraw/1", case], sort_keys=True)
+    text = json.dumps(["memcurve.NullDraw/2", case], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest(), case
 
 
-def _values(rows: list[Row], quantities: Sequence[str]) -> tuple[Floats, str | None]:
-    """The draws as numbers, and why the first of those that failed did."""
+def _values(
+    rows: list[Row], quantities: Sequence[str], error: str | None
+) -> tuple[Floats, str | None]:
+    """The draws as numbers, and why there are none, or why the first of those that failed did."""
     values = [[_or_nan((row.values or {}).get(name)) for name in quantities] for row in rows]
-    return np.array(values, dtype=float), next((row.error for row in rows if row.error), None)
+    error = next((row.error for row in rows if row.error), error)
+    return np.array(values, dtype=float).reshape(len(rows), len(quantities)), error
 
 
 def _or_nan(value: float | None) -> float:
@@ -586,12 +613,16 @@ def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
     """What the draws do not tell."""
     text = "p is of one quantity alone; adjusted takes into account that there are "
     text += f"{len(result.quantities)}. What stands out has adjusted ≤ {result.threshold:.2g}"
-    text += f" (0.05 / {len(result.nulls)} null models)" * (len(result.nulls) > 1)
+    models = round(_LEVEL / result.threshold)
+    text += f" (0.05 / {models} null models)" * (models > 1)
     if not result.can_tell:
         needed = math.ceil(1 / result.threshold) - 1
         text += f"; {counted(draws, 'draw')} cannot show that, {needed} could"
     yield Note("sweep", text)
     for one in result.nulls:
+        if not len(one.values):
+            text = f"{one.null} cannot change this network ({one.error}): nothing was drawn, and "
+            yield Note("sweep", f"{text}there is no p-value")
         lost = int(np.sum(np.isnan(one.values).all(axis=1)))
         if lost:
             yield Note(

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from memcurve.adapters import as_network
 from memcurve.arguments import Seed, generator, require_number, require_size, table_entry
 from memcurve.curve import MemoryCurve, NoiseProfile
-from memcurve.errors import RankWarning
+from memcurve.errors import RankWarning, unstable
 from memcurve.limits import WORK, Work, fits, require_room_for_states
 from memcurve.methods import METHODS, Method
 from memcurve.network.graph import (
@@ -473,6 +473,8 @@ def ask_family(
     A = question.network.A
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(task)):
         raise A.needs_matrix("exact curves, noise in the recursion and other methods")
+    if question.network.is_sparse and not is_direct(task) and task.analysis.reached.runaway:
+        raise unstable(task.analysis.reached.runaway)  # all its eigenvalues take minutes
     _require_room(declared, task, options)
     with contextlib.ExitStack() as stack:
         stack.enter_context(place_of(A).together())

@@ -207,11 +207,14 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
     Floating point rounds each state relative to its size; converters of 16 and 12 bits are taken to
     span four standard deviations of the largest state, either way. Root mean square over states.
     """
+    largest = float(state_deviations.max(initial=0.0))
+    exponent = math.frexp(largest)[1]
+    relative = np.ldexp(state_deviations, -exponent)  # whose squares are numbers
     marks = {
-        noise.label: float(np.sqrt((noise.observation(state_deviations) ** 2).mean()))
+        noise.label: math.ldexp(np.sqrt((noise.observation(relative) ** 2).mean()), exponent)
         for noise in (Float64(), Float32())
     }
-    reach = 4 * float(state_deviations.max(initial=0.0))
+    reach = 4 * largest
     for bits in (16, 12) if reach > 0 else ():
         marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
     return marks

@@ -10,8 +10,11 @@ Seeds are explicit: an int, a :class:`numpy.random.SeedSequence` or a
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,10 +39,22 @@ from memcurve.result import Floats
 
 Places = NDArray[np.int64]
 
-#: Rounds after which the share of edges that a round moves is known, and rounds at most.
-_FIRST_ROUNDS, _MOST_ROUNDS = 10, 5_000
-#: Cells that the groups of one round touch, as a share of all: more would be in each other's way.
-_TOUCHED = 1 / 8
+#: Moves that are seen before the number of rounds is decided; doubled: small networks take longer.
+_SEEN = 20
+#: Edges times rounds at most; doubled: networks that are nearly fixed take twice as long.
+_MOST_WORK = 20_000_000
+#: Rounds that are always allowed; doubled: the same of the largest networks.
+_ROUNDS = 50
+#: Rounds by node at most, so that all pairs can meet; doubled: the same of the smallest networks.
+_ROUNDS_BY_NODE = 10
+#: Steps of a detour at most; doubled: more networks may be reached, and detours take twice as long.
+_DETOUR = 12
+#: Detours by edge; doubled: small networks with blocks or positions take twice as long.
+_DETOURS = 15
+#: Detours at most; doubled: networks with blocks or positions take half a second longer.
+_MOST_DETOURS = 3_000
+#: How the note of a draw begins that could be no other network.
+AS_IT_WAS = "as it was: "
 #: Bytes by cell of the matrix where all cells are sorted into classes.
 _CELL = 24
 
@@ -84,12 +99,16 @@ def rewire(
 
     Notes
     -----
-    Each round takes disjoint pairs, or triples, of edges at random. Their targets change places
-    cyclically if no edge would arise twice and no other group of the round touches the same cells
-    of A. A move and its reverse are equally likely, so that all networks that can be reached are
-    equally likely in the limit of many moves. Without blocks and positions these are all networks
-    with these degrees: swaps reach them, and cyclic triples where self-loops are left out (Rao,
-    Jana and Bandyopadhyay 1996). With blocks or positions there may be others that are not reached.
+    Global curveball trades (Strona et al. 2014; Carstens et al. 2018): nodes meet in pairs at
+    random, pool the targets that only one of them has, and deal them out again, as many to each as
+    before; then targets do the same with their sources. A trade and its reverse are equally likely,
+    so that all networks that can be reached are equally likely in the limit of many rounds. Of
+    networks that are more than half full, what is not there is traded. Without blocks and positions
+    all networks with these degrees are reached: where self-loops are fixed, trades leave out those
+    that differ in cycles of three nodes that no degree can tell apart (Berger and Müller-Hannemann
+    2010), which are turned with a chance of one half. With blocks or positions, pools are dealt
+    out so that all kinds keep their edges, and short detours lead over networks that do not; the
+    rare others that are further away are not reached.
 
     Examples
     --------
@@ -102,12 +121,24 @@ def rewire(
     moves = require_number(moves, "moves", "above 0", lambda number: number > 0)
     table_entry(dict.fromkeys(("source", "target")), weights, "weights")
     edges = _Edges.of(network, self_loops)
-    kinds = _Kinds.of(edges, blocks, positions, bins)
-    walk = _Walk(edges, kinds, generator(seed), turned=weights == "target")
-    moved = walk.run(moves)
-    share = f"each edge was moved {moved:.3g} times on average"
-    few = "; the degrees leave hardly anything to rewire" if moved < 1 else ""
-    return edges.network(walk.source, walk.target, edges.weights, f"rewired: {share}{few}")
+    kinds, rng = _Kinds.of(edges, blocks, positions, bins), generator(seed)
+    source, target, note = _Walk(edges, kinds, rng).run(moves)
+    if note is None:
+        owner = edges.source if weights == "source" else edges.target
+        note = "rewiring found no other edges that keep all of this"
+        note = (
+            f"{note}: weights alone changed places"
+            if _differ(owner, edges.weights)
+            else AS_IT_WAS + note
+        )
+    # the end that keeps its weights has as many edges as before: both are sorted by it
+    owner, other = (source, target) if weights == "source" else (target, source)
+    owner, other = np.divmod(np.sort(owner * edges.size + other), max(edges.size, 1))
+    drawn = rng.permutation(len(edges.weights))
+    before = (edges.source if weights == "source" else edges.target)[drawn]
+    shuffled = edges.weights[drawn[np.argsort(before, kind="stable")]]
+    ends = (owner, other) if weights == "source" else (other, owner)
+    return edges.network(*ends, shuffled, note)
 
 
 def shuffle(
@@ -139,7 +170,10 @@ def shuffle(
     if signs == "fixed":
         groups = 2 * groups + (_sign(edges.weights) > 0)
     weights = edges.weights[_shuffled_within(groups, generator(seed))]
-    return edges.network(edges.source, edges.target, weights, "weights shuffled over its edges")
+    note = "weights shuffled over its edges"
+    if not _differ(groups, edges.weights):
+        note = AS_IT_WAS + "weights that may change places are all equal"
+    return edges.network(edges.source, edges.target, weights, note)
 
 
 def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwork:
@@ -181,7 +215,10 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
         of_node[senders] = rng.permutation(of_node[senders])
         drawn = of_node[edges.source]
     weights = drawn * np.abs(edges.weights)
-    return edges.network(edges.source, edges.target, weights, f"signs shuffled over its {of}")
+    note = f"signs shuffled over its {of}"
+    if not _differ(np.zeros(len(signs), dtype=np.int64), signs):
+        note = AS_IT_WAS + "all weights have the same sign"
+    return edges.network(edges.source, edges.target, weights, note)
 
 
 def erdos_renyi(
@@ -222,20 +259,25 @@ def erdos_renyi(
 
     if kinds.is_one:
         codes = rng.choice(cells, len(edges.weights), replace=False)
+        has_room = 0 < len(codes) < cells
     else:
         what = f"`network` is too large for this: sorting the {cells:,} cells of A into classes"
         require_room(_CELL * cells, what, "Leave out `blocks` and `positions`, or take `rewire`.")
         kind = kinds(*ends(np.arange(cells)))
         order = np.argsort(kind, kind="stable")
-        found, count = np.unique(kinds(edges.source, edges.target), return_counts=True)
-        first, last = (np.searchsorted(kind[order], found, side) for side in ("left", "right"))
+        of_edges, count = np.unique(kinds(edges.source, edges.target), return_counts=True)
+        first, last = (np.searchsorted(kind[order], of_edges, side) for side in ("left", "right"))
+        has_room = bool((count < last - first).any())
         parts = [
             order[low + rng.choice(high - low, k, replace=False)]
             for low, high, k in zip(first, last, count, strict=True)
         ]
         codes = np.concatenate([np.zeros(0, np.int64), *parts])
     weights = rng.permutation(edges.weights)
-    return edges.network(*ends(codes), weights, "edges drawn anywhere, as many as there were")
+    note = "edges drawn anywhere, as many as there were"
+    if not (has_room or _differ(np.zeros(len(weights), dtype=np.int64), weights)):
+        note = AS_IT_WAS + "no cell is left for an edge to go to, and all weights are equal"
+    return edges.network(*ends(codes), weights, note)
 
 
 @dataclass(frozen=True)
@@ -364,6 +406,10 @@ class _Kinds(NamedTuple):
         return cls(block, count, positions, limits)
 
     @property
+    def kinds(self) -> int:
+        return self.blocks**2 * (len(self.limits) + 1)
+
+    @property
     def is_one(self) -> bool:
         return self.block is None and self.positions is None
 
@@ -378,104 +424,195 @@ class _Kinds(NamedTuple):
 
 
 class _Walk:
-    """Random moves of edges: targets of pairs and triples of edges change places."""
+    """Random trades of edges between nodes, or of gaps where less than half of the cells are."""
 
-    def __init__(
-        self, edges: _Edges, kinds: _Kinds, rng: np.random.Generator, *, turned: bool
-    ) -> None:
-        # the weight of an edge stays with the end that is fixed: of a turned network, the target
-        ends = (edges.target, edges.source) if turned else (edges.source, edges.target)
-        self._fixed, self._moving = ends[0], ends[1].copy()
-        self._turned, self._kinds, self._rng = turned, kinds, rng
+    def __init__(self, edges: _Edges, kinds: _Kinds, rng: np.random.Generator) -> None:
         self._size, self._loops_are_free = edges.size, edges.loops_are_free
+        self._kinds, self._rng = kinds, rng
+        self._others = edges.size if edges.loops_are_free else edges.size - 1
+        self._ends: list[Places] = [edges.source, edges.target]
+        self._is_turned_over = 2 * len(edges.source) > self._size * self._others
+        if self._is_turned_over:
+            self._turn_over()
+        degrees = [np.bincount(end, minlength=self._size) for end in self._ends]
+        can_trade = [(degree > 0) & (degree < self._others) for degree in degrees]
+        self._traders = [np.flatnonzero(can) for can in can_trade]
+        lonely = np.full(self._size % 2, -1)  # meets the last of an odd number
+        self._rest = [np.concatenate([np.flatnonzero(~can), lonely]) for can in can_trade]
 
-    @property
-    def source(self) -> Places:
-        return self._moving if self._turned else self._fixed
-
-    @property
-    def target(self) -> Places:
-        return self._fixed if self._turned else self._moving
-
-    def run(self, moves: float) -> float:
-        """Move each edge so often, on average; returns how often they were.
-
-        The first rounds tell how many are needed, so that the last one is not chosen by where
-        it leads.
-        """
-        count = len(self._fixed)
-        if count < 2:
-            return 0.0
-        moved = sum(self._round(k) for k in range(_FIRST_ROUNDS))
-        share = moved / count / _FIRST_ROUNDS
-        left = int(min(np.ceil(moves / share), _MOST_ROUNDS)) if share else _FIRST_ROUNDS**2
-        moved += sum(self._round(k) for k in range(left))
-        return moved / count
-
-    def _round(self, number: int) -> int:
-        """One move of disjoint groups; returns how many edges are new."""
-        width, by_kind = 2 + number % 2, not self._kinds.is_one and number % 4 > 1
-        chosen = self._groups(width, by_kind)
-        if not chosen.shape[1]:
-            return 0
-        fixed, before = self._fixed[chosen], self._moving[chosen]
-        if width == 2:
-            lazy, steps = self._rng.random(chosen.shape[1]) < 0.5, np.array([[1], [0]])
-        else:
-            turn = self._rng.integers(3, size=chosen.shape[1])
-            lazy, steps = turn == 0, (np.arange(3)[:, None] + turn) % 3
-        after, given_by = (np.take_along_axis(x, steps, axis=0) for x in (before, fixed))
-        allowed = ~lazy & ~self._in_the_way(chosen, fixed, after)
+    def _turn_over(self) -> None:
+        """Take the cells that are no edges for the edges."""
+        is_gap = np.ones((self._size, self._size), dtype=bool)
+        is_gap[tuple(self._ends)] = False
         if not self._loops_are_free:
-            allowed &= (fixed != after).all(axis=0)
-        if not self._kinds.is_one:
-            old, new = (np.sort(self._kind(fixed, moving), axis=0) for moving in (before, after))
-            allowed &= (old == new).all(axis=0)
-        self._moving[chosen[:, allowed]] = after[:, allowed]
-        # edges of one node that change places are the same edges
-        return int(np.count_nonzero(((after != before) & (fixed != given_by))[:, allowed]))
+            np.fill_diagonal(is_gap, False)
+        self._ends = list(np.nonzero(is_gap))
 
-    def _kind(self, fixed: Places, moving: Places) -> Places:
-        return self._kinds(moving, fixed) if self._turned else self._kinds(fixed, moving)
+    def run(self, moves: float) -> tuple[Places, Places, str | None]:
+        """Move each edge so often, on average: sources and targets, and what was done in words.
 
-    def _groups(self, width: int, by_kind: bool) -> Places:
-        """Disjoint groups of edges, one a column; those of one kind, which no move of them changes.
+        None stands for nothing that could be done.
 
-        Groups of other edges keep their kinds only together.
+        The first rounds tell how many are needed after them. They end where enough was moved, which
+        says something of where they lead; the others do not.
         """
-        order = self._rng.permutation(len(self._fixed))
-        if by_kind:
-            kind = self._kind(self._fixed[order], self._moving[order])
-            order = order[np.argsort(kind, kind="stable")]
-        groups = order[: len(order) // width * width].reshape(-1, width).T
-        most = max(1, int(_TOUCHED * self._size**2 / width))
-        if by_kind or groups.shape[1] > most:
-            kept = self._rng.permutation(groups.shape[1])[:most]
-            groups = groups[:, kept]
-        if by_kind:
-            kind = self._kind(self._fixed[groups], self._moving[groups])
-            groups = groups[:, (kind == kind[0]).all(axis=0)]
-        return groups
+        count = len(self._ends[0])
+        most = max(_ROUNDS, min(_MOST_WORK // max(count, 1), _ROUNDS_BY_NODE * self._size))
+        moved = rounds = 0
+        while moved < _SEEN and rounds < most:
+            moved, rounds = moved + self._round(), rounds + 1
+        left = min(int(np.ceil(moves * count * rounds / moved)), most) if moved else 0
+        if not self._kinds.is_one:
+            moved += self._detours()
+        moved += sum(self._round() for _ in range(left))
+        can_turn = self._turn_cycles() if self._kinds.is_one and not self._loops_are_free else False
+        if self._is_turned_over:
+            self._turn_over()
+        if not (moved or can_turn):
+            return self._ends[0], self._ends[1], None
+        what = "cell without an edge" if self._is_turned_over else "edge"
+        few = f", not {moves:g}, in {rounds + left} rounds: draws may still resemble the network"
+        few = few if moved < moves * count / 2 else ""
+        note = f"rewired: each {what} was moved {moved / count:.3g} times on average{few}"
+        return self._ends[0], self._ends[1], note
 
-    def _in_the_way(self, chosen: Places, fixed: Places, after: Places) -> NDArray[np.bool_]:
-        """Groups that touch a cell which an edge or another group touches, or one of them twice."""
-        width, count = chosen.shape
-        owner = np.full(len(self._fixed), -1)
-        owner[chosen] = np.arange(count)
-        cells = np.concatenate(
-            [self._fixed * self._size + self._moving, (fixed * self._size + after).ravel()]
-        )
-        owners = np.concatenate([owner, np.tile(np.arange(count), width)])
-        is_new = np.arange(len(cells)) >= len(self._fixed)
-        order = np.argsort(cells)
-        cells, owners, is_new = cells[order], owners[order], is_new[order]
-        starts = np.flatnonzero(np.diff(cells, prepend=-1))
-        several = np.minimum.reduceat(owners, starts) != np.maximum.reduceat(owners, starts)
-        several |= np.add.reduceat(is_new, starts, dtype=np.int64) > 1
-        blocked = owners[np.repeat(several, np.diff(starts, append=len(cells)))]
-        found = np.zeros(count + 1, dtype=bool)
-        found[blocked] = True  # that of edges in no group, -1, is the last
-        return found[:count]
+    def _round(self) -> int:
+        """Trades of all sources, then of all targets; how many edges were moved."""
+        return self._trade(0) + self._trade(1)
+
+    def _trade(self, end: int) -> int:
+        """Let nodes at this end meet in pairs, pool what only one has, and deal it out again."""
+        order = self._rng.permutation(self._traders[end])
+        if self._kinds.block is not None and self._rng.random() < 0.5:  # meet in blocks
+            order = order[np.argsort(self._kinds.block[order], kind="stable")]
+        nodes = np.concatenate([order, self._rest[end]])  # pairs of neighbours
+        place = np.empty(self._size, dtype=np.int64)
+        place[nodes[: self._size]] = np.arange(self._size)
+        # a pair, a cell of its two rows and whose it is, in one integer that can be sorted
+        bits = self._size.bit_length() + 1
+        row = (place >> 1 << bits) | (place & 1)
+        cells = row[self._ends[end]]
+        cells += self._ends[1 - end] << 1
+        cells.sort()
+        pair, other = cells >> bits, (cells & ((1 << bits) - 1)) >> 1
+        is_single = np.ones(len(cells), dtype=bool)
+        is_both = (cells[1:] ^ cells[:-1]) == 1
+        is_single[1:] &= ~is_both
+        is_single[:-1] &= ~is_both
+        first, second = nodes[::2], nodes[1::2]
+        if not self._loops_are_free:
+            is_single &= (other != first[pair]) & (other != second[pair])
+        places = np.flatnonzero(is_single)
+        group = pair[places]
+        if not self._kinds.is_one:
+            places, group = self._by_kind(end, places, first[group], second[group], other[places])
+        before = cells[places] & 1
+        after = _dealt(group, before, self._rng)
+        cells[places] ^= before ^ after
+        self._ends[end] = nodes[(pair << 1) | (cells & 1)]
+        self._ends[1 - end] = other
+        return int(np.count_nonzero(before != after))
+
+    def _by_kind(
+        self, end: int, places: Places, first: Places, second: Places, other: Places
+    ) -> tuple[Places, Places]:
+        """Places in pools that can be dealt out at will: in each, all make the same difference."""
+        kinds = [
+            self._kinds(*((own, other) if end == 0 else (other, own))) for own in (first, second)
+        ]
+        difference = np.where(kinds[0] == kinds[1], -1, kinds[0] * self._kinds.kinds + kinds[1])
+        order = np.lexsort((difference, first))
+        is_new = np.diff(first[order], prepend=-1) != 0
+        is_new |= np.diff(difference[order], prepend=-2) != 0
+        return places[order], np.cumsum(is_new)
+
+    def _detours(self) -> int:
+        """Swaps and turned cycles of three, of which a few together keep all kinds.
+
+        A detour ends where all kinds have their edges again, or where it began if that takes too
+        many steps: its reverse is equally likely. Returns how many edges were moved.
+        """
+        size, count, moved = self._size, len(self._ends[0]), 0
+        if count < 2:
+            return 0
+        draw = random.Random(int(self._rng.integers(2**63)))
+        kinds: list[int] = self._kinds(*self._ends).tolist()
+        cells: list[int] = (self._ends[0] * size + self._ends[1]).tolist()
+        place_of = {cell: place for place, cell in enumerate(cells)}
+
+        @cache
+        def kind_of(cell: int) -> int:
+            return int(self._kinds(*np.divmod([cell], size))[0])
+
+        def step() -> tuple[list[int], list[int]] | None:
+            """Edges by their places, and cells for them; None where these are not free."""
+            if not self._loops_are_free and size > 2 and draw.random() < 0.5:
+                i, j, k = draw.sample(range(size), 3)
+                after = [j * size + i, k * size + j, i * size + k]
+                if any(c not in place_of for c in (i * size + j, j * size + k, k * size + i)):
+                    return None
+                places = [place_of[c] for c in (i * size + j, j * size + k, k * size + i)]
+            else:
+                places = [draw.randrange(count), draw.randrange(count)]
+                (i, j), (k, m) = (divmod(cells[place], size) for place in places)
+                after = [i * size + m, k * size + j]
+                if not self._loops_are_free and (i == m or k == j):
+                    return None
+            return None if any(cell in place_of for cell in after) else (places, after)
+
+        def put(places: list[int], after: list[int], kinds_after: list[int]) -> None:
+            for place in places:
+                del place_of[cells[place]]
+            for place, cell, kind in zip(places, after, kinds_after, strict=True):
+                cells[place], kinds[place], place_of[cell] = cell, kind, place
+
+        for _ in range(min(_DETOURS * count, _MOST_DETOURS)):
+            back, difference = [], Counter[int]()
+            for _ in range(_DETOUR):
+                if (taken := step()) is not None:
+                    places, after = taken
+                    back.append((places, [cells[p] for p in places], [kinds[p] for p in places]))
+                    put(places, after, [kind_of(cell) for cell in after])
+                    difference.subtract(back[-1][2])
+                    difference.update(kinds[p] for p in places)
+                if not any(difference.values()):
+                    moved += sum(len(places) for places, *_ in back)
+                    break
+            else:
+                for before in reversed(back):
+                    put(*before)
+        self._ends = list(np.divmod(np.array(cells), size))
+        return moved
+
+    def _turn_cycles(self) -> bool:
+        """Turn cycles of three nodes that no trade can turn, by chance; whether there are any.
+
+        Of these, all three send to the same other nodes and receive from the same: sums of random
+        numbers tell, of targets by source and of sources by target, each less its own edge.
+        """
+        source, target = (end.copy() for end in self._ends)
+        degrees = [np.bincount(end, minlength=self._size) for end in (source, target)]
+        salts = self._rng.integers(1 << 26, size=(2, self._size)).astype(float)  # sums are exact
+        sent = np.bincount(source, salts[0][target], self._size)
+        received = np.bincount(target, salts[1][source], self._size)
+        alike = np.flatnonzero(np.all([d[source] == d[target] for d in degrees], axis=0))
+        first, last = source[alike], target[alike]
+        sums = sent[first] - salts[0][last] + 1j * (received[last] - salts[1][first])
+        group = np.unique(sums, return_inverse=True)[1]
+        # in a group each node sends one edge at most, and receives one: follow them
+        order = np.argsort(starts := group * self._size + first)
+        alike, starts, ends = alike[order], starts[order], (group * self._size + last)[order]
+        second = np.minimum(np.searchsorted(starts, ends), len(ends) - 1)
+        is_followed = starts[second] == ends
+        third = second[second]
+        closes = is_followed & is_followed[second] & is_followed[third]
+        closes &= second[third] == np.arange(len(second))
+        cycles = np.flatnonzero(closes & (np.arange(len(second)) < np.minimum(second, third)))
+        turned = cycles[self._rng.random(len(cycles)) < 0.5]
+        places = alike[np.concatenate([turned, second[turned], third[turned]])]
+        source[places], target[places] = target[places], source[places]
+        self._ends = [source, target]
+        return len(cycles) > 0
 
 
 def _lengths(positions: Floats, source: Places, target: Places) -> Any:
@@ -486,6 +623,27 @@ def _sign(weights: NDArray[Any]) -> Floats:
     if np.iscomplexobj(weights):
         raise ValueError("`network` must have real weights to have signs, got complex ones.")
     return np.asarray(np.sign(weights))
+
+
+def _differ(groups: Places, values: NDArray[Any]) -> bool:
+    """Whether values differ within a group."""
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    return bool((values != values[first][group]).any())
+
+
+def _dealt(group: Places, belongs: Places, rng: np.random.Generator) -> Places:
+    """Zeros and ones shuffled within groups, which are in ascending order."""
+    if not len(group):
+        return belongs
+    # sorted by group and chance; the last bit goes along, where ties would show once in 2^20 years
+    bits = 62 - int(group[-1]).bit_length()
+    keys = rng.integers(1 << bits, size=len(group))
+    keys <<= 1
+    keys |= belongs
+    keys |= group << (bits + 1)
+    keys.sort()
+    keys &= 1
+    return keys
 
 
 def _shuffled_within(groups: Places, rng: np.random.Generator) -> Places:

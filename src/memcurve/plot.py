@@ -285,7 +285,8 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     _require("result", [result], _AMONG_NULLS, "a NullComparison", hint)
     rows = result.standings
     ax = _new_axes(9.0, 1.4 + 0.3 * len(rows)) if ax is None else ax
-    drawn = {draws.null: draws.values for draws in result.nulls}
+    width = len(result.quantities)
+    drawn = {draws.null: draws.values.reshape(-1, width) for draws in result.nulls}
     colours = dict(zip(drawn, itertools.cycle(COLOURS), strict=False))
     jitter, furthest = np.random.default_rng(0), 4.0
     for place, row in enumerate(rows):
@@ -300,6 +301,7 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
         ax.plot([own], [place], "D", color=colours[row.null], ms=6.5, label=name)
         furthest = float(np.nanmax([furthest, abs(own), *np.abs(scores)]))
         told = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
+        told = told if row.draws else f"{row.observed:.4g} | no draws"
         across: Any = ("axes fraction", "data")
         ax.annotate(told, (1.01, place), xycoords=across, va="center", fontsize=8)
     furthest *= 1.15

@@ -190,6 +190,23 @@ Complexes = Annotated[NDArray[np.complex128], Codec(complex)]
 Free = Annotated[Mapping[str, Any], Codec(None)]
 
 
+def csv_cell(value: Any) -> Any:
+    """A cell of a CSV file: an apostrophe before text that spreadsheets would run as a formula.
+
+    Examples
+    --------
+    >>> csv_cell("=1+1"), csv_cell("-0.5"), csv_cell(-0.5), csv_cell("total")
+    ("'=1+1", '-0.5', -0.5, 'total')
+    """
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a draft that takes the place of ``path``, in one step, once it is complete.

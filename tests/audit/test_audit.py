@@ -280,3 +280,38 @@ def test_the_picture_beside_the_verdict() -> None:
         assert bars[1].colour == colour
     silent = audit(LinearNetwork(np.eye(2) / 2, np.zeros(2))).document()
     assert [bar.value for bar in silent.bars] == [0]
+
+
+def test_what_a_file_holds_besides_is_in_the_verdict(tmp_path: Path) -> None:
+    """A leak under another name makes it another network: six screens later is too late."""
+    rng = np.random.default_rng(1)
+    W, Win = 0.1 * rng.normal(size=(20, 20)), rng.normal(size=(20, 2))
+    np.savez(tmp_path / "esn.npz", W=W, Win=Win, a=0.3)
+    found = audit(memcurve.load_network(tmp_path / "esn.npz"), claimed="13.37")
+    assert "not used: a (a leak rate is read where it is called lr" in found.verdict[1]
+    assert "a column of biases is none" in found.verdict[1]
+    assert found.document().word == "The claim does not hold for the network as it was read"
+    np.savez(tmp_path / "plain.npz", W=W, Win=Win[:, 0])
+    found = audit(memcurve.load_network(tmp_path / "plain.npz"), claimed="13.37")
+    assert not any("as it was read" in sentence for sentence in found.verdict)
+    assert found.document().word == "The claim does not hold"
+
+
+@pytest.mark.parametrize("exponent", [660, -660])
+def test_any_scale_of_the_input_weights(exponent: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """Squares of the states overflow, or vanish; memory does not change, nor do its estimates."""
+    scaled = audit(SMALL.replace(C=np.ldexp(SMALL.C, exponent)), claimed=19)
+    said = capfd.readouterr()
+    assert "DLASCL" not in said.out + said.err  # LAPACK, on the terminal itself
+    plain = {one.key: one.total for one in audit(SMALL, claimed=19).estimates}
+    same = {one.key: one.total for one in scaled.estimates}
+    assert scaled.total == SMALL.size
+    assert same["montecarlo"] == plain["montecarlo"]  # a power of two changes no digit
+    assert all(np.isfinite(total) for total in same.values())
+
+
+def test_states_beyond_all_numbers(capfd: pytest.CaptureFixture[str]) -> None:
+    line = ensembles.delay_line(6)
+    found = audit(line.replace(A=1e200 * line.A))
+    assert found.total == 6
+    assert "DLASCL" not in "".join(capfd.readouterr())

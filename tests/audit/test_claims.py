@@ -394,3 +394,14 @@ def test_the_number_format_that_is_blamed_is_drawn() -> None:
     series = drawn(dataclasses.replace(result, claim=blamed))
     assert [*series][:2] == ["exact", "usable, in single precision"]
     assert series["usable, in single precision"]
+
+
+@pytest.mark.parametrize("claimed", ["2.01", "1.98", "2.02"])
+def test_an_explanation_gives_the_claimed_digits(claimed: str) -> None:
+    """What can be used in float64 is 2 of 2: that is no way to arrive at another number."""
+    found = audit(LinearNetwork([[0.5, 0.1], [0.0, 0.3]], [1.0, 1.0]), claimed=claimed).claim
+    assert found.holds is False
+    for one in found.explanations:
+        is_near = abs(one.value - found.value) <= found.tolerance
+        assert is_near or "give or take" in one.text
+        assert one.kind != "number_format"

@@ -477,3 +477,13 @@ def test_undirected_edges_listed_once_are_told(tmp_path):
     for text in ("a,b,1\na,c,2\nb,c,3\nc,b,1\n", "a,b,1\nb,c,3\n"):  # a cycle; a chain
         notes = load_network(written(tmp_path, text), mask="a").notes
         assert not any("undirected" in note for note in notes)
+
+
+def test_columns_that_are_not_used_are_named(tmp_path):
+    """The transmitter of a synapse tells its sign: whoever does not apply it has to say so."""
+    path = tmp_path / "synapses.csv"
+    path.write_text("pre,post,neuropil,syn_count,nt_type\na,b,X,3,GABA\nb,a,X,2,ACH\n")
+    unused = [note for note in load_network(path, mask=np.ones(2)).notes if note.kind == "unused"]
+    assert unused == ["columns of edges that were not used: neuropil, nt_type"]
+    path.write_text("pre,post,weight\na,b,3\nb,a,2\n")
+    assert not any(note.kind == "unused" for note in load_network(path, mask=np.ones(2)).notes)

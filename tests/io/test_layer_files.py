@@ -43,7 +43,7 @@ def test_leak_rates(layers, name, lr):
     np.testing.assert_array_equal(load_matrix(path), network.A)
     plain = load_network(path, matrix="W", mask="Win")  # named: taken as they are
     np.testing.assert_array_equal(plain.A, W)
-    assert f"not used: {name}" in plain.notes[0]  # and said so
+    assert f"not used: {name}" in plain.notes[1]  # and said so
     np.testing.assert_array_equal(load_matrix(path, matrix="W"), W)
     given = load_network(path, mask=np.ones(6))
     np.testing.assert_array_equal(given.C, each[:, 0])
@@ -123,7 +123,12 @@ def test_torch_weights_in_safetensors(layers, request):
 def test_what_weights_alone_do_not_tell(tmp_path):
     W, Win = np.eye(3) / 2, np.ones((3, 2))
     np.savez(tmp_path / "esn.npz", W=W, Win=Win, a=0.3, Wout=np.ones(4))
-    [note] = load_network(tmp_path / "esn.npz").notes
-    assert "no activation and no bias; not used: a, Wout" in note
+    linear, unused, inputs = load_network(tmp_path / "esn.npz").notes
+    assert "no activation and no bias" in linear
+    assert unused.startswith("not used: a, Wout (a leak rate is read where it is called lr or ")
+    assert "2 columns of Win are taken for as many inputs: a column of biases is none" in inputs
+    assert (linear.kind, unused.kind, inputs.kind) == ("network", "unused", "unused")
     np.savez(tmp_path / "leaky.npz", W=W, Win=Win, lr=0.3)
-    assert "not used: lr" in load_network(tmp_path / "leaky.npz", mask="Win").notes[0]
+    assert "not used: lr" in load_network(tmp_path / "leaky.npz", mask="Win").notes[1]
+    np.savez(tmp_path / "pair.npz", A=W, C=Win, lr=0.3, labels=["a", "b", "c"])
+    assert load_network(tmp_path / "pair.npz").notes == ("not used: lr",)

@@ -118,6 +118,22 @@ def test_matlab_73_structs_and_foreign_hdf5_are_refused(tmp_path):
     refused(path, "A is a MATLAB array without MATLAB_class")
 
 
+def test_matrices_of_other_files_are_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path, other = tmp_path / "m.mat", tmp_path / "other.mat"
+    write_mat73(other, A=A)
+    write_mat73(path, C=C2)
+    with h5py.File(path, "a") as file:
+        file["far"] = h5py.ExternalLink(other, "/")
+        file["A"] = h5py.SoftLink("/far/A")  # a detour
+        parts = file.create_group("S")
+        parts.attrs["MATLAB_sparse"] = 5
+        parts["jc"] = np.arange(6)
+        parts["data"] = h5py.ExternalLink(other, "A")
+    refused(path, "m.mat: A is a link to another file: only what a file holds itself is read")
+    refused(path, "S/data is an external link", matrix="S")
+
+
 def test_sparse_indices_out_of_range_are_refused(tmp_path):
     path = tmp_path / "s.npz"
     save_network(LinearNetwork(SPARSE, C), path)

@@ -55,6 +55,37 @@ def test_truncated_files(tmp_path, ending, write):
         refused(path, Z, f"{path}: ")
 
 
+@pytest.mark.parametrize("ending", ["h5", "mat"])
+@pytest.mark.parametrize("way", ["external raw storage", "virtual dataset", "external link"])
+def test_numbers_of_other_files_are_not_read(tmp_path, way, ending):
+    """A stranger's file could name any file of the reader, or one that is not there."""
+    h5py = pytest.importorskip("h5py")
+    secret, path = tmp_path / "secret", tmp_path / f"run.{ending}"
+    write_hdf5(secret, X=X, z=Z) if way != "external raw storage" else secret.write_bytes(
+        X.tobytes()
+    )
+    with h5py.File(path, "w") as file:
+        file["z"] = Z[:, None]
+        if way == "virtual dataset":
+            layout = h5py.VirtualLayout(X.shape, "f8")
+            layout[:] = h5py.VirtualSource(secret, "X", X.shape)
+            file.create_virtual_dataset("X", layout)
+        elif way == "external link":
+            file["X"] = h5py.ExternalLink(secret, "X")
+        else:
+            file.create_dataset("X", X.shape, "f8", external=[(secret, 0, X.nbytes)])
+        if way != "external link":
+            file["X"].attrs["MATLAB_class"] = np.bytes_("double")
+        file["z"].attrs["MATLAB_class"] = np.bytes_("double")
+    if way == "external link" and ending == "h5":
+        refused(path, None, "only z")  # links are not followed, and not listed
+        return
+    for there in (True, False):
+        assert secret.exists() == there
+        refused(path, None, f"run.{ending}: X is ", way, "Copy the numbers into one file")
+        secret.unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize(
     ("shape", "part"),
     [

@@ -23,7 +23,9 @@ OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
     "rodan-2011": ("right", {"largest_difference": 0.1}, "an artefact"),
     "farkas-2016": ("right in another sense", {"random_exact": 74.0}, "right"),
     "aceituno-2017": ("right in another sense", {"least_total": 20.0}, "right"),
-    "gallicchio-2020": ("right in another sense", {"exact_100": 40.0}, "right"),
+    "gallicchio-2020": (
+        "right in another sense", {"exact_100": 40.0, "exact_dimension_100": 2.0}, "right",
+    ),
     "gonon-2020": ("right", {"largest_difference": 0.5}, "an artefact"),
     "verzelli-2021": (
         "right in another sense", {"random_rank": 76, "symmetric_rank": 40}, "right",
@@ -76,6 +78,26 @@ def test_points_compare_two_numbers(found: JudgedClaim) -> None:
     if found.word == "an artefact":
         assert any(abs(p.then - p.true) > 2 * p.error + 0.01 for p in found.points)
     assert found.verdict in repr(found)
+
+
+def test_a_number_then_is_one_that_was_claimed(found: JudgedClaim) -> None:
+    """Of generic networks White et al. deny growth in proportion: no column may assume it."""
+    if found.name == "white-2004":
+        assert [point.label.split(",")[0] for point in found.points] == ["orthogonal"] * 4
+        assert found.numbers["normal_exponent"] < found.numbers["orthogonal_exponent"] - 0.1
+
+
+def test_both_halves_of_a_claim_are_judged(found: JudgedClaim) -> None:
+    if found.name != "gallicchio-2020":
+        return
+    judge = CLAIMS[found.name].judge
+    assert "dimensions with input to one node" in found.verdict
+    flat = judge({**found.numbers, "driven_dimension_1": found.numbers["driven_dimension_100"]})
+    assert "It holds for memory, not for the dimension" in flat.text
+    short = judge({**found.numbers, "driven_1": found.numbers["driven_100"]})
+    assert "It holds for the dimension, not for memory" in short.text
+    neither = {"driven_1": found.numbers["driven_100"], "driven_dimension_1": 0.0}
+    assert judge({**found.numbers, **neither}).word == "an artefact"
 
 
 @pytest.mark.slow

@@ -62,3 +62,14 @@ def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch
     e1, e2 = np.eye(stable.size)[:2]
     monkeypatch.setattr(states, "leading_mode", lambda A: (3.0, e1, e2))
     assert Analysis.of(stable).reached.runaway == 0
+
+
+def test_it_is_looked_for_before_all_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 6,000 nodes these take two minutes, to say that the network is unstable."""
+
+    def all_of_them(*_: object, **__: object) -> None:
+        raise AssertionError("all eigenvalues")
+
+    monkeypatch.setattr(Analysis, "spectrum", all_of_them)
+    with pytest.raises(UnstableNetworkError, match=r"modulus 1\.\d+, .* `spectral_radius=0\.9`"):
+        memory_curve(network(1.5, 0.5, 1.0))

@@ -212,6 +212,8 @@ class Case:
             deviation = tolerance / SCATTER
             density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
             chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
+        if not self.matches(value):
+            text += f", give or take {tolerance:.2g}"
         likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
         scatter = max(self.tolerance, tolerance)
         yield Explanation(kind, value, scatter, fit, likelihood, text, source)
@@ -453,7 +455,6 @@ MOST_STATES = 300
 #: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
 RIDGE_SCATTER = 0.03
 TEST_SCATTER = 0.08
-FORMAT_SCATTER = 0.01
 
 
 def number_formats(case: Case) -> Iterator[Explanation]:
@@ -461,15 +462,12 @@ def number_formats(case: Case) -> Iterator[Explanation]:
     for row in case.usable.rows:
         if case.matches(case.curve.total, row.total - case.curve.total):
             continue
-        # the formats are idealised: converters span four standard deviations of the largest state
-        kind, where, tolerance = (
-            ("noise", "under the noise given", 0.0)
-            if row.given
-            else ("number_format", f"in {row.name}", FORMAT_SCATTER * row.total)
+        kind, where = (
+            ("noise", "under the noise given") if row.given else ("number_format", f"in {row.name}")
         )
         of = f" of {case.curve.total:.6g}" if case.bounds is None else ""
         text = f"it is what can be used {where}, {row.total:.4g}{of}"
-        yield from case.explanation(kind, row.total, "as it is", text, tolerance, source=row.name)
+        yield from case.explanation(kind, row.total, "as it is", text, source=row.name)
 
 
 def noise(case: Case) -> Iterator[Explanation]:

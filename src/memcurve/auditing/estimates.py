@@ -15,7 +15,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.limits import one_thread
 from memcurve.memory import ask
 from memcurve.methods import METHODS, Method, Variant
-from memcurve.methods.montecarlo import lagged_products
+from memcurve.methods.montecarlo import in_range, lagged_products
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
@@ -28,6 +28,8 @@ NEAR, REPEATS = 0.5, 3
 SLOWEST = 1 - 1e-5
 #: States up to which simulations of other libraries are repeated: they take a minute or so there.
 MOST_STATES = 400
+#: A ridge so far above all states that more of it changes no correlation; doubled: nothing.
+_ALL_RIDGE = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,8 @@ def usual_estimates(
         else:
             tell(name)
             try:
-                found.append(estimate(curve))
+                with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is told
+                    found.append(estimate(curve))
             except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
                 reason = f"failed: {error}"
         if reason:
@@ -242,9 +245,11 @@ class Protocol:
         """The same from inputs (samples, d) and states (rows, states)."""
         if self.intercept:
             x = np.column_stack([np.ones(len(x)), x])
+        x, unit = in_range(x)
         scores, split = np.zeros(self.last_lag), len(x) - self.tested
         train, test = x[self.warmup : split], x[split:]
-        normal_matrix = train.T @ train + self.ridge * np.eye(x.shape[1])
+        ridge = min(self.ridge / unit / unit, _ALL_RIDGE)
+        normal_matrix = train.T @ train + ridge * np.eye(x.shape[1])
         for channel in z.T:
             right = lagged_products(channel[self.warmup : split + self.last_lag - 1], train)
             right = right[::-1].T  # the largest lag is the first shift

@@ -157,7 +157,7 @@ class Audit(Reported):
             facts = [_truth(self), _others(self), _usable_in_words(self)]
             if self.headline is not None:  # usable memory first
                 facts = [facts[-1], *facts[:-1]]
-        return tuple(sentence for sentence in (claim, *facts) if sentence)
+        return tuple(sentence for sentence in (claim, _as_read(self), *facts) if sentence)
 
     @property
     def headline(self) -> Usable | None:
@@ -194,7 +194,7 @@ class Audit(Reported):
             subtitle=f"{counted(self.size, 'node')}{states}, {inputs}{read}, input: {self.input}",
             verdict=self.verdict,
             good=None if self.claim is None else self.claim.holds,
-            word="Summary" if self.claim is None else _JUDGED[self.claim.holds],
+            word="Summary" if self.claim is None else _judged(self.claim.holds, _as_read(self)),
             bars=_bars(self),
             scale="How many past inputs it remembers",
             figures=_figures(self),
@@ -271,6 +271,17 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
     sure = "; perhaps " if best.fit == "solved for" else "; most likely "
     sure = ": " if best.likelihood == FITS["as it is"] else sure
     return f"{wrong}{sure}{best.text}{more if others else ''}."
+
+
+def _judged(holds: bool | None, as_read: str) -> str:
+    """The word of a report; what was left out of a file may be what was claimed for."""
+    return f"{_JUDGED[holds]}{' for the network as it was read' if as_read and not holds else ''}"
+
+
+def _as_read(audit: Audit) -> str:
+    """What of a file was not used, or may be something else than it was taken for."""
+    unused = [note for note in audit.notes if note.kind == "unused"]
+    return f"All of this is of the network as it was read: {'; '.join(unused)}." if unused else ""
 
 
 def _truth(audit: Audit) -> str:

@@ -99,7 +99,8 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     if found is None:
         return None
     steps, singular = found
-    components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
+    with np.errstate(over="ignore", under="ignore"):
+        components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
     below = np.flatnonzero(components < EPS)
     cut = singular[0] * columns * EPS
     return Squeezing(
@@ -112,20 +113,24 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
 
 def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats] | None:
     """Lengths of Arnoldi's steps and singular values of K, from the directions that are seen."""
-    with contextlib.suppress(UncertainResultError):
+    with contextlib.suppress(UncertainResultError), np.errstate(over="ignore", invalid="ignore"):
         model = krylov_model(analysis, INVISIBLE)
         R = responses_to(model.H, model.c / np.sqrt((model.c**2).sum()), columns)
-        singular = np.asarray(np.linalg.svd(R, compute_uv=False), dtype=float)
-        return np.concatenate([[1.0], np.abs(np.diag(model.H, -1))]), singular
+        if np.isfinite(R).all():
+            singular = np.linalg.svd(R, compute_uv=False)
+            steps = np.concatenate([[1.0], np.abs(np.diag(model.H, -1))])
+            return steps, np.asarray(singular, dtype=float)
     # no decay to speak of: all directions are needed
     if analysis.network.states > MOST_STATES:
         return None
     A, mask = analysis.reached.stored, analysis.reached.mask[:, 0]
     mask = mask / np.linalg.norm(mask / np.abs(mask).max()) / np.abs(mask).max()
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         _, steps = arnoldi_basis(A, mask, rank)
-        singular = np.linalg.svd(krylov_matrix(A, mask, columns), compute_uv=False)
-    return steps, np.asarray(singular, dtype=float)
+        K = krylov_matrix(A, mask, columns)
+    if not np.isfinite(K).all():  # powers of A beyond all numbers
+        return None
+    return steps, np.asarray(np.linalg.svd(K, compute_uv=False), dtype=float)
 
 
 def _condition(network: LinearNetwork, rank: int, directions: int) -> float:

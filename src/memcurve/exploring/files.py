@@ -18,6 +18,7 @@ from memcurve.io import NetworkFileError, load_masked
 from memcurve.io.arrays import ending_of, readable, stem_of
 from memcurve.io.networks import FORMATS
 from memcurve.network import LinearNetwork
+from memcurve.result import csv_cell
 from memcurve.version import __version__
 
 #: Kinds of files that hold networks.
@@ -80,7 +81,8 @@ def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
     """Lags, values and errors of curves as CSV, with every digit."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["lag", *(text for name in curves for text in (name, f"{name} error"))])
+    names = (text for name in map(csv_cell, curves) for text in (name, f"{name} error"))
+    writer.writerow(["lag", *names])
     columns = [c.tolist() for curve in curves.values() for c in (curve.values, curve.error)]
     for lag, row in enumerate(itertools.zip_longest(*columns, fillvalue="")):
         writer.writerow([lag, *row])

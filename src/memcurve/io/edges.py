@@ -173,6 +173,13 @@ class Layout:
         return used, f"below the header {', '.join(names)}, {said}" if names else said
 
 
+def _unused(what: str, names: Sequence[str]) -> list[Note]:
+    """What is said of columns, or attributes, that tell something else about edges."""
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    text = f"{what} of edges that were not used: {', '.join(names[:8])}{more}"
+    return [Note("unused", text)] if names else []
+
+
 def _is_header(first: list[str], below: list[list[str]]) -> bool:
     """Whether a line names columns: by its words, or by words above numbers."""
     if any(real_number(field) is not None for field in first):
@@ -280,6 +287,8 @@ class _Edges:
     def __init__(self, file: Path, weight: str | None) -> None:
         self.file, self.layout = file, Layout.of(file)
         self.used, self._said = self.layout.columns(weight)
+        names = enumerate(self.layout.names or [])
+        self.unused = [name for place, name in names if name and place not in self.used]
         self._places: defaultdict[bytes, int] = defaultdict()
         self._places.default_factory = self._places.__len__  # a new name is given the next number
         self._count = 0
@@ -302,7 +311,7 @@ class _Edges:
         said += f"{self._said}: {_ORDER}"
         if several:
             said += "; numbers of nodes that are written in several ways are taken for the same"
-        notes = [Note("network", said)]
+        notes = [Note("network", said), *_unused("columns", self.unused)]
         if self._count > A.nnz:
             twice = f"{counted(self._count - A.nnz, 'line')} more for edges that are listed already"
             notes.append(Note("network", f"{twice}: weights are summed"))
@@ -504,8 +513,8 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
             f"by `matrix`. ({error})"
         ) from error
     lacking = sum(weight not in data for *_, data in graph.edges(data=True))
+    names = list(dict.fromkeys(name for *_, data in graph.edges(data=True) for name in data))
     if asked and lacking and lacking == graph.number_of_edges():
-        names = dict.fromkeys(name for *_, data in graph.edges(data=True) for name in data)
         raise NetworkFileError(
             f"{file}: must have an attribute {weight!r} for `matrix`, which names the weights of "
             f"edges; they have {', '.join(names) or 'none'}."
@@ -515,7 +524,8 @@ def read_graph(file: Path, weight: str | None = None) -> Graph:
     said = f"read as {counted(graph.number_of_edges(), 'edge')}{both} between "
     said += f"{counted(len(given), 'node')}, named by"
     note = Note("network", f"{said} their {attribute}{ones}: {_ORDER}")
-    return Graph(file, A, tuple(given), (note,))
+    unused = _unused("attributes", [name for name in names if name not in (weight, "id")])
+    return Graph(file, A, tuple(given), (note, *unused))
 
 
 def read_node_attributes(file: Path) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:

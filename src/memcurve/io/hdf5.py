@@ -51,6 +51,8 @@ def hdf5_file(file: Path) -> Any:
 
 def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str = "") -> Array:
     """Open one dataset, ``turned`` where its rows are columns to whoever wrote it."""
+    if (elsewhere := _elsewhere(item)) is not None:
+        return _refused(file, name, elsewhere, item.shape or ())
     shape: tuple[int, ...] = item.shape or ()
     is_complex = item.dtype.names == ("real", "imag")
     dtype = np.dtype(np.complex128) if is_complex else item.dtype
@@ -75,6 +77,30 @@ def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str
     return Array(name, shape, dtype, load, blocks, file, kind, has_no_vectors=turned)
 
 
+def _elsewhere(item: Any, group: Any = None, name: str = "") -> str | None:
+    """How numbers are taken from other files, whatever these hold, or made up; else None.
+
+    ``item`` is what is called ``name`` in a ``group``, where that is given: it is not looked at
+    before its link.
+    """
+    h5py = optional("h5py", "reading it", "files")
+    if group is not None:
+        if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
+            return "an external link"
+        item = group[name]
+        if item.file != group.file:
+            return "a link to another file"
+    if getattr(item, "is_virtual", False):
+        return "a virtual dataset, of other datasets"
+    return "external raw storage, of another file" if getattr(item, "external", None) else None
+
+
+def _refused(file: Path, name: str, elsewhere: str, shape: tuple[int, ...] = ()) -> Array:
+    refusal = f"{file}: {name} is {elsewhere}: only what a file holds itself is read. Copy the "
+    refusal += "numbers into one file, with h5py e.g. new['X'] = old['X'][()]."
+    return Array(name, shape, None, None, None, file, elsewhere, refusal=refusal)
+
+
 def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:
     """Go along an axis in steps that unpack no part of the dataset twice, where memory allows."""
     length = stored.shape[axis]
@@ -96,8 +122,8 @@ def open_mat(file: Path) -> Archive:
         head = stream.read(520)
     if head[512:] == _HDF5 or head.startswith((_HDF5[:4], b"MATLAB 7.3")):
         with hdf5_file(file) as archive:
-            items = {key: archive[key] for key in archive if key[0] != "#"}
-            return Archive(file, {key: _matrix_73(file, key, item) for key, item in items.items()})
+            keys = [key for key in archive if key[0] != "#"]
+            return Archive(file, {key: _matrix_73(file, key, archive) for key in keys})
     from scipy.io import loadmat, whosmat
 
     def load(name: str) -> Any:
@@ -127,7 +153,10 @@ def _array(
     return Array(key, shape, None, load, None, file, kind, kind == "sparse", refused, True)
 
 
-def _matrix_73(file: Path, key: str, item: Any) -> Array:
+def _matrix_73(file: Path, key: str, archive: Any) -> Array:
+    if (elsewhere := _elsewhere(None, archive, key)) is not None:
+        return _refused(file, key, elsewhere)
+    item = archive[key]
     if item.attrs.get("MATLAB_sparse"):
         return _sparse_73(file, key, item)
     # Without the mark MATLAB did not write it, and whether it is transposed cannot be known.
@@ -141,6 +170,9 @@ def _matrix_73(file: Path, key: str, item: Any) -> Array:
 
 
 def _sparse_73(file: Path, key: str, item: Any) -> Array:
+    for part in item:
+        if (elsewhere := _elsewhere(None, item, part)) is not None:
+            return _refused(file, f"{key}/{part}", elsewhere)
     parts = {part: dataset(file, f"{key}/{part}", item[part]) for part in item}
     shape = (int(item.attrs["MATLAB_sparse"]), parts["jc"].shape[0] - 1)
 

@@ -7,8 +7,9 @@ a text is a matrix or lists edges, by what it looks like.
 from __future__ import annotations
 
 import difflib
+import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -80,6 +81,7 @@ _LRU = ("nu_log", "theta_log", "B_re", "B_im")
 _HIDDEN, _INPUT = "weight_hh_l0", "weight_ih_l0"
 #: Further parts of a network that are read from a .npz file, where they are there.
 _EXTRAS = ("shift", "readout")
+_TEXTS = ("labels", "notes")
 #: In place of a mask: the matrix alone is wanted.
 _NO_MASK = object()
 
@@ -344,22 +346,31 @@ def network_parts(
         is_layer = found[0].endswith(_HIDDEN)
         others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
         notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
-        second = _PAIRS[1]
+        used, second = {*found, *_EXTRAS, *_TEXTS}, _PAIRS[1]
         if found[0] == "A" and not named and archive.arrays.keys() >= {*second}:
             text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
             notes.append(text + "(--matrix W --mask Win)")
-        return _network_of(A, C, *notes)
-    text = "W and Win taken as a linear network: they tell no activation and no bias"
-    leak, notes = None if named else archive.first(_LEAKS), []
+            used |= {*second}
+        return _network_of(A, C, *notes, *([] if is_layer or named else _unused(archive, used)))
+    notes = ["W and Win taken as a linear network: they tell no activation and no bias"]
+    leak = None if named else archive.first(_LEAKS)
     if leak is not None:
         A, C = leaky_pair(A, C, _flat(archive, leak))
-        notes = [f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"]
-    others = [key for key in archive.arrays if key not in (*found, leak) and key[:2] != "A_"]
-    if others:
-        text += f"; not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+        notes.insert(0, f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win")
+    notes += _unused(archive, {*found, leak}, has_leak=leak is not None)
     if np.ndim(C) == 2 and C.shape[1] > 1:
-        text += f"; {C.shape[1]} columns of Win are as many inputs: one of biases is none"
-    return _network_of(A, C, *notes, text)
+        text = f"{C.shape[1]} columns of Win are taken for as many inputs: a column of biases is "
+        notes.append(Note("unused", f"{text}none, and has to be left out"))
+    return _network_of(A, C, *notes)
+
+
+def _unused(archive: Archive, used: Collection[str | None], *, has_leak: bool = True) -> list[Note]:
+    """What is said of arrays that may be part of the network, and were not used."""
+    others = [key for key in archive.arrays if key not in used and key[:2] != "A_"]
+    text = f"not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+    if not has_leak and any(math.prod(archive.arrays[key].shape) == 1 for key in others):
+        text += f" (a leak rate is read where it is called {' or '.join(_LEAKS)})"
+    return [Note("unused", text)] if others else []
 
 
 def _network_of(A: Any, C: Any, *notes: str) -> Parts:

@@ -16,7 +16,7 @@ NOISE = 0.1
 
 
 def study(seed: int, tell: Listener) -> Study:
-    """Memory under noise in the recursion, beside growth in proportion to the nodes."""
+    """Memory under noise in the recursion; of orthogonal networks beside what is claimed."""
     totals: dict[str, list[float]] = {"orthogonal": [], "normal": []}
     points = []
     for count, size in enumerate(SIZES):
@@ -27,9 +27,10 @@ def study(seed: int, tell: Listener) -> Study:
             network = getattr(ensembles, kind)(size, spectral_radius=1 - 0.5 / size, seed=seed)
             network = LinearNetwork(network.A, masks.normal(size, seed=seed + 1))
             found.append(memory_curve(network, noise=noise).total)
-        for kind, found in totals.items():  # then: in proportion to the smallest
-            in_proportion = found[0] * size / SIZES[0]
-            points.append(Point(f"{kind}, N = {size}", in_proportion, found[-1]))
+        # then: in proportion to the smallest, which is said of orthogonal networks alone
+        found = totals["orthogonal"]
+        in_proportion = found[0] * size / SIZES[0]
+        points.append(Point(f"orthogonal, N = {size}", in_proportion, found[-1]))
     growth = np.log(SIZES[-1] / SIZES[0])
     return Study(
         tuple(points),
@@ -60,7 +61,8 @@ CLAIM = Claim(
     link="https://doi.org/10.1103/PhysRevLett.92.148102",
     statement="Under noise, the memory of orthogonal networks grows in proportion to their size, "
     "that of generic random ones does not.",
-    measured="Linear networks with noise in the recursion, in theory and in numbers.",
+    measured="Linear networks with noise in the recursion, in theory and in numbers. Of generic "
+    "networks no number is compared: what is said of them is how their memory does not grow.",
     study=study,
     judge=judge,
 )

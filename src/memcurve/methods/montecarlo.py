@@ -26,6 +26,7 @@ from memcurve.krylov import krylov_matrix
 from memcurve.limits import Work
 from memcurve.methods.method import EVERYTHING, Method, Variant, require_driven
 from memcurve.network import LinearNetwork
+from memcurve.network.graph import ORDINARY
 from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis, Task
@@ -102,7 +103,7 @@ def montecarlo(
     washout = _washout(washout, radius)
     z = draw_input(distribution, generator(seed), samples + washout)
     x = simulated.simulate(z, washout=washout)
-    z = z[washout:]
+    x, z = in_range(x)[0], z[washout:]
     gamma = _lagged(x, z, count)
     rank = x.shape[1]
     if covariance == "known":
@@ -124,6 +125,23 @@ def montecarlo(
     if rank == x.shape[1] and not debias:
         note += f", biased upwards by about N/T = {states / samples:.2g} a lag"
     return estimate(memory, note, options=options)
+
+
+def in_range(x: Floats) -> tuple[Floats, float]:
+    """States over a power of two, and that, where squares of theirs would be no numbers.
+
+    All by the same, which changes no memory: LAPACK complains on the terminal of what is infinite.
+    """
+    largest = float(np.abs(x).max(initial=0.0))
+    if not largest < math.inf:
+        raise UncertainResultError(
+            "states of the simulation are beyond all floating-point numbers; scale `A` down, or "
+            "use method='exact'."
+        )
+    if largest == 0 or ORDINARY[0] <= largest <= ORDINARY[1]:
+        return x, 1.0
+    exponent = min(max(math.frexp(largest)[1], -1021), 1021)  # whose inverse is a number too
+    return np.ldexp(x, -exponent), math.ldexp(1.0, exponent)
 
 
 def _lagged(x: Floats, z: Floats, count: int) -> Floats:
@@ -183,7 +201,7 @@ def _general(
         drive = np.hstack([z, rng.standard_normal((length, len(C)))])
     x = LinearNetwork(task.A, C).simulate(drive, washout=washout)
     x = x + level * task.observation * rng.standard_normal(x.shape)
-    x, z = x[:, task.rows], z[washout:]
+    x, z = in_range(x[:, task.rows])[0], z[washout:]
     lagged = np.stack([_lagged(x, one, count) for one in z.T], axis=1)  # (lags, inputs, states)
     flat = lagged.reshape(-1, x.shape[1])
     solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)

@@ -10,6 +10,7 @@ p_τ = Ap_{τ−1} + Cγ(τ) and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ of
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,11 @@ def naive(
     else:
         condition = np.inf
         try:
-            G = form(A, C, terms)
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore", RuntimeWarning)  # the condition number tells
+                G = form(A, C, terms)
+            if not np.isfinite(G).all():  # LAPACK would print complaints
+                raise np.linalg.LinAlgError("entries of the Gramian overflow")
             condition = float(np.linalg.cond(G))
             X = krylov_matrix(A, C, count)
             memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
@@ -149,7 +154,10 @@ def _series(A: Floats, C: Floats, terms: int) -> Floats:
 def _lyapunov(A: Floats, C: Floats, terms: int) -> Floats:
     from scipy.linalg import solve_discrete_lyapunov
 
-    return np.asarray(solve_discrete_lyapunov(A, np.outer(C, C)))
+    try:
+        return np.asarray(solve_discrete_lyapunov(A, np.outer(C, C)))
+    except ValueError:  # infinite on the way
+        return np.full(A.shape, np.inf)
 
 
 def _eigenbasis(A: Floats, C: Floats, terms: int) -> Floats:

@@ -20,7 +20,7 @@ import numpy as np
 
 from memcurve.display import grid
 from memcurve.optional import optional
-from memcurve.result import Result, replacing
+from memcurve.result import Result, csv_cell, replacing
 from memcurve.sweeping.cases import QUANTITIES
 from memcurve.sweeping.library import SHIPPED, general
 from memcurve.sweeping.pictures import draw
@@ -205,7 +205,8 @@ class Sweep(Table, Result):  # type: ignore[override]
                 about = self.provenance.items()
                 lines = [f"# {key}: {json.dumps(v, ensure_ascii=False)}" for key, v in about]
                 rows = zip(*table.values(), strict=True)
-                lines += [",".join(table), *(",".join(map(_cell, cells)) for cells in rows), ""]
+                lines += [",".join(map(_cell, cells)) for cells in (table, *rows)]
+                lines.append("")
                 stream.write("\n".join(lines).encode())
             elif ending == ".parquet":
                 pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
@@ -295,7 +296,7 @@ def _cell(value: Any) -> str:
     """A cell; what could be taken for the end of it, or for a comment, stands in quotes."""
     if value is None or isinstance(value, float):
         return "" if value is None else repr(value)
-    text = json.dumps(value) if isinstance(value, list) else str(value)
+    text = json.dumps(value) if isinstance(value, list) else str(csv_cell(value))
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"#\r\n') else text
 
 
