@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memcurve.cli.console import print_document, writing
-from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Verbose, Whole
+from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Saved, Verbose, Whole
 from memcurve.cli.process import (
     FAILED,
     FINE,
@@ -30,7 +30,7 @@ def audit(
     options: NetworkOptions = NETWORK,
     html: Path | None = None,
     markdown: Path | None = None,
-    save: Path | None = None,
+    save: Saved = None,
     fail_on_mismatch: Flag = False,
     json: Flag = False,
     verbose: Verbose = False,
@@ -67,7 +67,7 @@ def audit(
     markdown
         Write the report to this file as Markdown.
     save
-        Write the whole audit to this .json file.
+        Write the audit to this file: all of it (.json), or what the methods report (.csv, .tex).
     fail_on_mismatch
         End with exit code 3 if the claimed number is not the network's memory, 1 if that cannot
         be decided: the network is too large, and the number is among what is possible.

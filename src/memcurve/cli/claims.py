@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, writing
-from memcurve.cli.options import Flag, Picture, Verbose, Whole
+from memcurve.cli.options import Flag, Picture, Saved, Verbose, Whole
 from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def claims(
     every: Flag = False,
     seed: Whole = 1,
     plot: Picture = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -46,7 +45,7 @@ def claims(
     plot
         Draw what was computed then beside what is true to this file (.png, .pdf, .svg).
     save
-        Write the whole result to this .json file.
+        Write the result to this file: all of it (.json), or its table (.csv, .tex).
     json
         Print the result as JSON.
     """

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, writing
-from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Picture, Verbose, Whole
+from memcurve.cli.options import (
+    NETWORK,
+    Flag,
+    Method,
+    NetworkOptions,
+    Picture,
+    Saved,
+    Verbose,
+    Whole,
+)
 from memcurve.cli.process import UsageError, over_ranks, require_other_files
 
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ def curve(
     profile: Flag = False,
     mpi: Flag = False,
     plot: Picture = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -82,7 +91,7 @@ def curve(
     plot
         Draw the curve to this file (.png, .pdf, .svg).
     save
-        Write the whole result to this .json file.
+        Write the result to this file: all of it (.json), or its table (.csv, .tex).
     json
         Print the result as JSON instead of a table.
     """

@@ -52,6 +52,14 @@ def _require_picture(kind: Any, path: Path | None) -> None:
         raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
 
 
+def _require_saved(kind: Any, path: Path | None) -> None:
+    """Raise before hours of work rather than after."""
+    from memcurve.result import require_ending
+
+    if path is not None:
+        require_ending(path)
+
+
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
     """The options under the name of each method that takes them."""
     from memcurve.methods import METHODS
@@ -65,6 +73,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Picture = Annotated[Path | None, Parameter(validator=_require_picture)]
+Saved = Annotated[Path | None, Parameter(validator=_require_saved)]
 Flag = Annotated[bool, Parameter(negative="")]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]

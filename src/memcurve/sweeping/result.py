@@ -70,6 +70,7 @@ class Sweep(Table, Result):  # type: ignore[override]
     FORMAT: ClassVar[str] = "memcurve.Sweep/2"
     EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Sweep/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("seeds", "counts", "notes")
+    INDEXED: ClassVar[bool] = False
 
     name: str
     text: str
