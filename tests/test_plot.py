@@ -11,9 +11,11 @@ from matplotlib.figure import Figure
 from memcurve import (
     Float32,
     MemoryCurve,
+    NonlinearNetwork,
     ensembles,
     fisher_curve,
     forecasting_curve,
+    measure,
     memory_curve,
     memory_from_data,
     noise_profile,
@@ -38,6 +40,17 @@ def test_noise_is_named_in_the_legend() -> None:
         curve = memory_curve(ensembles.normal(20, seed=1), noise=noise)
         [text] = plot.curves(curve).get_legend().get_texts()
         assert text.get_text().endswith(f"usable memory {curve.total:.6g} ({said})")
+
+
+def test_the_legend_of_a_measured_curve() -> None:
+    """Noise of 0.0 is none, and said to be none; another level is called noise."""
+    network = ensembles.normal(5, spectral_radius=0.5, seed=1)
+    driven = NonlinearNetwork(network.A, network.C)
+    for noise, what, how in ((0.0, "total", "data"), (0.1, "usable", "noise 0.1")):
+        curve = measure(driven, noise=noise, seed=1, precision=1)
+        (text,) = plot.curves(curve).get_legend().get_texts()[:1]
+        figures = f"{curve.total:.4g} ± {curve.total_error:.2g}"
+        assert text.get_text().endswith(f": {what} memory {figures} ({how})")
 
 
 def test_given_axes_labels_and_log(tmp_path: Path) -> None:
