@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,9 @@ from matplotlib.figure import Figure
 from memcurve import (
     Float32,
     MemoryCurve,
-    NonlinearNetwork,
     ensembles,
     fisher_curve,
     forecasting_curve,
-    measure,
     memory_curve,
     memory_from_data,
     noise_profile,
@@ -44,10 +43,11 @@ def test_noise_is_named_in_the_legend() -> None:
 
 def test_the_legend_of_a_measured_curve() -> None:
     """Noise of 0.0 is none, and said to be none; another level is called noise."""
-    network = ensembles.normal(5, spectral_radius=0.5, seed=1)
-    driven = NonlinearNetwork(network.A, network.C)
-    for noise, what, how in ((0.0, "total", "data"), (0.1, "usable", "noise 0.1")):
-        curve = measure(driven, noise=noise, seed=1, precision=1)
+    network, z = ensembles.normal(5, seed=1), np.random.default_rng(1).normal(size=500)
+    recorded = memory_from_data(network.simulate(z), z, washout=50)
+    for noise, what, how in ((0.0, "total", "measured"), (0.1, "usable", "noise 0.1")):
+        options = {**recorded.options, "noise": noise}
+        curve = dataclasses.replace(recorded, method="measured", options=options)
         (text,) = plot.curves(curve).get_legend().get_texts()[:1]
         figures = f"{curve.total:.4g} ± {curve.total_error:.2g}"
         assert text.get_text().endswith(f": {what} memory {figures} ({how})")
