@@ -198,11 +198,13 @@ def test_workers_that_are_killed_20_times_in_the_middle_of_work(
     path, draw, count = tmp_path / "sweep.db", random.Random(2), 8000
     driver = drive(path, kind, "digits", count, 0.004)
     for _ in range(20):
-        before = _done(path)
-        _soon(functools.partial(_further, path, before), within=60)
+        further = functools.partial(_further, path, _done(path))
+        for holds in (further, driver.workers):
+            _soon(lambda: driver.process.poll() is not None or holds(), within=60)  # noqa: B023
+            assert driver.process.poll() is None, driver.ended()
         time.sleep(draw.uniform(0.0, 0.3))
-        assert driver.process.poll() is None, driver.ended()
-        os.kill(draw.choice(sorted(driver.workers())), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have been given up meanwhile
+            os.kill(draw.choice(sorted(driver.workers())), signal.SIGKILL)
     assert _done(path) < count
     code, _, err = driver.ended(within=180)
     assert (code, err) == (0, "")

@@ -209,20 +209,24 @@ class _Loop:
         return [Outcome(key, None, None, DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
-        """A task without cases: if that fails, it is not for any of the cases."""
-        error: BaseException | None
-        try:
+        """A task without cases: if that fails again and again, it is not for any of the cases."""
+        for left in reversed(range(CRASHES_ALLOWED)):
+            error: BaseException | None
             with self.signals.interruptible():
-                future = self._pool.submit(self._run_chunk, [], 0.0)
-                while not future.done():
-                    self._pool.check()
-                    time.sleep(0.01)
-            error = _error_of(future)
-        except BrokenExecutor as broken:
-            error = broken
-        if error is not None:
-            self._pool.lost(error)  # which may know better what it means
-            raise _unusable(error) from error
+                try:
+                    future = self._pool.submit(self._run_chunk, [], 0.0)
+                    while not future.done():
+                        self._pool.check()
+                        time.sleep(0.01)
+                    error = _error_of(future)
+                except BrokenExecutor as broken:
+                    error = broken
+                if error is None:
+                    return
+                if left and isinstance(error, BrokenExecutor):
+                    self._pool.renew()  # a worker may be killed as it starts, too
+                elif not self._pool.lost(error) or not left:  # which may know what it means
+                    raise _unusable(error) from error
 
     def _keep(self, finished: list[Outcome]) -> None:
         if finished:
