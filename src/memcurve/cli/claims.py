@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, writing
-from memcurve.cli.options import Flag, Picture, Saved, Verbose, Whole
+from memcurve.cli.options import Flag, Picture, Saved, Verbose, Whole, usage
 from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def claims(
     """
     from json import loads
 
+    from memcurve.arguments import table_entry
     from memcurve.literature import CLAIMS, judge_claim
 
     if name is None and (plot is not None or save is not None):
@@ -74,6 +75,8 @@ def claims(
         Printer().table(("claim", "verdict", "because"), rows, indent=0)
         return 0
     assert name is not None
+    with usage():
+        table_entry(CLAIMS, name, "name")
     result = judge_claim(name, seed=seed, progress=sys.stderr.isatty())
     with writing(result, plot=plot, save=save):
         print(result.to_json()) if json else _print(result)

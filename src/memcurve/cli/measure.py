@@ -122,6 +122,11 @@ def measure(
     for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
         if value is not None and (dossier or scales is not None):
             raise UsageError(f"--{name} is for a measurement alone; leave out --dossier, --scales.")
+    from memcurve.data.capacity_estimation import DEFAULT_REACH
+
+    if capacity is not None and capacity not in DEFAULT_REACH:
+        most = max(DEFAULT_REACH)
+        raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
     subject = _subject(model, about, options)
     require_other_files(None if model is None else Path(model), plot, save, html, markdown)
     asked: dict[str, Any] = {"seed": options.seed, "progress": sys.stderr.isatty() or False}

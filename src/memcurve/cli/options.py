@@ -54,10 +54,10 @@ def _require_picture(kind: Any, path: Path | None) -> None:
 
 def _require_saved(kind: Any, path: Path | None) -> None:
     """Raise before hours of work rather than after."""
-    from memcurve.result import require_ending
+    from memcurve.result import ENDINGS
 
-    if path is not None:
-        require_ending(path)
+    if path is not None and path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
 
 
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
@@ -116,7 +116,7 @@ class NetworkOptions:
     noise
         Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
         state:1e-3 (enters the recursion), float32, float64, step:0.01, or 12bit:4 (over -4 … 4).
-        Several standard deviations give a family of curves.
+        Several standard deviations, or several state:…, give a curve each.
     """
 
     ensemble: Ensemble | None = None

@@ -474,11 +474,14 @@ class DaskPool(Pool):
 
     def _watch(self) -> None:
         """Ask who is there, aside: a scheduler that hangs must not hang the driver."""
-        client = self._client
+        client, cluster = self._client, self._cluster
         while not self._closing.wait(min(1.0, self._timeout / 4)):
             with contextlib.suppress(Exception):  # `check` sees that nobody has been seen
                 if processes := len(client.nthreads()):  # clusters may grow and shrink
                     self.workers, self._last_seen = processes, time.monotonic()
+                if cluster is not None and processes < self._asked_for:
+                    # Dask replaces a worker that died, but not one that died as it started
+                    cluster.scale(self._asked_for)
 
     def _require_equal_workers(self) -> None:
         def found() -> dict[str, str | None]:  # pickle sends local functions with their code
