@@ -265,7 +265,7 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
         return f"{wrong}, and none of the known conventions and artefacts gives it.{share}"
     if claim.holds:
         return f"{told} right: {best.text}."
-    more = f"; {others} other {'ways' if others > 1 else 'way'} to arrive at it below"
+    more = f"; {others} other {'ways' if others > 1 else 'way'} to arrive at it"
     sure = "; perhaps " if best.fit == "solved for" else "; most likely "
     sure = ": " if best.likelihood == FITS["as it is"] else sure
     return f"{wrong}{sure}{best.text}{more if others else ''}."
