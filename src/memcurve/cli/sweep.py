@@ -74,7 +74,7 @@ def sweep(
         Compute in this process, one case after the other.
     dask
         Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786, or
-        local for one started here.
+        local for one started here (which other users of this machine can reach: Dask has no token).
     mpi
         Compute on the ranks of an MPI job: mpiexec -n 8 memcurve sweep study.toml --mpi.
     retry_failed
