@@ -158,7 +158,7 @@ def test_command_with_input_and_noise(
     assert [row["method"] for row in rows] == ["exact", "naive"]
     assert rows[1]["largest_error"] < 1e-9
     code, out, err = inside(monkeypatch, capsys, *asked, "--noise", 1, 2)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "single level" in err
     assert len(err.splitlines()) == 1
 

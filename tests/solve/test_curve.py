@@ -184,9 +184,9 @@ def test_bad_lags_in_brackets() -> None:
 
 
 def test_saving_replaces_files_only(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.json").mkdir()
     with pytest.raises(ValueError, match="must be a file"):
-        CURVE.save(tmp_path / "folder")
+        CURVE.save(tmp_path / "folder.json")
     (tmp_path / "real.json").write_text("old")
     try:
         (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
