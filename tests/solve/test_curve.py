@@ -197,7 +197,7 @@ def test_saving_replaces_files_only(tmp_path: Path) -> None:
     assert_equal(MemoryCurve.load(tmp_path / "real.json"), CURVE)
     with pytest.raises(OSError, match="cannot be written"):
         CURVE.save(tmp_path / "no" / "such" / "x.json")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "link.json", "real.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.json", "link.json", "real.json"]
 
 
 def test_versions_are_a_copy() -> None:
