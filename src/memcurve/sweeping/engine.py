@@ -95,7 +95,7 @@ def run_cases(
     start: at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
     KeyboardInterrupt that it raises, :class:`Interrupted` says what is kept.
     """
-    run = functools.partial(run_chunk, job, versions(), case_timeout)
+    run = functools.partial(run_chunk, job, versions(), limit=case_timeout)
     loop = _Loop(store, study, run, pool, tell)
     if not loop.counts.pending:
         tell(loop.counts, 0.0)

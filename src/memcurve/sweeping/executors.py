@@ -55,9 +55,10 @@ def versions() -> dict[str, str]:
 def run_chunk(
     job: Job,
     expected: dict[str, str],
-    limit: float | None,
     cases: list[tuple[str, str]],
     budget: float,
+    *,
+    limit: float | None = None,
 ) -> list[Outcome]:
     """Run a job on some cases, given by key and JSON, and return what became of them.
 
@@ -80,7 +81,7 @@ def run_chunk(
             if limit is None:
                 finished.append(_outcome(job, *case))
             else:
-                finished += _within(limit, case, functools.partial(run_chunk, job, expected, None))
+                finished += _within(limit, case, functools.partial(run_chunk, job, expected))
             if time.perf_counter() > end:
                 break
     return finished
