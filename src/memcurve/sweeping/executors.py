@@ -74,9 +74,9 @@ def run_chunk(
             f"versions of the driver there."
         )
     finished: list[Outcome] = []
-    end = time.perf_counter() + budget
     # one BLAS thread: more are slower here, and another number of them gives other digits
     with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
+        end = time.perf_counter() + budget
         for case in cases:
             if limit is None:
                 finished.append(_outcome(job, *case))
