@@ -70,6 +70,15 @@ def deadly(case: dict[str, Any]) -> dict[str, Any]:
     return digits(case)
 
 
+def hanging(case: dict[str, Any]) -> dict[str, Any]:
+    """Those in case["hanging"] wait in C, without an end, and no other thread of Python runs."""
+    if case["number"] in case["hanging"]:
+        import ctypes
+
+        ctypes.PyDLL(None).pause()
+    return deadly(case)
+
+
 def drive(
     path: str, kind: str, job: str, count: str, seconds: str = "0", address: str = ""
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,18 @@ def test_noise_is_named_in_the_legend() -> None:
         curve = memory_curve(ensembles.normal(20, seed=1), noise=noise)
         [text] = plot.curves(curve).get_legend().get_texts()
         assert text.get_text().endswith(f"usable memory {curve.total:.6g} ({said})")
+
+
+def test_the_legend_of_a_measured_curve() -> None:
+    """Noise of 0.0 is none, and said to be none; another level is called noise."""
+    network, z = ensembles.normal(5, seed=1), np.random.default_rng(1).normal(size=500)
+    recorded = memory_from_data(network.simulate(z), z, washout=50)
+    for noise, what, how in ((0.0, "total", "measured"), (0.1, "usable", "noise 0.1")):
+        options = {**recorded.options, "noise": noise}
+        curve = dataclasses.replace(recorded, method="measured", options=options)
+        (text,) = plot.curves(curve).get_legend().get_texts()[:1]
+        figures = f"{curve.total:.4g} ± {curve.total_error:.2g}"
+        assert text.get_text().endswith(f": {what} memory {figures} ({how})")
 
 
 def test_given_axes_labels_and_log(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from memcurve import ensembles
+from memcurve import cells, ensembles
 from memcurve.measuring import dossier
 from memcurve.methods import METHODS
 from memcurve.notes import Note
@@ -112,6 +114,62 @@ def test_frames_and_pictures(result: Any) -> None:
     assert result.plot(ax=ax) is ax
     plt.close("all")
     assert figure.axes[0] is ax
+
+
+def test_tables_are_what_the_frame_is(result: Any) -> None:
+    """CSV as pandas reads it without being told anything, LaTeX row by row."""
+    import pandas as pd
+
+    columns = result.columns()
+    frame = pd.read_csv(io.StringIO(result.to_csv()))
+    assert list(frame) == list(columns)
+    for name, values in columns.items():
+        wanted = pd.Series(list(values))
+        if wanted.dtype.kind in "if":
+            # pandas may read the last digit as its neighbour; Python reads it as it was
+            numbers, exact = frame[name].to_numpy(float), wanted.to_numpy(float)
+            np.testing.assert_allclose(numbers, exact, rtol=2 * np.finfo(float).eps, atol=0)
+        else:
+            read = [value if isinstance(value, str) else None for value in frame[name]]
+            assert read == [value or None for value in values]
+    begin, _, head, _, *rows, _, end, last = result.to_latex().split("\n")
+    assert (begin[:16], end, last) == (r"\begin{tabular}{", r"\end{tabular}", "")
+    assert len(rows) == len(frame)
+    for row in (head, *rows):
+        assert len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1 == len(begin) - 18
+        assert row.endswith(r" \\")
+
+
+def test_files_hold_what_their_ending_says(result: Any, folder: Path) -> None:
+    """Not JSON under any name."""
+    kind = type(result).__name__
+    if kind != "Sweep":  # which has endings of its own, see tests/sweeping/test_result.py
+        for ending, text in (("csv", result.to_csv()), ("TEX", result.to_latex())):
+            result.save(folder / f"{kind}.{ending}")
+            assert (folder / f"{kind}.{ending}").read_text() == text
+    for name in (f"{kind}.xlsx", kind):
+        with pytest.raises(ValueError, match=r"`path` must end in one of .*\.csv.*got"):
+            result.save(folder / name)
+        assert not (folder / name).exists()
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_spreadsheets_run_no_cell(text: str) -> None:
+    """Names of methods and networks come from files of others."""
+    assert cells.safe_cell(text) == f"'{text}"
+    assert cells.csv_text({"a": [text]}) == f"a\n'{text.strip()}\n"
+    assert cells.safe_cell("-1e-3") == "-1e-3"
+    assert cells.csv_text({text: [-1.5, np.float32(0.5), None]}).endswith('\n-1.5\n0.5\n""\n')
+
+
+def test_latex_of_signs_that_mean_something_to_it() -> None:
+    table = {"a_b & 50% {#$~^\\": ["τ = Δ", "1e-3"], "±": [-np.inf, 2e-20]}
+    assert cells.latex_text(table).split("\n")[2:6] == [
+        r"a\_b \& 50\% \{\#\$\textasciitilde{}\textasciicircum{}\textbackslash{} & $\pm$ \\",
+        r"\hline",
+        r"$\tau$ = $\Delta$ & $-\infty$ \\",
+        r"0.001 & $2 \times 10^{-20}$ \\",
+    ]
 
 
 def test_notes_are_typed(result: Any) -> None:

@@ -83,13 +83,11 @@ class Comparison(Result):
             for row in self.rows
         ]
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame, one row a method."""
-        pd = optional("pandas", "this", "frames")
+    def columns(self) -> Mapping[str, Any]:
+        """One row a method."""
         names = ("total", "largest_error", "seconds", "note")
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
-        labels = pd.Index([row.label for row in self.rows], name="method")
-        return pd.DataFrame(columns, index=labels)
+        return {"method": [row.label for row in self.rows]} | columns
 
     def to_xarray(self) -> Any:
         """An xarray Dataset of the curves over method and lag."""

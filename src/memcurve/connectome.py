@@ -6,9 +6,7 @@ it is computed.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import itertools
 import json
 import math
@@ -16,7 +14,6 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -35,7 +32,7 @@ from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.progress import Progress
 from memcurve.report.document import listed
-from memcurve.result import Floats, csv_cell, replacing
+from memcurve.result import Floats
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.run import provenance, told
@@ -197,6 +194,7 @@ class NullComparison(report.Reported):
     """
 
     FORMAT: ClassVar[str] = "memcurve.NullComparison/1"
+    INDEXED: ClassVar[bool] = False
     DERIVED: ClassVar[tuple[str, ...]] = ("sentence", "standings")
     HEADER: ClassVar[tuple[str, ...]] = (
         "null", "quantity", "network", "nulls", "±", "z", "below", "p", "adjusted",
@@ -314,10 +312,9 @@ class NullComparison(report.Reported):
         name = self.quantities[k]
         return report.Chart(name, "share of draws", name, tuple(series), levels=levels)
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame, one row a null model and quantity."""
-        pd = optional("pandas", "this", "frames")
-        return pd.DataFrame(self.standings, columns=Standing._fields)
+    def columns(self) -> Mapping[str, Any]:
+        """Where the network stands, one row a null model and quantity."""
+        return {name: [getattr(s, name) for s in self.standings] for name in Standing._fields}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset of all draws over null, draw and quantity."""
@@ -333,18 +330,6 @@ class NullComparison(report.Reported):
         coordinates = {"null": [d.null for d in self.nulls], "quantity": list(self.quantities)}
         about = {"network": self.network, "seed": self.seed, "sentence": self.sentence}
         return xr.Dataset(data, coords=coordinates, attrs=about)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result: ``.json`` has everything, ``.csv`` where the network stands."""
-        if Path(path).suffix.lower() != ".csv":
-            super().save(path)
-            return
-        lines = io.StringIO()
-        rows = csv.writer(lines, lineterminator="\n")
-        rows.writerow(Standing._fields)
-        rows.writerows(map(csv_cell, standing) for standing in self.standings)
-        with replacing(path) as stream:
-            stream.write(lines.getvalue().encode())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the network among its null models, see :func:`memcurve.plot.among_nulls`."""

@@ -210,22 +210,22 @@ class MemoryCurve(Result):
         is_open = rest.total_lags is not None and rest.total_lags[1] is None
         return int(self.lags[-1]) + 1 if is_open and rest.total + rest.total_error < level else None
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame indexed by lag, with the columns values, error and loss.
+    def columns(self) -> Mapping[str, Any]:
+        """One row a lag: lag, values, error and loss.
 
         With several inputs also channel_0, channel_0_error, channel_1, …
         """
-        pd = optional("pandas", "this", "frames")
-        columns: dict[str, Floats] = {"values": self.values, "error": self.error, "loss": self.loss}
+        columns = {name: getattr(self, name) for name in ("values", "error", "loss")}
         if self.channels.shape[1] > 1:
             pairs = zip(self.channels.T, self.channel_errors.T, strict=True)
             for k, (channel, error) in enumerate(pairs):
                 columns |= {f"channel_{k}": channel, f"channel_{k}_error": error}
         if self.bands is not None:
             columns |= {"low": self.bands[:, 0], "high": self.bands[:, 1]}
-        frame = pd.DataFrame(columns, index=pd.Index(self.lags, name="lag"))
-        frame.attrs.update(total=self.total, rank=self.rank, method=self.method)
-        return frame
+        return {"lag": self.lags} | columns
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"total": self.total, "rank": self.rank, "method": self.method}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over lag and channel, with total, rank and notes as attributes."""
@@ -420,11 +420,9 @@ class NoiseProfile(Result):
             raise IndexError(f"this family has {len(self)} curves, got index {index}.")
         return self.curves[index]
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame of level, total and its error."""
-        pd = optional("pandas", "this", "frames")
-        columns = {"total": self.totals, "error": self.total_errors}
-        return pd.DataFrame(columns, index=pd.Index(self.levels, name="noise"))
+    def columns(self) -> Mapping[str, Any]:
+        """One row a level: noise, total and its error."""
+        return {"noise": self.levels, "total": self.totals, "error": self.total_errors}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over noise and lag, with kind and rank among its attributes."""

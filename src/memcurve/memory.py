@@ -499,7 +499,7 @@ def _require_answers(method: Method, question: Question) -> None:
         if feature not in method.answers:
             able = [name for name, other in METHODS.items() if feature in other.answers]
             raise ValueError(
-                f"method {method.name!r} is for one white input without noise, read from all "
+                f"`method` {method.name!r} is for one white input without noise, read from all "
                 f"nodes; got {feature}. The methods {', '.join(map(repr, able))} answer that."
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -57,12 +58,12 @@ class InputNormal(Result):
         """The realization as a network of its own."""
         return LinearNetwork(self.A, self.C, name=f"input-normal, n={len(self.A)}")
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame of [A' C'], one row a state."""
-        pd = optional("pandas", "this", "frames")
+    def columns(self) -> Mapping[str, Any]:
+        """[A' C'], one row a state."""
         names = [f"ξ{k}" for k in range(len(self.A))]
         inputs = [f"input {k}" for k in range(self.C.shape[1])]
-        return pd.DataFrame(np.hstack([self.A, self.C]), index=names, columns=names + inputs)
+        values = np.hstack([self.A, self.C]).T
+        return {"state": names} | dict(zip(names + inputs, values, strict=True))
 
     def to_xarray(self) -> Any:
         """An xarray Dataset of A', C' and T, the residuals among its attributes."""

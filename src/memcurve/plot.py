@@ -442,10 +442,12 @@ def _plain(name: str) -> str:
 def _label(result: Any) -> str:
     what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
     noise = result.options.get("noise") if result.kind == "memory" else None
-    # what was read with noise is no memory of the network alone
-    what, how = (f"total {what}", result.method) if noise is None else (f"usable {what}", noise)
-    if noise is not None and (known := result.diagnostics.get("noise")):
+    # what was read with noise is no memory of the network alone; 0.0 is none
+    what, how = (f"usable {what}", noise) if noise else (f"total {what}", result.method)
+    if noise and (known := result.diagnostics.get("noise")):
         how = f"{known['kind']} {known['level']:g}" if "noise" in known["kind"] else known["kind"]
+    elif isinstance(noise, float) and noise:
+        how = f"noise {noise:g}"
     total = f"{result.total:.6g}"
     if _interval(result) is not None:
         total = f"{result.total:.4g} ± {result.total_error:.2g}"

@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import json
 import os
-import secrets
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.cells import csv_text, latex_text
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.version import __version__
@@ -31,7 +29,7 @@ class Result(ABC):
 
     Its fields are its JSON, read and written by pydantic from their annotations (:data:`Floats`,
     :data:`Integers`, :data:`Complexes` for arrays, :data:`Free` for whatever JSON can hold).
-    A subclass gives a ``FORMAT`` and how it is shown: ``to_pandas``, ``to_xarray``, ``plot``.
+    A subclass gives a ``FORMAT`` and how it is shown: ``columns``, ``to_xarray``, ``plot``.
     """
 
     #: ``memcurve.<class>/<version>``, the first entry of its JSON.
@@ -40,13 +38,27 @@ class Result(ABC):
     EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ()
     #: Entries of the JSON that are no fields: :meth:`_derived` makes them, nothing reads them.
     DERIVED: ClassVar[tuple[str, ...]] = ()
+    #: Whether the first column says what a row is about: the index of a frame.
+    INDEXED: ClassVar[bool] = True
     __pydantic_config__: ClassVar = {"arbitrary_types_allowed": True, "extra": "forbid"}
 
     notes: tuple[Note, ...]
 
     @abstractmethod
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The numbers as columns of a table, by name: what frames, CSV and LaTeX have."""
+
+    def _attributes(self) -> Mapping[str, Any]:
+        """What a frame tells besides its columns."""
+        return {}
+
     def to_pandas(self) -> Any:
-        """The numbers as a pandas DataFrame."""
+        """The :meth:`columns` as a pandas DataFrame."""
+        pd = optional("pandas", "this", "frames")
+        frame = pd.DataFrame(dict(self.columns()))
+        frame = frame.set_index(frame.columns[0]) if self.INDEXED else frame
+        frame.attrs.update(self._attributes())
+        return frame
 
     def to_polars(self) -> Any:
         """The same as a polars DataFrame, its index among the columns."""
@@ -76,6 +88,14 @@ class Result(ABC):
         content = {"format": self.FORMAT, **self._derived(), **fields}
         return json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
 
+    def to_csv(self) -> str:
+        """The :meth:`columns` as CSV, their names first, numbers with every digit."""
+        return csv_text(self.columns())
+
+    def to_latex(self) -> str:
+        """The :meth:`columns` as a LaTeX tabular, six digits of each number."""
+        return latex_text(self.columns())
+
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read back what :meth:`to_json` wrote."""
@@ -103,12 +123,15 @@ class Result(ABC):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file; :meth:`load` gives it back to the last bit.
+        """Write the result to a file; its ending chooses what is written.
 
-        A file of that name is replaced in one step, so that no half-written one is ever seen.
+        ``.json`` has everything, and :meth:`load` gives it back to the last bit; ``.csv`` and
+        ``.tex`` have the table of :meth:`columns`. A file of that name is replaced in one step, so
+        that no half-written one is ever seen.
         """
+        write = ENDINGS[require_ending(path)]
         with replacing(path) as stream:
-            stream.write(self.to_json().encode())
+            stream.write(getattr(self, write)().encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -118,6 +141,20 @@ class Result(ABC):
         except ValueError as error:
             text = f"{os.fspath(path)} is not a saved {cls.__name__}: {error}"
             raise ValueError(text) from error
+
+
+#: The endings of files that :meth:`Result.save` writes, and how.
+ENDINGS = {".json": "to_json", ".csv": "to_csv", ".tex": "to_latex"}
+
+
+def require_ending(path: str | os.PathLike[str], endings: Iterable[str] = ENDINGS) -> str:
+    """The ending of a file, if it is one of these."""
+    ending = Path(path).suffix.lower()
+    if ending not in endings:
+        raise ValueError(
+            f"`path` must end in one of {', '.join(endings)}, got {os.fspath(path)!r}."
+        )
+    return ending
 
 
 def _reason(error: Exception) -> str:
@@ -188,50 +225,6 @@ Integers = Annotated[NDArray[np.int64], Codec(np.int64)]
 Complexes = Annotated[NDArray[np.complex128], Codec(complex)]
 #: Whatever JSON can hold: options, diagnostics.
 Free = Annotated[Mapping[str, Any], Codec(None)]
-
-
-def csv_cell(value: Any) -> Any:
-    """A cell of a CSV file: an apostrophe before text that spreadsheets would run as a formula.
-
-    Examples
-    --------
-    >>> csv_cell("=1+1"), csv_cell("-0.5"), csv_cell(-0.5), csv_cell("total")
-    ("'=1+1", '-0.5', -0.5, 'total')
-    """
-    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return value
-    try:
-        float(value)
-    except ValueError:
-        return f"'{value}"
-    return value
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a draft that takes the place of ``path``, in one step, once it is complete.
-
-    A link is followed; whatever is there and is no file (a folder, a device) is left alone.
-    """
-    name = os.fspath(path)
-    file = Path(path).resolve()
-    if file.exists() and not file.is_file():
-        raise ValueError(f"`path` must be a file, got {name!r}, which is none; name another.")
-    draft = file.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with draft.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(file)
-    except OSError as error:
-        held = ", and that no other program has it open" if sys.platform == "win32" else ""
-        raise type(error)(
-            f"{name}: cannot be written ({error.strerror}); check that its folder exists, may be "
-            f"written to and has room{held}."
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def plain(value: Any) -> Any:

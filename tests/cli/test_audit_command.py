@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -12,6 +15,7 @@ import pytest
 import memcurve
 from command import POSIX, Command, shell
 from memcurve import Audit
+from memcurve.cli.console import print_document, print_screen
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +38,45 @@ def test_reports(audit: Command, network: Path, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert "The claim holds" in ended.out
     assert "without lag 0" in ended.out
+    assert "What the usual ways say" not in ended.out
+    assert "What the usual ways say" in text.read_text(encoding="utf-8")
     assert [line.split(" written")[0] for line in ended.err.splitlines()] == [
         "page", "report", "result",
     ]  # fmt: skip
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert text.read_text(encoding="utf-8").startswith("# Memory audit: small")
     assert Audit.load(saved).claim.holds  # type: ignore[union-attr]
+
+
+def test_a_screen_by_default(
+    network: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """24 rows of 80 columns, one of which is the prompt's: verdict, five figures, the curve."""
+    audited = memcurve.audit(network, claimed=7.31, noise=0.1).document()
+    for document in (audited, dataclasses.replace(audited, notes=["one", "two"])):
+        print_document(document)
+        full = capsys.readouterr().out
+        print_screen(document, "--full tells more.")
+        piped = capsys.readouterr().out
+        with monkeypatch.context() as changed:
+            changed.setattr(sys.stdout, "isatty", lambda: True)
+            changed.setenv("COLUMNS", "80")
+            changed.setenv("TERM", "xterm")
+            print_screen(document, "--full tells more.")
+        lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
+        assert len(lines) <= 23
+        assert max(map(len, lines)) <= 80
+        folded, whole = (
+            " ".join(line.strip("▌ ") for line in text) for text in (lines, piped.splitlines())
+        )
+        assert folded == whole
+        verdict = {line for line in piped.splitlines() if line.startswith("▌")}
+        assert len(verdict) > 1
+        assert verdict <= {*full.splitlines()}
+        assert sum("│" in line for line in lines) >= 4
+        assert all(f"{name}  {value}" in folded for name, value in document.figures[:5])
+        notes = f"{len(document.notes)} notes before quoting the numbers. " * bool(document.notes)
+        assert folded.endswith(f"{notes}--full tells more.")
 
 
 def test_json(audit: Command, network: Path) -> None:
@@ -91,7 +128,7 @@ def test_what_goes_wrong_is_said_in_a_line(
 
 
 def test_the_network_itself_is_not_overwritten(audit: Command, network: Path) -> None:
-    ended = audit(network, "--save", network)
+    ended = audit(network, "--markdown", network)
     assert ended.code == 2
     assert "is the network itself" in ended.err
 
@@ -101,9 +138,10 @@ def test_tensor_names_are_listed(audit: Command, tmp_path: Path) -> None:
     ended = audit(tmp_path / "layer.npz", "--matrix", "wrong", "--mask", "drive")
     assert ended.code == 1
     assert "recurrent (3, 3) float64" in ended.err
-    good = audit(tmp_path / "layer.npz", "--matrix", "recurrent", "--mask", "drive")
+    good = audit(tmp_path / "layer.npz", "--matrix", "recurrent", "--mask", "drive", "--full")
     assert good.code == 0
     assert "remembers 1 of its past inputs" in good.out
+    assert "What the usual ways say" in good.out
 
 
 def test_a_pickle_is_never_executed(audit: Command, tmp_path: Path) -> None:

@@ -119,6 +119,6 @@ def test_errors(command: Command, brain: Any) -> None:
     assert "no node has class='sense'" in failed(command(*asked, "class=sense"))
     assert "no column 'kind'" in failed(command(*asked, "kind=sens"))
     text = failed(command("connectome", "edges.csv", "--save", "x.txt"), code=2)
-    assert "--save must end in one of .json, .csv" in text
+    assert "for --save. It must end in one of .json, .csv, .tex." in text
     text = failed(command("connectome", "edges.csv", "--input-weights", "normal"), code=2)
     assert "--input-weights are those of --inputs" in text

@@ -84,6 +84,38 @@ def cli_flags(ensemble: str) -> list[object]:
     return ["--density", 0.5] if ensemble.startswith("sp") else []
 
 
+def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Command) -> None:
+    """A 4 × 7 array is [A | C]; with --mask its C is not used, and that is no secret."""
+    array = np.random.default_rng(1).normal(size=(4, 7)) / 10
+    np.save(tmp_path / "wide.npy", array)
+    np.save(tmp_path / "square.npy", array[:, :4])
+    told = "own input mask, of 3 columns, is left out for the one that is given"
+    wide = command("curve", tmp_path / "wide.npy", "--mask", "ones", "--lags", 2).out
+    assert f"note: an array of 4 × 7 is read as [A | C]; the file's {told}" in wide
+    assert told not in command("curve", tmp_path / "wide.npy", "--lags", 2).out
+    assert "left out" not in command("curve", tmp_path / "square.npy", "--mask", "ones").out
+    done = command("curve", tmp_path / "wide.npy", "--mask", tmp_path / "square.npy")
+    assert "leave out --mask to read it as [A | C]" in done.err
+
+
+def test_several_levels_of_noise_give_a_curve_each(tmp_path: Path, command: Command) -> None:
+    """In the table, in the picture and in the file."""
+    network = ensembles.normal(6, spectral_radius=0.9, seed=1)
+    family = noise_profile(network, [1e-1, 1e-3])
+    asked = ("curve", "--size", 6, "--noise", "1e-1", "1e-3", "--save", tmp_path / "family.json")
+    lines = command(*asked, "--plot", tmp_path / "x.svg").out.splitlines()
+    rows = {name: values for name, *values in (line.strip().split("    ") for line in lines[2:])}
+    assert lines[1].split() == ["noise", "0.1", "noise", "0.001"]
+    assert [float(v) for v in rows["total"]] == pytest.approx(family.totals, abs=1e-6)
+    for lag in (0, 2, 5):
+        shown = [float(value) for value in rows[f"lag {lag}"]]
+        assert shown == pytest.approx(family.values[:, lag], abs=1e-6)
+    assert np.array_equal(NoiseProfile.load(tmp_path / "family.json").values, family.values)
+    drawn = (tmp_path / "x.svg").read_text()
+    assert drawn.count("usable memory") >= 2  # a line each in the legend
+    assert "lag" in drawn
+
+
 def test_file_with_its_own_and_with_a_named_mask(tmp_path: Path, command: Command) -> None:
     network = ensembles.normal(8, seed=1)
     np.savez(tmp_path / "net.npz", W=network.A, Win=network.C)
@@ -160,8 +192,9 @@ def test_tolerance(command: Command) -> None:
     assert proven.options["tolerance"] == 1e-17
     assert proven.diagnostics["arithmetic"] == "ball"
     assert proven.error.max() < 1e-16
-    assert "--tolerance is for --method exact" in command(*asked, 1e-9, "--fisher").err
-    assert "--tolerance is for --method exact" in command(*asked, 1e-9, "--method", "osm").err
+    for other in (["--fisher"], ["--method", "osm"]):
+        said = f"--tolerance is not for {' '.join(other)}: only --method exact"
+        assert said in command(*asked, 1e-9, *other).err
     assert "--tolerance must be a finite number above 0" in command(*asked, 0).err
 
 

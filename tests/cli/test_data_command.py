@@ -303,7 +303,8 @@ def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: P
     ],
 )
 def test_bad_options_end_in_one_line(command, file, arguments: list, message: str) -> None:
-    text = failed(command(file, *arguments))
+    # the washout is fine, but this recording is too short for it
+    text = failed(command(file, *arguments), 1 if message == "washout" else 2)
     assert message in text
     assert len(text.splitlines()) == 1
 
@@ -315,7 +316,8 @@ def test_options_at_odds(command, file, other: list) -> None:
 
 
 def test_recordings_are_not_overwritten(command, file) -> None:
-    assert "is the recording itself" in failed(command(file, "--save", file), 2)
+    text = file.with_suffix(".csv")
+    assert "is the recording itself" in failed(command(text, "--save", text), 2)
 
 
 def test_unknown_estimators_and_help(command) -> None:

@@ -57,7 +57,7 @@ def test_numbers_are_names(command: Command, tmp_path: Path) -> None:
     curve = MemoryCurve.from_json(done.out)
     assert curve.total == pytest.approx(2, abs=1e-12)
     assert curve.values[0] == pytest.approx(1 - 0.9**8, abs=1e-12)  # and every fourth lag after it
-    text = failed(command("curve", tmp_path / "ring.txt", *asked, "--readout", "0"))
+    text = failed(command("curve", tmp_path / "ring.txt", *asked, "--readout", "0"), 2)
     assert "--readout must name nodes by their labels, '10' … '13'; got '0'" in text
 
 
@@ -79,7 +79,7 @@ def test_errors(command: Command, edges: Path, tmp_path: Path) -> None:
     text = failed(command("curve", edges))
     assert "--mask" in text
     assert "--mask a,…" in text
-    assert "got 'x'" in failed(command("curve", edges, "--mask", "a,x"))
+    assert "got 'x'" in failed(command("curve", edges, "--mask", "a,x"), 2)
     assert "not a number" in failed(command("curve", edges, "--mask", "ones", "--no-edges"))
     (tmp_path / "chain.csv").write_text("a,b,1\nb,c,1\n")
     asked = ["--mask", "a", "--spectral-radius", "0.9"]

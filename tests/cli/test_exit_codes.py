@@ -33,8 +33,8 @@ USAGE = [
     (["curve", "--matrix", "W"], "--matrix names an array in a file"),
     (["curve", "--edges"], "--edges is about a file"),
     (["curve", "x.npz", "--density", "0.5"], "--density is for built-in"),
-    (["curve", "x.npz", "--save", "x.npz"], "is the network itself"),
-    (["compare", "x.npz", "--save", "x.npz"], "is the network itself"),
+    (["curve", "x.csv", "--save", "x.csv"], "is the network itself"),
+    (["compare", "x.csv", "--save", "x.csv"], "is the network itself"),
     ([*TWELVE, "--input", "ar:1.1"], "`ar` must be stationary"),
     ([*TWELVE, "--input", "acov:1,0.9"], "taper='bartlett'"),
     ([*TWELVE, "--input", "brown"], "--input must be one of the forms white"),
@@ -63,41 +63,94 @@ USAGE = [
     ),
 ]
 
-FAILURES = [
+#: Bad values, command by command: numbers out of range, names that are none, options at odds.
+VALUES = [
     (["curve", "--size", "0"], "--size must be a positive integer, got 0"),
-    (["curve", "--size", "-3"], "--size must be a positive integer, got -3"),
-    (["curve", "--size", "1" + 20 * "0"], "is too large"),
+    (["curve", "--size=-3"], "--size must be a positive integer, got -3"),
     (["curve", "--lags", "0"], "--lags must be a positive integer"),
     (["curve", "--lags", "100000000000000"], "--lags must be at most"),
     (["curve", "--seed", "-1"], "--seed must not be negative"),
-    (["curve", "--spectral-radius", "1.5"], "the network is unstable"),
+    (["curve", "--spectral-radius", "-1"], "--spectral-radius must be a finite number at least 0"),
+    (["curve", "--ensemble", "sparse_normal", "--density", "2"], "--density must be"),
     (["curve", "--mask", "nope"], "sparse_uniform"),
     (["curve", "--ensemble", "cyclic", "--density", "0.1"], "does not take --density"),
-    (["curve", "missing.npz"], "no such file"),
-    (["curve", "--plot", "no/such/folder/x.png"], "no/such/folder/x.png: No such file"),
-    (["curve", "--save", "no/such/folder/x.json"], "cannot be written"),
-    (["compare", "--size", "5", "--save", "no/such/folder/x.json"], "cannot be written"),
-    (["paper", "--figure", "9"], "got 9"),
-    ([*TWELVE, "--input", "series:none.npy"], "existing file"),
+    (["curve", "--save", "x.xlsx"], "It must end in one of .json, .csv, .tex"),
+    ([*TWELVE, "--tolerance", "-1"], "--tolerance must be a finite number above 0"),
+    ([*TWELVE, "--tolerance", "1", "--fisher"], "Leave out --tolerance, or --fisher."),
+    ([*TWELVE, "--tolerance", "1", "--method", "osm"], "Leave out --tolerance, or --method osm."),
     ([*TWELVE, "--noise", "-1"], "must not be negative"),
     ([*TWELVE, "--noise", "nan"], "--noise must be finite"),
-    ([*TWELVE, "--noise", "0.1", "--method", "osm"], "method 'osm' is for one white input"),
+    ([*TWELVE, "--noise", "0.1", "--method", "osm"], "--method 'osm' is for one white input"),
     ([*TWELVE, "--input", "ar:0.5", "--method", "osm"], "coloured input"),
     ([*TWELVE, "--inputs", "2", "--method", "neutral"], "got several inputs"),
     ([*TWELVE, "--readout", "1", "--method", "arnoldi"], "a readout of some nodes"),
-    ([*TWELVE, "--forecast", "--input", "ar:0.9", "--noise", "1", "2"], "single level"),
+    ([*TWELVE, "--forecast", "--input", "ar:0.9", "--noise", "1", "2"], "takes one level"),
     ([*TWELVE, "--fisher", "--noise", "0"], "--noise must be a finite number above 0"),
-    ([*TWELVE, "--profile", "--method", "osm"], "method 'osm' is for one white input"),
+    ([*TWELVE, "--profile", "--method", "osm"], "--method 'osm' is for one white input"),
     ([*TWELVE, "--inputs", "0"], "--inputs must be at least 1"),
     ([*TWELVE, "--readout", "12"], "--readout must hold indices from 0 to 11, got 12"),
     ([*TWELVE, "--readout", "1,1"], "--readout must name each node once"),
     ([*TWELVE, "--readout", "5-3"], "--readout must list at least one node"),
+    (["audit", "--claimed", "x"], "--claimed must be a total memory"),
+    (["audit", "--claimed", "5", "--samples", "0"], "--samples must be a positive integer"),
+    (["audit", "--claimed", "5", "--k-max", "-1"], "--k-max must be a positive integer"),
+    (["audit", "--claimed", "5", "--samples", "9", "--ridge", "-1"], "--ridge must be"),
+    (["audit", "--claimed", "5", "--input-variance", "0"], "--input-variance must be"),
+    (["audit", "--noise", "-1"], "--noise is a standard deviation"),
+    (["audit", "--save", "x.html"], "It must end in one of .json, .csv, .tex"),
+    (["compare", "--size", "5", "--masks", "0"], "--masks must be a positive integer"),
+    (["compare", "--size", "5", "--samples", "0"], "--samples must be a positive integer"),
+    (["compare", "--size", "5", "--methods", "osm", "--noise", "1"], "--methods 'osm' is for one"),
+    (["connectome", "net.npz", "--draws", "0"], "--draws must be a positive integer"),
+    (["connectome", "net.npz", "--null", "nope"], "nope"),
+    (["connectome", "net.npz", "--noise", "-1"], "--noise is a standard deviation"),
+    (["connectome", "net.npz", "--workers", "0"], "--workers must be at least 1"),
+    (["data", "rec.npz", "--washout", "-1"], "--washout must be"),
+    (["data", "rec.npz", "--level", "2"], "--level must be a finite number between 0 and 1"),
+    (["data", "rec.npz", "--noise-floor", "-1"], "--noise-floor must be"),
+    (["data", "rec.npz", "--rows", "a:b"], "--rows must be FROM:TO"),
+    (["data", "rec.npz", "--shift", "1000"], "--shift must be a whole number of steps"),
+    (["measure", "--size", "5", "--precision", "0"], "--precision must be a finite number above 0"),
+    (["measure", "--size", "5", "--budget", "-1"], "--budget must be a finite number above 0"),
+    (["measure", "--size", "5", "--steps", "0"], "--steps must be a positive integer"),
+    (["measure", "--size", "5", "--capacity", "0"], "--capacity must be a degree from 1 to 7"),
+    (["measure", "--size", "5", "--scales", "-1"], "--scales must be a finite number above 0"),
+    (["measure", "--size", "5", "--leak", "2"], "--leak must be a finite number above 0"),
+    (["claims", "nope"], "must be one of jaeger-2001"),
+    (["claims", "rodan-2011", "--seed", "-1"], "--seed must be"),
+    (["explore", "--port", "0"], "--port must be from 1 to 65535"),
+    (["paper", "--figure", "9"], "--figure must be among 1, 2, 3, 4, 5, 6, got 9"),
+    (["sweep", "study.toml", "--workers", "0"], "--workers must be at least 1"),
+    (["sweep", "study.toml", "--case-timeout", "0", "--serial"], "--case-timeout must be"),
+    (["sweep", "study.toml", "--export", "x.xls"], "--export must end in one of .csv"),
+]
+
+#: What is refused for what it would take, or for what files hold; a missing file is one.
+FAILURES = [
+    (["curve", "--size", "1" + 20 * "0"], "is too large"),
+    (["curve", "--spectral-radius", "1.5"], "the network is unstable"),
+    (["curve", "missing.npz"], "no such file"),
+    (["curve", "net.npz", "--matrix", "B"], "has no B and C"),
+    (["curve", "--plot", "no/such/folder/x.png"], "no/such/folder/x.png: No such file"),
+    (["curve", "--save", "no/such/folder/x.json"], "cannot be written"),
+    ([*TWELVE, "--input", "series:none.npy"], "existing file"),
+    (["audit", "missing.npz"], "no such file"),
+    (["compare", "--size", "5", "--save", "no/such/folder/x.json"], "cannot be written"),
+    (["connectome", "missing.csv"], "no such file"),
+    (["data", "missing.npz"], "no such file"),
+    (["data", "rec.npz", "--washout", "1000"], "must have at least 20 rows after the washout"),
+    (["data", "rec.npz", "--input", "nope"], "has no nope"),
+    (["data", "rec.npz", "--input", "z.npy"], "must be of the same times"),
+    (["measure", "missing.npz"], "no such file"),
+    (["explore", "missing.npz", "--no-browser"], "no such file"),
+    (["sweep", "missing.toml"], "there is no such study file"),
+    (["sweep", "study.toml", "--status"], "there is no such store"),
 ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message", "code"),
-    [(*case, 2) for case in USAGE] + [(*case, 1) for case in FAILURES],
+    [(*case, 2) for case in USAGE + VALUES] + [(*case, 1) for case in FAILURES],
 )
 def test_errors_end_in_one_line(
     command: Command,
@@ -108,6 +161,8 @@ def test_errors_end_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    if {"net.npz", "rec.npz", "study.toml"} & {*arguments}:
+        _write_files(tmp_path)
     text = failed(command(*arguments), code)
     assert message in text
     assert len(text.splitlines()) == 1
@@ -117,8 +172,17 @@ def test_errors_end_in_one_line(
     assert verbose.out == ""
 
 
+def _write_files(folder: Path) -> None:
+    """A network, a recording of it, an input of another length, and a study."""
+    network, z = ensembles.normal(3, seed=1), np.random.default_rng(1).normal(size=300)
+    save_network(network, folder / "net.npz")
+    np.savez(folder / "rec.npz", states=network.simulate(z), z=z)
+    np.save(folder / "z.npy", z[:200])
+    (folder / "study.toml").write_text('keep = ["total"]\n[grid]\nensemble = "cyclic"\nsize = 3\n')
+
+
 def test_errors_as_users_see_them() -> None:
-    for arguments, code in ((["curve", "--size", "0"], 1), (["curve", "--size", "many"], 2)):
+    for arguments, code in ((["curve", "missing.npz"], 1), (["curve", "--size", "many"], 2)):
         assert len(failed(run(*arguments), code).splitlines()) == 1
 
 

@@ -27,7 +27,7 @@ seed = [1, 2, 3]
 """
 
 COMMANDS = {
-    "audit": "audit --size 5 --claimed 4.7",
+    "audit": "audit --size 5 --claimed 4.7 --full",
     "curve": "curve --size 30",
     "several inputs": "curve --size 12 --inputs 6",
     "usable memory": "curve --size 10 --profile",

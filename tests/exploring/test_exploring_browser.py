@@ -418,6 +418,24 @@ def test_other_sites_are_refused(server: Server) -> None:
     assert urllib.request.urlopen(server.address, timeout=PATIENCE).status == 200
 
 
+def test_other_users_are_refused(server: Server) -> None:
+    """They know the port, not the token, without which there is neither page nor file."""
+    home = "{0.scheme}://{0.netloc}/".format(urllib.parse.urlsplit(server.address))
+    assert len(server.address) > len(home) + 30
+    for path in ("", "index.html", "manifest.json", "ws", "api/status", "0" * 32 + "/"):
+        with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+            urllib.request.urlopen(home + path, timeout=PATIENCE)
+        assert b"the address that `memcurve explore` has printed" in refused.value.read()
+
+
+def test_a_page_without_a_token(chromium: Any) -> None:
+    with serving("--no-token") as own:
+        assert urllib.parse.urlsplit(own.address).path == "/"
+        page = Page(chromium, own.address)
+        page.until_shown(exact(), "the default network")
+        page.close()
+
+
 def test_a_file_to_begin_with_and_a_taken_port(
     tmp_path: Path,
     server: Server,
@@ -432,7 +450,7 @@ def test_a_file_to_begin_with_and_a_taken_port(
         shown = Page(page, own.address)
         shown.until_shown(memcurve.memory_curve(mine), "the file")
         shown.close()
-        port = own.address.rstrip("/").rpartition(":")[2]
+        port = str(urllib.parse.urlsplit(own.address).port)
         said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
         assert f"port {port} of 127.0.0.1 cannot be used" in said
         assert "--port" in said
@@ -447,7 +465,7 @@ def test_ending_is_silent_while_somebody_reads_slowly() -> None:
         # far more is under way than the buffers of both ends hold
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.connect((where.hostname, where.port))
-        asked = f"GET /assets/{largest.name} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n"
+        asked = f"GET {where.path}assets/{largest.name} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n"
         reader.sendall(asked.encode())
         assert reader.recv(15) == b"HTTP/1.1 200 OK"
 

@@ -15,7 +15,7 @@ import pytest
 
 from memcurve.exploring import jobs
 from memcurve.exploring.jobs import PAGES, Pages, Worker
-from memcurve.exploring.server import guarded, is_loopback, listen
+from memcurve.exploring.server import _unlisted, guarded, is_loopback, listen
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +148,13 @@ def test_other_sites_are_refused(
     kind: str, host: str, asked: str, origin: str | None, fine: bool
 ) -> None:
     """Neither by their own name for this machine, nor from their own pages."""
+    headers = [(b"host", asked.encode())]
+    headers += [] if origin is None else [(b"origin", origin.encode())]
+    assert is_served({"type": kind, "path": "/", "headers": headers}, host) == fine
+
+
+def is_served(scope: dict[str, Any], host: str, token: str = "") -> bool:
+    """Whether a request gets through to the app; else it is refused."""
     served, sent = [], []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -156,11 +163,51 @@ def test_other_sites_are_refused(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    headers = [(b"host", asked.encode())]
-    headers += [] if origin is None else [(b"origin", origin.encode())]
-    asyncio.run(guarded(app, host)({"type": kind, "headers": headers}, None, send))
-    assert bool(served) == fine
-    assert bool(sent) != fine
+    asyncio.run(guarded(app, host, token)(scope, None, send))
+    assert bool(served) != bool(sent)
+    refusal = sent[0].get("code") or sent[0]["status"] if sent else None
+    assert refusal == (None if served else {"http": 403, "websocket": 1008}[scope["type"]])
+    return bool(served)
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize(
+    ("path", "fine"),
+    [
+        ("/5ec7e7/", True),
+        ("/5ec7e7", True),
+        ("/5ec7e7/assets/page.js", True),
+        ("/5ec7e7/ws", True),
+        ("/", False),
+        ("", False),
+        ("/ws", False),
+        ("/assets/page.js", False),
+        ("/5ec7e7x/ws", False),
+        ("//5ec7e7/ws", False),
+        ("/assets/../5ec7e7/", False),
+        ("/τ/", False),
+    ],
+)
+def test_without_the_token_nothing_is_served(kind: str, path: str, fine: bool) -> None:
+    """Neither pages nor files nor websockets: another user of the machine could ask for them."""
+    scope = {"type": kind, "path": path, "headers": [(b"host", b"127.0.0.1:2718")]}
+    assert is_served(scope, "127.0.0.1", "5ec7e7") == fine
+    assert is_served(scope, "127.0.0.1")  # with --no-token
+
+
+def test_the_token_is_not_in_the_command_of_the_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which all users see: it opens a file that leads to the address, and that is private."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    with _unlisted("http://127.0.0.1:2718/5ec7e7/") as shown:
+        assert "5ec7e7" not in shown
+        (file,) = tmp_path.iterdir()
+        assert shown == file.as_uri()
+        assert "url=http://127.0.0.1:2718/5ec7e7/" in file.read_text()
+        assert os.name == "nt" or file.stat().st_mode & 0o077 == 0
+    assert not file.exists()
 
 
 #: Threads that make syntax trees while the collector runs code of its own among them.

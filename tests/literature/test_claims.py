@@ -144,7 +144,7 @@ def test_the_command(
     assert JudgedClaim.load(saved).word == "right"
     assert "give its name" in failed(run("--plot", picture), 2)
     assert "leave out rodan-2011" in failed(run("rodan-2011", "--every"), 2)
-    assert "must be one of" in failed(run("einstein-1905"))
+    assert "must be one of" in failed(run("einstein-1905"), 2)
 
 
 def test_every_claim_in_one_table(

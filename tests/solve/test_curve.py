@@ -185,9 +185,9 @@ def test_bad_lags_in_brackets() -> None:
 
 
 def test_saving_replaces_files_only(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.json").mkdir()
     with pytest.raises(ValueError, match="must be a file"):
-        CURVE.save(tmp_path / "folder")
+        CURVE.save(tmp_path / "folder.json")
     (tmp_path / "real.json").write_text("old")
     try:
         (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
@@ -198,7 +198,7 @@ def test_saving_replaces_files_only(tmp_path: Path) -> None:
     assert_equal(MemoryCurve.load(tmp_path / "real.json"), CURVE)
     with pytest.raises(OSError, match="cannot be written"):
         CURVE.save(tmp_path / "no" / "such" / "x.json")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "link.json", "real.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.json", "link.json", "real.json"]
 
 
 def test_versions_are_a_copy() -> None:

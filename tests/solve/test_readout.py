@@ -204,7 +204,7 @@ def test_bad_readouts(readout: Any, message: str) -> None:
 @pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
 def test_methods_of_the_paper_read_all(method: str) -> None:
     network = ensembles.normal(5, seed=1).replace(readout=[0])
-    with pytest.raises(ValueError, match=f"method '{method}' .* got a readout of some nodes"):
+    with pytest.raises(ValueError, match=f"`method` '{method}' .* got a readout of some nodes"):
         memory_curve(network, method=method, seed=1)
 
 

@@ -246,7 +246,7 @@ def test_two_coloured_inputs_alike() -> None:
 @pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
 def test_methods_of_the_paper_take_one_input(method: str) -> None:
     with pytest.raises(
-        ValueError, match=f"method '{method}' is for one white input .* several inputs"
+        ValueError, match=f"`method` '{method}' is for one white input .* several inputs"
     ):
         memory_curve(draw("normal", 5, 2), method=method, seed=1)
 

@@ -384,5 +384,5 @@ def test_bad_forecasts() -> None:
         forecasting_curve(network, "ar:0.9", 10**9)
     with pytest.raises(TypeError, match="`network` must be a LinearNetwork"):
         forecasting_curve(network.A, "ar:0.9")
-    with pytest.raises(ValueError, match=r"method 'osm' is for one white .* coloured input"):
+    with pytest.raises(ValueError, match=r"`method` 'osm' is for one white .* coloured input"):
         memory_curve(network, method="osm", input="ar:0.9")

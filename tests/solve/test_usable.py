@@ -386,7 +386,7 @@ def test_bad_levels(make: Any) -> None:
 
 @pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
 def test_methods_of_the_paper_know_no_noise(method: str) -> None:
-    message = f"method '{method}' is for one white input without noise"
+    message = f"`method` '{method}' is for one white input without noise"
     with pytest.raises(ValueError, match=message):
         memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
     with pytest.raises(ValueError, match=message):

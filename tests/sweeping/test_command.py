@@ -110,13 +110,13 @@ def test_dry_run_says_that_it_estimates(command: Command, folder: Path) -> None:
     assert "with 2 workers: an estimate, from 8 of these cases timed here" in lines[2]
     assert not (folder / "study.sqlite").exists()
     noted = command("failing.toml", "--dry-run", "--serial")
-    assert "note: not all of those timed succeeded: ValueError: method 'osm'" in noted.out
+    assert "note: not all of those timed succeeded: ValueError: `method` 'osm'" in noted.out
 
 
 def test_failed_cases_are_counted_and_end_in_1(command: Command) -> None:
     done = command("failing.toml", "--serial", "--export", "rows.csv")
     assert done.code == 1
-    assert "note: 1 case failed and is not counted; 1 ×: ValueError: method 'osm'" in done.out
+    assert "note: 1 case failed and is not counted; 1 ×: ValueError: `method` 'osm'" in done.out
     assert "memcurve: 1 case of 2 failed" in done.err
     content = json.loads(command("failing.toml", "--serial", "--json", "--retry-failed").out)
     assert content["failed"][0]["case"]["method"] == "osm"

@@ -181,11 +181,35 @@ def test_a_driver_that_is_killed_loses_and_doubles_nothing(
 
 @needs_proc
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["serial", "processes"])
+@pytest.mark.parametrize("kind", ["serial", "processes", pytest.param("dask", marks=needs_dask)])
 def test_a_driver_that_is_killed_at_25_random_instants(
     drive: Callable[..., Driver], tmp_path: Path, kind: str
 ) -> None:
     _killed_again_and_again(drive, tmp_path, kind, 6000, 25)
+
+
+@needs_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["processes", pytest.param("dask", marks=needs_dask)])
+def test_workers_that_are_killed_20_times_in_the_middle_of_work(
+    drive: Callable[..., Driver], tmp_path: Path, kind: str
+) -> None:
+    """Their cases go again: none is lost, torn, doubled, or taken for the culprit."""
+    path, draw, count = tmp_path / "sweep.db", random.Random(2), 8000
+    driver = drive(path, kind, "digits", count, 0.004)
+    for _ in range(20):
+        further = functools.partial(_further, path, _done(path))
+        for holds in (further, driver.workers):
+            _soon(lambda: driver.process.poll() is not None or holds(), within=60)  # noqa: B023
+            assert driver.process.poll() is None, driver.ended()
+        time.sleep(draw.uniform(0.0, 0.3))
+        with contextlib.suppress(ProcessLookupError):  # it may have been given up meanwhile
+            os.kill(draw.choice(sorted(driver.workers())), signal.SIGKILL)
+    assert _done(path) < count
+    code, _, err = driver.ended(within=180)
+    assert (code, err) == (0, "")
+    assert _rows(path) == _undisturbed(tmp_path / "whole.db", count, 0.004)
+    driver.end_of_others(within=5)
 
 
 @needs_proc
@@ -246,6 +270,50 @@ def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path: Pat
     assert (counts.done, counts.failed) == (39, 1)
     assert rows[11].error is not None
     assert rows[11].error.startswith("the worker process died")
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "serial",
+        pytest.param("processes", marks=pytest.mark.slow),
+        pytest.param("dask", marks=[needs_dask, pytest.mark.slow]),
+    ],
+)
+def test_a_case_that_hangs_is_ended_and_the_others_are_not(tmp_path: Path, kind: str) -> None:
+    """In C, where neither an exception nor a thread reaches it; the sweep goes on."""
+    quick = kind == "serial"  # of which every process that is ended costs a second
+    hanging, deadly = ([3], []) if quick else ([3, 11], [5])
+    with (
+        open_executor(kind, **({} if quick else {"workers": 2})) as pool,
+        Store.open(tmp_path / "sweep.db") as store,
+    ):
+        study = store.begin_study("toy", cases(20, hanging=hanging, deadly=deadly))
+        counts = run_cases(store, study, sweep_jobs.hanging, pool, case_timeout=0.5)
+        rows = list(store.rows())
+    assert counts == (20 - len(hanging + deadly), len(hanging + deadly), 0)
+    for number in hanging:
+        assert rows[number].error == "TimeoutError: it was ended after 0.5 s, the limit for a case"
+        assert 0.5 <= rows[number].seconds < 5
+    assert all(
+        (rows[number].error or "").startswith("the worker process died") for number in deadly
+    )
+    values = [row[3] for row in _undisturbed(tmp_path / "whole.db", 20, 0)]
+    others = set(range(20)) - {*hanging, *deadly}
+    assert [rows[number].values for number in others] == [values[number] for number in others]
+    _soon(lambda: not _children())
+
+
+def _children() -> list[int]:
+    """The processes of this one that compute."""
+    stat = re.compile(rf"^\d+ \(.*\) [^Z] {os.getpid()} ")
+    paths = [Path(f"/proc/{process}/stat") for process in _alive()]
+    return [
+        int(p.parent.name)
+        for p in paths
+        if p.exists() and stat.match(p.read_text()) and "spawn_main" in _command(int(p.parent.name))
+    ]
 
 
 @needs_proc

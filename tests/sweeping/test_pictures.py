@@ -33,6 +33,21 @@ def sparsity() -> Sweep:
     return quick("sparsity")
 
 
+def test_a_quantity_that_varies_is_drawn_and_concluded_on() -> None:
+    """Of one size the total is the number of states in every case: a flat line, and no news."""
+    axes: dict[str, Any] = {"ensemble": ["normal", "orthogonal"], "spectral_radius": [0.5, 0.9]}
+    found = run(size=12, seed=[1, 2], keep=["total", "usable_12bit"], **axes)
+    assert chosen_picture(found).quantity == ("usable_12bit",)
+    drawn = [line.get_ydata() for line in found.plot().lines if len(line.get_ydata()) == 2]
+    means = found.to_pandas().groupby(["ensemble", "spectral_radius"])["usable_12bit"].mean()
+    assert any(np.allclose(line, means["normal"]) for line in drawn)
+    start = "The total is the number of states in every case; the mean usable 12bit changes most"
+    assert found.sentence.startswith(start)
+    alone = run(size=12, seed=[1, 2], keep="total", **axes)
+    assert alone.sentence.startswith("The total is 12, whatever the ensemble")
+    assert chosen_picture(alone).quantity == ("total",)
+
+
 def test_sparsity_seems_to_matter_and_does_not(sparsity: Sweep) -> None:
     """The false effect of the usual formulas, and its absence."""
     frame = sparsity.to_pandas()

@@ -24,7 +24,6 @@ from memcurve.auditing.structure import (
 from memcurve.auditing.usable import INVISIBLE, Usable, UsableMemory
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note, counted
-from memcurve.optional import optional
 from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.report.document import listed
 from memcurve.result import EPS, Floats, installed_versions
@@ -203,15 +202,14 @@ class Audit(Reported):
             footer=f"{versions}; seed {self.seed}.",
         )
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame of what the usual ways report, the exact total first."""
-        pd = optional("pandas", "this", "frames")
+    def columns(self) -> Mapping[str, Any]:
+        """What the usual ways report, one row each, the exact total first."""
         worst = float("nan") if self.curve is None else self.curve.error.max()
         exact = {"total": self.total, "truth": self.total, "largest_error": worst}
-        rows = {"exact": exact} | {
-            one.key: {name: getattr(one, name) for name in exact} for one in self.estimates
+        return {"method": ["exact", *(one.key for one in self.estimates)]} | {
+            name: [value, *(getattr(one, name) for one in self.estimates)]
+            for name, value in exact.items()
         }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
     def to_xarray(self) -> Any:
         """The exact curve as an xarray Dataset, with the verdict among its attributes."""
@@ -267,7 +265,7 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
         return f"{wrong}, and none of the known conventions and artefacts gives it.{share}"
     if claim.holds:
         return f"{told} right: {best.text}."
-    more = f"; {others} other {'ways' if others > 1 else 'way'} to arrive at it below"
+    more = f"; {others} other {'ways' if others > 1 else 'way'} to arrive at it"
     sure = "; perhaps " if best.fit == "solved for" else "; most likely "
     sure = ": " if best.likelihood == FITS["as it is"] else sure
     return f"{wrong}{sure}{best.text}{more if others else ''}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -143,6 +143,12 @@ class MemoryCurves(Result):
     def from_json(cls, text: str) -> Self:
         """Read back what :meth:`to_json` wrote, as NumPy arrays."""
         return super().from_json(text).to_numpy()
+
+    def columns(self) -> Mapping[str, Any]:
+        """The memory, one row a lag, with a column a network."""
+        host = self._on_host((len(self.origins),))
+        names = [",".join(map(str, place)) for place in np.ndindex(*self.shape)]
+        return {"lag": host.lags} | dict(zip(names, host.values, strict=True))
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame of the memory, indexed by lag, with a column a network."""

@@ -94,11 +94,12 @@ def main() -> None:
 def _options() -> dict[str, str]:
     """Options of the command that was asked for, by the names of their arguments."""
     command = app.parse_commands(sys.argv[1:])[1][-1]
-    found = {"inputs": "--input"}  # of functions that take recordings
+    found: dict[str, str] = {}
     for argument in command.assemble_argument_collection():
         long = [name for name in argument.names if name.startswith("--")]
         found |= {argument.field_info.name: long[0]} if long else {}
-    return {"mask": found["inputs"], **found}  # of null models, whose mask is named by --inputs
+    # of null models, whose mask is named by --inputs; else it is --input that recordings have
+    return {"mask": found.get("inputs", "--input"), **found}
 
 
 Shell = Literal["bash", "zsh", "fish"]

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memcurve.cli.console import print_document, writing
-from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Verbose, Whole
+from memcurve.cli.console import print_document, print_screen, writing
+from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Saved, Verbose, Whole
 from memcurve.cli.process import (
     FAILED,
     FINE,
@@ -30,7 +30,8 @@ def audit(
     options: NetworkOptions = NETWORK,
     html: Path | None = None,
     markdown: Path | None = None,
-    save: Path | None = None,
+    save: Saved = None,
+    full: Flag = False,
     fail_on_mismatch: Flag = False,
     json: Flag = False,
     verbose: Verbose = False,
@@ -41,6 +42,7 @@ def audit(
 
       memcurve audit --html audit.html
       memcurve audit reservoir.mat --claimed 48.7
+      memcurve audit reservoir.mat --full
       memcurve audit reservoir.mat --claimed 31.2 --samples 2000 --ridge 1e-4
       memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
       memcurve audit --ensemble orthogonal --size 50 --noise 1e-3 --markdown a.md
@@ -67,7 +69,9 @@ def audit(
     markdown
         Write the report to this file as Markdown.
     save
-        Write the whole audit to this .json file.
+        Write the audit to this file: all of it (.json), or what the methods report (.csv, .tex).
+    full
+        Print the whole report; by default what fits on a screen.
     fail_on_mismatch
         End with exit code 3 if the claimed number is not the network's memory, 1 if that cannot
         be decided: the network is too large, and the number is among what is possible.
@@ -93,7 +97,13 @@ def audit(
     )
     with writing(result, save=save, html=html, markdown=markdown):
         try:
-            print(result.to_json()) if json else print_document(result.document())
+            if json:
+                print(result.to_json())
+            elif full:
+                print_document(result.document())
+            else:
+                more = "--full prints the tables behind it, --html FILE writes a page."
+                print_screen(result.document(), more)
             sys.stdout.flush()
         except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
             discard_output()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, writing
-from memcurve.cli.options import Flag, Picture, Verbose, Whole
+from memcurve.cli.options import Flag, Picture, Saved, Verbose, Whole, usage
 from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def claims(
     every: Flag = False,
     seed: Whole = 1,
     plot: Picture = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -46,12 +45,13 @@ def claims(
     plot
         Draw what was computed then beside what is true to this file (.png, .pdf, .svg).
     save
-        Write the whole result to this .json file.
+        Write the result to this file: all of it (.json), or its table (.csv, .tex).
     json
         Print the result as JSON.
     """
     from json import loads
 
+    from memcurve.arguments import table_entry
     from memcurve.literature import CLAIMS, judge_claim
 
     if name is None and (plot is not None or save is not None):
@@ -75,6 +75,8 @@ def claims(
         Printer().table(("claim", "verdict", "because"), rows, indent=0)
         return 0
     assert name is not None
+    with usage():
+        table_entry(CLAIMS, name, "name")
     result = judge_claim(name, seed=seed, progress=sys.stderr.isatty())
     with writing(result, plot=plot, save=save):
         print(result.to_json()) if json else _print(result)

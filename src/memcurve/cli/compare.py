@@ -13,6 +13,7 @@ from memcurve.cli.options import (
     Method,
     NetworkOptions,
     Picture,
+    Saved,
     Verbose,
     Whole,
     options_by_method,
@@ -29,7 +30,7 @@ def compare(
     masks: Whole = 100,
     samples: Whole = 10_000,
     plot: Picture = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -59,7 +60,7 @@ def compare(
     plot
         Draw all curves to this file (.png, .pdf, .svg).
     save
-        Write the rows and their whole curves to this .json file.
+        Write the rows to this file: with their whole curves (.json), or as a table (.csv, .tex).
     json
         Print the rows as JSON instead of a table.
     """

@@ -10,6 +10,7 @@ from memcurve.cli.options import (
     SEVERAL,
     Flag,
     Picture,
+    Saved,
     Verbose,
     Whole,
     executor_arguments,
@@ -17,7 +18,6 @@ from memcurve.cli.options import (
 )
 from memcurve.cli.process import (
     UsageError,
-    require_ending,
     require_other_files,
     stoppable,
 )
@@ -57,7 +57,7 @@ def connectome(
     retry_failed: Flag = False,
     plot: Picture = None,
     html: Path | None = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -133,14 +133,14 @@ def connectome(
     html
         Write table and charts to this file as one page that works offline.
     save
-        Write the result to this file: .json has all draws, .csv where the network stands.
+        Write the result to this file: all draws (.json), or where the network stands (.csv,
+        .tex).
     json
         Print the result as JSON instead of a table.
     """
     executor = executor_arguments(serial, dask, mpi, workers)
     from memcurve.nulls import NULLS
 
-    require_ending("--save", save, (".json", ".csv"))
     asked = [name.strip() for name in null.split(",")]
     for name in asked:
         if name not in NULLS:

@@ -36,6 +36,9 @@ _WORD = re.compile(r"\s*(?:\([^\s_(]*|[^\s_(]+)_*|\s*_+")
 _NARROW, _LONG_WORD, _READABLE = 12, 30, 36
 # columns and rows of a plot, of 2 × 4 dots each, and the bits of these dots
 _PLOT_WIDTH, _PLOT_HEIGHT = 60, 8
+# a small terminal, and how many figures and at least how many rows of a chart are shown there;
+# twice as many rows are two screens, of which the first has scrolled away
+_SCREEN_ROWS, _SCREEN_COLUMNS, _SCREEN_FIGURES, _LEAST_HEIGHT = 24, 80, 5, 4
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 
@@ -255,32 +258,56 @@ def json_text(content: Any) -> str:
     return to_json(content, indent=1, inf_nan_mode="null").decode()
 
 
+def print_screen(document: Document, more: str) -> None:
+    """Verdict, five figures and the curve over the lags, in as many rows as a small terminal has.
+
+    Sentences of the verdict for which there is no room are left out, but the first; ``more`` is
+    the last line, after the number of notes. A file or pipe gets the same, in lines that are whole.
+    """
+    from rich.console import Console
+
+    from memcurve.notes import counted
+
+    printer = Printer()
+    screen = Console(width=min(printer.console.width, _SCREEN_COLUMNS))
+    if document.notes:
+        more = f"{counted(len(document.notes), 'note')} before quoting the numbers. {more}"
+
+    def rows(text: str, less: int = 0) -> int:
+        return len(styled(text).wrap(screen, screen.width - less))
+
+    curves = (s.chart for s in document.sections if s.chart and "lag" in s.chart.x_label)
+    chart, figures = next(curves, None), document.figures[:_SCREEN_FIGURES]
+    # below the prompt that follows; two rows are empty, and a chart takes three besides its own
+    free = _SCREEN_ROWS - 3 - rows(document.title) - len(figures) - rows(more)
+    kept: list[str] = []
+    for sentence in document.verdict:
+        taken = rows(f"{'' if kept else document.word}. {sentence}", 2)
+        if not kept or taken + (3 + _LEAST_HEIGHT if chart else 0) <= free:
+            kept.append(sentence)
+            free -= taken
+    printer.paragraph(document.title, "bold")
+    _print_verdict(printer, document, kept)
+    _print_figures(printer, figures)
+    if chart is not None and free >= 3 + _LEAST_HEIGHT:
+        _print_chart(printer, chart, min(_PLOT_HEIGHT, free - 3))
+    printer.paragraph(more, "dim")
+
+
 def print_document(document: Document) -> None:
     """Verdict, figures and sections; of the charts the first line of each.
 
     Lines are wrapped at the width of the terminal; a file or pipe gets them whole.
     """
-    from rich.text import Text
-
-    from memcurve.report.document import NOTES, one_line
+    from memcurve.report.document import NOTES
 
     printer = Printer()
     console = printer.console
     printer.paragraph(document.title, "bold")
     if document.subtitle.strip():
         printer.paragraph(document.subtitle, "dim")
-    tone = {True: "green", False: "red", None: "cyan"}[document.good]
-    for k, sentence in enumerate(document.verdict):
-        text = styled(one_line(sentence))
-        if k == 0:
-            console.print()
-            text = Text.assemble((f"{one_line(document.word)}. ", f"bold {tone}"), text)
-        printer.wrapped(text, "| " if console.options.ascii_only else "▌ ", tone)
-    if document.figures:
-        console.print()
-        width = max(len(name) for name, _ in document.figures)
-        for name, value in document.figures:
-            printer.line((f"{name:>{width}}", "dim"), "  ", (value, "bold"))
+    _print_verdict(printer, document, document.verdict)
+    _print_figures(printer, document.figures)
     for section in document.sections:
         _print_section(printer, section)
     if document.notes:
@@ -292,29 +319,58 @@ def print_document(document: Document) -> None:
         printer.paragraph(document.footer, "dim")
 
 
+def _print_verdict(printer: Printer, document: Document, sentences: Iterable[str]) -> None:
+    from rich.text import Text
+
+    from memcurve.report.document import one_line
+
+    console = printer.console
+    tone = {True: "green", False: "red", None: "cyan"}[document.good]
+    for k, sentence in enumerate(sentences):
+        text = styled(one_line(sentence))
+        if k == 0:
+            console.print()
+            text = Text.assemble((f"{one_line(document.word)}. ", f"bold {tone}"), text)
+        printer.wrapped(text, "| " if console.options.ascii_only else "▌ ", tone)
+
+
+def _print_figures(printer: Printer, figures: Sequence[tuple[str, str]]) -> None:
+    if figures:
+        printer.console.print()
+        width = max(len(name) for name, _ in figures)
+        for name, value in figures:
+            printer.line((f"{name:>{width}}", "dim"), "  ", (value, "bold"))
+
+
+def _print_chart(printer: Printer, chart: Chart, height: int) -> None:
+    if chart.kind != "lines" or printer.console.options.ascii_only:
+        return
+    lines = plot_lines(chart, min(_PLOT_WIDTH, printer.console.width - 16), height)
+    if lines:
+        name = next(series.name for series in chart.series if series.shown)
+        printer.paragraph(f"{chart.y_label} over {chart.x_label}: {name}", "dim")
+    for line in lines:
+        printer.line(line)
+
+
 def _print_section(printer: Printer, section: Section) -> None:
     from memcurve.report.document import one_line, split_paragraphs
 
-    console, chart, table = printer.console, section.chart, section.table
-    console.print()
+    printer.console.print()
     printer.paragraph(section.title, "bold")
     for paragraph in split_paragraphs(section.text):
         printer.paragraph(paragraph)
-    if chart is not None and chart.kind == "lines" and not console.options.ascii_only:
-        lines = plot_lines(chart, min(_PLOT_WIDTH, console.width - 16))
-        if lines:
-            name = next(series.name for series in chart.series if series.shown)
-            printer.paragraph(f"{chart.y_label} over {chart.x_label}: {name}", "dim")
-        for line in lines:
-            printer.line(line)
-    if table is not None:
+    if section.chart is not None:
+        _print_chart(printer, section.chart, _PLOT_HEIGHT)
+    if section.table is not None:
+        table = section.table
         rows = [[one_line(cell) for cell in row] for row in (table.head, *table.rows)]
         printer.table(rows[0], rows[1:], right=table.numeric, indent=0)
     for point in section.points:
         printer.paragraph(point, bullet="• ")
 
 
-def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
+def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGHT) -> Sequence[str]:
     """The first shown series of a chart as lines of braille dots; none where it has no points.
 
     The ends of both axes are written beside and below.
@@ -341,8 +397,8 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
         return np.round((values - low) / ((high - low) or 1.0) * (count - 1)).astype(np.int64)
 
     columns = places_of(x, x.min(), x.max(), chart.log_x, 2 * width)
-    heights = places_of(y, low, high, chart.log_y, 4 * _PLOT_HEIGHT)
-    dots = np.zeros((4 * _PLOT_HEIGHT, 2 * width), dtype=np.int64)
+    heights = places_of(y, low, high, chart.log_y, 4 * height)
+    dots = np.zeros((4 * height, 2 * width), dtype=np.int64)
     for k in range(len(x)):
         start = k - 1 if k and places[k] == places[k - 1] + 1 else k  # else there is a gap
         across, up = columns[k] - columns[start], heights[k] - heights[start]
@@ -350,8 +406,8 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH) -> Sequence[str]:
         steps = np.arange(count + 1)
         line = [heights[start] + up * steps / count, columns[start] + across * steps / count]
         dots[tuple(np.round(line).astype(np.int64))] = 1
-    cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(_PLOT_HEIGHT, 4, width, 2), _DOTS)
-    labels = [f"{high:.3g}", *[""] * (_PLOT_HEIGHT - 2), f"{low:.3g}"]
+    cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(height, 4, width, 2), _DOTS)
+    labels = [f"{high:.3g}", *[""] * (height - 2), f"{low:.3g}"]
     margin = max(map(len, labels))
     lines = [
         f"{label:>{margin}} │{''.join(chr(0x2800 + cell) for cell in row)}".rstrip("\u2800")

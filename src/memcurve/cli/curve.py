@@ -5,11 +5,21 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, writing
-from memcurve.cli.options import NETWORK, Flag, Method, NetworkOptions, Picture, Verbose, Whole
+from memcurve.cli.options import (
+    NETWORK,
+    Flag,
+    Method,
+    NetworkOptions,
+    Picture,
+    Saved,
+    Verbose,
+    Whole,
+)
 from memcurve.cli.process import UsageError, over_ranks, require_other_files
 
 if TYPE_CHECKING:
@@ -32,7 +42,7 @@ def curve(
     profile: Flag = False,
     mpi: Flag = False,
     plot: Picture = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -82,11 +92,12 @@ def curve(
     plot
         Draw the curve to this file (.png, .pdf, .svg).
     save
-        Write the whole result to this .json file.
+        Write the result to this file: all of it (.json), or its table (.csv, .tex).
     json
         Print the result as JSON instead of a table.
     """
     from memcurve import MemoryCurve, forecasting_curve, memory_curve
+    from memcurve import plot as pictures
     from memcurve.errors import rank_among_notes
 
     result: Any
@@ -100,6 +111,8 @@ def curve(
             )
         if forecast and options.input is None:
             raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
+        if forecast and len(options.noise or ()) > 1:
+            raise UsageError("--forecast takes one level of --noise; leave out the others.")
         if profile and lags is not None:
             raise UsageError("--profile is about totals over all lags; leave out --lags.")
         if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
@@ -111,8 +124,10 @@ def curve(
         arguments = {"method": method, **options.arguments()}
         if tolerance is not None:
             if fisher or method != "exact":
+                other = "--fisher" if fisher else f"--method {method}"
                 raise UsageError(
-                    "--tolerance is for --method exact, not for --fisher; leave it out."
+                    f"--tolerance is not for {other}: only --method exact, the default, computes "
+                    f"until an error is small enough. Leave out --tolerance, or {other}."
                 )
             arguments["tolerance"] = tolerance
         if forecast:
@@ -126,11 +141,15 @@ def curve(
                 result = memory_curve(network, lags, seed=options.seed, **arguments)
     if ranks is not None and ranks.number:
         return 0
-    with writing(result, plot=plot, save=save):
+    is_family = not isinstance(result, MemoryCurve) and not profile
+    draw = partial(pictures.curves, *result.curves) if is_family else None
+    with writing(result, plot=plot, save=save, draw=draw):
         if json:
             print(result.to_json())
         elif isinstance(result, MemoryCurve):
             _print_curve(result)
+        elif is_family:
+            _print_family(result)
         else:
             _print_profile(result)
     return 0
@@ -207,6 +226,21 @@ def _print_curve(result: MemoryCurve) -> None:
     heads = [steps, result.kind, "± error", *channels, ""]
     printer.table(heads, rows, right=range(len(heads) - 1))
     printer.notes(result.notes)
+
+
+def _print_family(family: NoiseProfile) -> None:
+    """A column a noise level: its total, and its memory at some lags."""
+    printer = Printer()
+    printer.line(("network", "bold"), f"  {family.curves[0].network}; {family.noise}")
+    rows = [
+        ("total", *(f"{total:.6f}" for total in family.totals)),
+        ("± error", *(f"{error:.1e}" for error in family.total_errors)),
+    ]
+    for k in [k for k in SHOWN_LAGS if k < len(family.lags)]:
+        rows.append((f"lag {family.lags[k]}", *(f"{value:.6f}" for value in family.values[:, k])))
+    heads = ("", *(f"noise {level:g}" for level in family.levels))
+    printer.table(heads, rows, right=range(len(heads)))
+    printer.notes(family.notes)
 
 
 def _print_profile(profile: NoiseProfile) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, styled, writing
-from memcurve.cli.options import SEVERAL, Flag, Picture, Verbose, Whole
+from memcurve.cli.options import SEVERAL, Flag, Picture, Saved, Verbose, Whole
 from memcurve.cli.process import UsageError, as_options, require_other_files
 from memcurve.notes import Note
 
@@ -156,7 +156,7 @@ def data(
     capacity: Flag = False,
     compare: Flag = False,
     plot: Picture = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -188,7 +188,8 @@ def data(
         Draw the memory curve with its intervals to this file (.png, .pdf, .svg); with --compare
         those of all estimators.
     save
-        Write the memory curve to this .json file; with --compare that of the regression.
+        Write the memory curve to this file: all of it (.json), or its table (.csv, .tex); with
+        --compare that of the regression.
     json
         Print the result as JSON instead of tables.
     """

@@ -16,11 +16,13 @@ def explore(
     port: Whole | None = None,
     host: str = "127.0.0.1",
     browser: bool = True,
+    token: bool = True,
     verbose: Verbose = False,
 ) -> None:
     """A page to play with, in the browser: move the controls, and watch the memory change.
 
-    It is served by this machine to this machine, and works offline. Ctrl-C ends it.
+    It is served by this machine to this machine, and works offline. The address that is printed
+    ends in a token, so that other users of this machine cannot open the page. Ctrl-C ends it.
 
     For example:
 
@@ -35,9 +37,13 @@ def explore(
     port
         Port of the page. Default: the first free one from 2718 on.
     host
-        Address to listen on. Any other than the default lets whoever can reach it use the page.
+        Address to listen on. Any other than the default lets whoever can reach it, and has the
+        token, use the page.
     browser
         Whether to open the page in a browser.
+    token
+        Whether the address has a token. Without one it is short, and every user of this machine
+        can open the page, see the networks that are open there, and use its cores.
     """
     if port is not None and not 1 <= port <= 65535:
         raise UsageError(f"--port must be from 1 to 65535, got {port}.")
@@ -47,11 +53,12 @@ def explore(
     def announce(address: str) -> None:
         print(f"{address}  (Ctrl-C ends it)", flush=True)
         if not is_loopback(host):
-            print(f"memcurve: warning: whoever can reach {host} can use this page", file=sys.stderr)
+            who = f"whoever can reach {host}{' and has this address' if token else ''}"
+            print(f"memcurve: warning: {who} can use this page", file=sys.stderr)
 
     if file is not None:
         START_FILE[file.name] = contents_of(file)
-    serve(host=host, port=port, open_browser=browser, on_ready=announce)
+    serve(host=host, port=port, open_browser=browser, on_ready=announce, token=token)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # threads of pages that were open would keep the process alive

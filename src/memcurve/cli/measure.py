@@ -11,7 +11,16 @@ from cyclopts import Parameter
 
 from memcurve.cli.console import print_document, writing
 from memcurve.cli.data import print_capacity, print_memory
-from memcurve.cli.options import NETWORK, SEVERAL, Flag, NetworkOptions, Picture, Verbose, Whole
+from memcurve.cli.options import (
+    NETWORK,
+    SEVERAL,
+    Flag,
+    NetworkOptions,
+    Picture,
+    Saved,
+    Verbose,
+    Whole,
+)
 from memcurve.cli.process import UsageError, require_other_files
 
 Activation = Literal["tanh", "relu", "identity"]
@@ -59,7 +68,7 @@ def measure(
     html: Path | None = None,
     markdown: Path | None = None,
     plot: Picture = None,
-    save: Path | None = None,
+    save: Saved = None,
     json: Flag = False,
     verbose: Verbose = False,
 ) -> int:
@@ -103,7 +112,7 @@ def measure(
     plot
         Draw the memory to this file (.png, .pdf, .svg).
     save
-        Write the whole result to this .json file.
+        Write the result to this file: all of it (.json), or its table (.csv, .tex).
     json
         Print the result as JSON instead of tables.
     """
@@ -113,6 +122,11 @@ def measure(
     for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
         if value is not None and (dossier or scales is not None):
             raise UsageError(f"--{name} is for a measurement alone; leave out --dossier, --scales.")
+    from memcurve.data.capacity_estimation import DEFAULT_REACH
+
+    if capacity is not None and capacity not in DEFAULT_REACH:
+        most = max(DEFAULT_REACH)
+        raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
     subject = _subject(model, about, options)
     require_other_files(None if model is None else Path(model), plot, save, html, markdown)
     asked: dict[str, Any] = {"seed": options.seed, "progress": sys.stderr.isatty() or False}

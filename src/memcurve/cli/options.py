@@ -52,6 +52,14 @@ def _require_picture(kind: Any, path: Path | None) -> None:
         raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
 
 
+def _require_saved(kind: Any, path: Path | None) -> None:
+    """Raise before hours of work rather than after."""
+    from memcurve.result import ENDINGS
+
+    if path is not None and path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
+
+
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
     """The options under the name of each method that takes them."""
     from memcurve.methods import METHODS
@@ -65,6 +73,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Picture = Annotated[Path | None, Parameter(validator=_require_picture)]
+Saved = Annotated[Path | None, Parameter(validator=_require_saved)]
 Flag = Annotated[bool, Parameter(negative="")]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
@@ -107,7 +116,7 @@ class NetworkOptions:
     noise
         Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
         state:1e-3 (enters the recursion), float32, float64, step:0.01, or 12bit:4 (over -4 … 4).
-        Several standard deviations give a family of curves.
+        Several standard deviations, or several state:…, give a curve each.
     """
 
     ensemble: Ensemble | None = None

@@ -138,7 +138,10 @@ def as_options(text: str, options: Mapping[str, str]) -> str:
     """A text that speaks of arguments of a function, with the options of a command instead."""
 
     def spelled(match: re.Match[str]) -> str:
-        option, value = options.get(match["quoted"] or match["name"]), match["value"] or ""
+        name, value = match["quoted"] or match["name"], match["value"] or ""
+        # of `figures` there is one --figure at a time, of `scale` several --scales
+        named = (options.get(n) for n in (name, f"{name}s", name.removesuffix("s")))
+        option = next(filter(None, named), None)
         if option is None:
             return match[0]
         if value in ("True", "False"):
@@ -199,8 +202,28 @@ def exit_code(
         return _reported(error, _without_number(error), FAILED)
     except (*_USER_ERRORS, UncertainResultError) as error:
         text = as_options(str(error), options()) or type(error).__name__
-        return _reported(error, text, FAILED)
+        return _reported(error, text, USAGE if _is_usage(error, text) else FAILED)
     return code if isinstance(code, int) else FINE
+
+
+def _is_usage(error: Exception, message: str) -> bool:
+    """Whether a message is about an option that was given: it begins with it.
+
+    A TypeError names options that something does not take. What is said of an option whose value
+    is a file is about what the file holds.
+    """
+    if not isinstance(error, ValueError | TypeError):
+        return False
+    words = message.split(" ")[: None if isinstance(error, TypeError) else 1]
+    values: dict[str, list[str]] = {"": []}
+    for argument in sys.argv[2:]:
+        name, _, value = argument.partition("=")
+        if name.startswith("--"):
+            values[name] = [value] if value else []
+        else:
+            values[[*values][-1]].append(argument)
+    about = {word.strip(",;.:") for word in words} & values.keys()
+    return bool(about) and not any(os.path.exists(v) for name in about for v in values[name])
 
 
 def _unknown(error: UnknownOptionError, options: list[str]) -> str:

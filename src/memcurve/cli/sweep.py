@@ -34,6 +34,7 @@ def sweep(
     dask: str | None = None,
     mpi: Flag = False,
     retry_failed: Flag = False,
+    case_timeout: float | None = None,
     export: Path | None = None,
     plot: Picture = None,
     yes: Flag = False,
@@ -73,11 +74,14 @@ def sweep(
         Compute in this process, one case after the other.
     dask
         Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786, or
-        local for one started here.
+        local for one started here (which other users of this machine can reach: Dask has no token).
     mpi
         Compute on the ranks of an MPI job: mpiexec -n 8 memcurve sweep study.toml --mpi.
     retry_failed
         Compute failed cases again.
+    case_timeout
+        Seconds after which a case is ended; it is then a failed one, and the sweep goes on.
+        Default: no limit.
     export
         Write all rows, with the study and the versions, to this file (.csv, .parquet, .nc, .json).
     plot
@@ -117,7 +121,13 @@ def sweep(
             require_few(chosen, yes)
         with stoppable(place):
             result = run(
-                chosen, place, retry_failed=retry_failed, allow_many=yes, progress=True, **executor
+                chosen,
+                place,
+                retry_failed=retry_failed,
+                case_timeout=case_timeout,
+                allow_many=yes,
+                progress=True,
+                **executor,
             )
     return _shown(result, place, export, plot, json)
 

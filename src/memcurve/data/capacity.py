@@ -130,21 +130,23 @@ class Capacity(Result):
 
         The columns by degree are capacity, error, uncut, targets and significant.
         """
+        if not targets:
+            return super().to_pandas()
         pd = optional("pandas", "this", "frames")
-        if targets:
-            rows = [dataclasses.asdict(t) | {"name": t.name} for t in self.targets]
-            names = [f.name for f in dataclasses.fields(Target)]
-            frame = pd.DataFrame(rows, columns=["name", *names]).set_index("name")
-        else:
-            index = pd.Index(list(self.by_degree), name="degree")
-            frame = pd.DataFrame(self._columns(), index=index)
-        frame.attrs.update(total=self.total, total_error=self.total_error, rank=self.rank)
+        rows = [dataclasses.asdict(t) | {"name": t.name} for t in self.targets]
+        names = [f.name for f in dataclasses.fields(Target)]
+        frame = pd.DataFrame(rows, columns=["name", *names]).set_index("name")
+        frame.attrs.update(self._attributes())
         return frame
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"total": self.total, "total_error": self.total_error, "rank": self.rank}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over degrees and over significant targets, the rest as attributes."""
         xr = optional("xarray", "this", "frames")
-        by_degree = {name: ("degree", values) for name, values in self._columns().items()}
+        degrees, *others = self.columns().items()
+        by_degree = {name: (degrees[0], values) for name, values in others}
         singly = {
             f"target_{name}": ("target", [getattr(target, name) for target in self.targets])
             for name in ("degree", "capacity", "error", "raw", "single")
@@ -152,13 +154,14 @@ class Capacity(Result):
         names = "total total_error rank states rows polynomials threshold name".split()
         return xr.Dataset(
             by_degree | singly,
-            coords={"degree": list(self.by_degree), "target": [t.name for t in self.targets]},
+            coords={"degree": degrees[1], "target": [t.name for t in self.targets]},
             attrs={n: getattr(self, n) for n in names} | {"notes": "\n".join(self.notes)},
         )
 
-    def _columns(self) -> dict[str, list[float]]:
-        """Figures by degree."""
+    def columns(self) -> Mapping[str, Any]:
+        """One row a degree: capacity, error, uncut, targets and significant."""
         return {
+            "degree": list(self.by_degree),
             "capacity": list(self.by_degree.values()),
             "error": list(self.errors.values()),
             "uncut": list(self.uncut.values()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -67,6 +67,7 @@ class Findings(Result, Sequence[Finding]):
     """
 
     FORMAT: ClassVar[str] = "memcurve.Findings/1"
+    INDEXED: ClassVar[bool] = False
 
     found: tuple[Finding, ...]
     kept: Integers = field(default_factory=lambda: np.empty(0, np.int64))
@@ -98,18 +99,18 @@ class Findings(Result, Sequence[Finding]):
         """Whether there is no error."""
         return not self.errors
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame, one row a finding: level, name, message, remedy."""
-        pd = optional("pandas", "this", "frames")
-        frame = pd.DataFrame(map(dataclasses.asdict, self), columns=_COLUMNS)
-        frame.attrs.update(self._figures())
-        return frame
+    def columns(self) -> Mapping[str, Any]:
+        """One row a finding: level, name, message, remedy."""
+        return {name: [getattr(one, name) for one in self] for name in _COLUMNS}
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return self._figures()
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the findings, with the figures as attributes."""
         xr = optional("xarray", "this", "frames")
         attributes = self._figures() | {"coloured": int(self.coloured)}  # netCDF has no booleans
-        table = {name: ("finding", [getattr(one, name) for one in self]) for name in _COLUMNS}
+        table = {name: ("finding", values) for name, values in self.columns().items()}
         return xr.Dataset(table | {"kept": ("state", self.kept)}, attrs=attributes)
 
     def plot(self, ax: Any = None) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from memcurve import plot
+from memcurve.cells import safe_cell
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import OWN_MASK, WORM, PageSettings
@@ -18,7 +19,6 @@ from memcurve.io import NetworkFileError, load_masked
 from memcurve.io.arrays import ending_of, readable, stem_of
 from memcurve.io.networks import FORMATS
 from memcurve.network import LinearNetwork
-from memcurve.result import csv_cell
 from memcurve.version import __version__
 
 #: Kinds of files that hold networks.
@@ -81,7 +81,7 @@ def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
     """Lags, values and errors of curves as CSV, with every digit."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    names = (text for name in map(csv_cell, curves) for text in (name, f"{name} error"))
+    names = (text for name in map(safe_cell, curves) for text in (name, f"{name} error"))
     writer.writerow(["lag", *names])
     columns = [c.tolist() for curve in curves.values() for c in (curve.values, curve.error)]
     for lag, row in enumerate(itertools.zip_longest(*columns, fillvalue="")):

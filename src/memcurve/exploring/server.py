@@ -9,11 +9,13 @@ import functools
 import ipaddress
 import logging
 import os
+import secrets
 import signal
 import socket
+import tempfile
 import threading
 import webbrowser
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,28 +26,38 @@ from memcurve.optional import optional
 LOOPBACK = "127.0.0.1"
 #: Where a free port is looked for, where none is given.
 FIRST_PORT, LAST_PORT = 2718, 2817
+#: Bytes of the token: 128 bits cannot be guessed. Twice as many make the address longer only.
+TOKEN_BYTES = 16
 
 Scope = MutableMapping[str, Any]
 Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
 def serve(
-    *, host: str, port: int | None, open_browser: bool, on_ready: Callable[[str], None]
+    *,
+    host: str,
+    port: int | None,
+    open_browser: bool,
+    on_ready: Callable[[str], None],
+    token: bool = True,
 ) -> None:
     """Serve the page until Ctrl-C or a request to end (SIGTERM); for the main thread of a process.
 
-    Any host but a loopback address lets others on the network in; ``on_ready`` is told the address
-    of the page. Pages that were open keep threads in this process that never end: leave it by
-    ``os._exit``.
+    ``on_ready`` is told the address of the page, of which a token is part: other users of this
+    machine, and others on the network where ``host`` is no loopback address, cannot guess it.
+    Without a token they can use the page. Pages that were open keep threads in this process that
+    never end: leave it by ``os._exit``.
     """
     packages = ("marimo", "uvicorn", "anywidget", "zmq")
     marimo, uvicorn, *_ = (optional(package, "the page", "explore") for package in packages)
     listening = listen(host, port)
     try:
+        secret = secrets.token_hex(TOKEN_BYTES) if token else ""
         address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
+        address += f"{secret}/" if token else ""
         page = str(Path(__file__).with_name("app.py"))
         builder = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED)
-        app = guarded(builder.with_app(path="/", root=page).build(), host)
+        app = guarded(builder.with_app(path=f"/{secret}", root=page).build(), host, secret)
         # open pages are given one second when the server ends
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
@@ -56,15 +68,35 @@ def serve(
         _parse_one_at_a_time()
         WORKER.open()
         on_ready(address)
-        if open_browser:
-            threading.Timer(0.5, webbrowser.open, [address]).start()
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as until_it_ends:
+            if open_browser:
+                to_open = until_it_ends.enter_context(_unlisted(address)) if token else address
+                threading.Timer(0.5, webbrowser.open, [to_open]).start()
             # a request to end comes again after the server has ended, and must not kill us then
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             server.run(sockets=[listening])
     finally:
         WORKER.close()
         listening.close()
+
+
+@contextlib.contextmanager
+def _unlisted(address: str) -> Iterator[str]:
+    """An address that leads to another one, and that other users may see.
+
+    They see the command that starts the browser. It names a file that only this user can read, in
+    the home folder, since some browsers are kept from all others.
+    """
+    line = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
+    options: Any = {"prefix": "memcurve-", "suffix": ".html"}
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(tempfile.NamedTemporaryFile(dir=Path.home(), **options))
+        except (OSError, RuntimeError):  # there is no home, or it cannot be written to
+            file = stack.enter_context(tempfile.NamedTemporaryFile(**options))
+        file.write(line.encode())
+        file.flush()
+        yield Path(file.name).as_uri()
 
 
 def _without_complaints(shutdown: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -128,12 +160,13 @@ def listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def guarded(app: Asgi, host: str) -> Asgi:
-    """Refuse what other pages in the same browser ask for, and keep account of those of this app.
+def guarded(app: Asgi, host: str, token: str = "") -> Asgi:
+    """Refuse what others ask for, and keep account of the pages of this app.
 
     A page of any site could otherwise connect to this server, or have its own name resolve to this
     machine. A request must name this machine, by its address or a name that is its own, and come
-    from a page of this server if from a page.
+    from a page of this server if from a page. Other users of this machine do not know the token,
+    with which the path of every request must begin: of pages, files and websockets.
     """
 
     async def guard(scope: Scope, receive: Any, send: Any) -> None:
@@ -142,8 +175,12 @@ def guarded(app: Asgi, host: str) -> Asgi:
             return
         headers = {name: text.decode("latin-1") for name, text in scope["headers"]}
         asked, origin = headers.get(b"host", ""), headers.get(b"origin")
+        first = scope["path"].split("/")[1:2] or [""]
         if not _names_this_machine(asked, host) or not _same_site(origin, asked):
-            await _refuse(scope, send)
+            await _refuse(scope, send, b"This page is served to the machine it runs on alone.")
+        elif token and not secrets.compare_digest(first[0].encode(), token.encode()):
+            text = b"Open the address that `memcurve explore` has printed: it ends in a token."
+            await _refuse(scope, send, text)
         elif scope["type"] == "http":
             await app(scope, receive, send)
         else:
@@ -185,11 +222,10 @@ def _same_site(origin: str | None, asked: str) -> bool:
     return False
 
 
-async def _refuse(scope: Scope, send: Any) -> None:
+async def _refuse(scope: Scope, send: Any, text: bytes) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    text = b"This page is served to the machine it runs on alone."
     headers = [(b"content-type", b"text/plain")]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
     await send({"type": "http.response.body", "body": text})

@@ -282,6 +282,15 @@ def _unmasked(
 
     def drawn(given: Any, extras: bool) -> LinearNetwork:
         parts = _parts(file, contents, matrix, None, given, extras=extras)
+        if parts["C"] is not None:
+            size, inputs = (*parts["C"].shape, 1)[:2]
+            text = (
+                f"the file's own input mask, of {counted(inputs, 'column')}, is left out for the "
+            )
+            text += "one that is given"
+            if "notes" not in parts:  # one array
+                text = f"an array of {size} × {size + inputs} is read as [A | C]; {text}"
+            parts["notes"] = (*parts.get("notes", ()), *notes_of([text], "network"))
         with _naming(str(file)):
             C = np.zeros(parts["A"].shape[:1])
             return LinearNetwork(**parts | {"C": C}, name=stem_of(file))
@@ -452,6 +461,7 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
         remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
     elif mask is not None:
         rule = "a square A, as `mask` is given"
+        remedy = "leave out `mask` to read it as [A | C]" if 0 < rows < columns else remedy
     raise NetworkFileError(f"{array.file}: must hold {rule}, got shape {shape}; {remedy}{hint}.")
 
 

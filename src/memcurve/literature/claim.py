@@ -6,7 +6,6 @@ what was computed then and what is true; and a judge, which sees nothing but the
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -121,21 +120,18 @@ class JudgedClaim(Result):
     notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame, one row a point: label, then, true, error."""
-        pd = optional("pandas", "this", "frames")
-        return pd.DataFrame(map(dataclasses.asdict, self.points)).set_index("label")
+    def columns(self) -> Mapping[str, Any]:
+        """One row a point: label, then, true, error."""
+        names = ("label", "then", "true", "error")
+        return {name: [getattr(point, name) for point in self.points] for name in names}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the points, the verdict among its attributes."""
         xr = optional("xarray", "this", "frames")
-        columns = {
-            name: ("label", [getattr(point, name) for point in self.points])
-            for name in ("then", "true", "error")
-        }
-        labels = {"label": [point.label for point in self.points]}
+        labels, *others = self.columns().items()
+        columns = {name: (labels[0], values) for name, values in others}
         about = {"name": self.name, "word": self.word, "verdict": self.verdict}
-        return xr.Dataset(columns, coords=labels, attrs=about)
+        return xr.Dataset(columns, coords=dict([labels]), attrs=about)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw what was computed then beside what is true."""

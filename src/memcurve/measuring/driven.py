@@ -137,11 +137,12 @@ class Dossier(Reported):
             footer=f"{versions}.",
         )
 
-    def to_pandas(self) -> Any:
-        """The memory curve as a pandas DataFrame, the verdict among its attributes."""
-        frame = self.curve.to_pandas()
-        frame.attrs["verdict"] = " ".join(self.verdict)
-        return frame
+    def columns(self) -> Mapping[str, Any]:
+        """The memory curve, one row a lag."""
+        return self.curve.columns()
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return {**self.curve._attributes(), "verdict": " ".join(self.verdict)}
 
     def to_xarray(self) -> Any:
         """The memory curve as an xarray Dataset, the verdict among its attributes."""

@@ -55,11 +55,9 @@ class ScaleProfile(Result):
     notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame, one row a scale: total and error."""
-        pd = optional("pandas", "this", "frames")
-        index = pd.Index(self.scales, name="scale")
-        return pd.DataFrame({"total": self.totals, "error": self.errors}, index=index)
+    def columns(self) -> Mapping[str, Any]:
+        """One row a scale: total and error."""
+        return {"scale": self.scales, "total": self.totals, "error": self.errors}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the scales."""

@@ -16,7 +16,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Self
 
-from memcurve.sweeping.executors import Job, Pool, UnusableWorkerError, run_chunk, versions
+from memcurve.sweeping.executors import (
+    CRASHES_ALLOWED,
+    DIED,
+    Job,
+    Pool,
+    UnusableWorkerError,
+    run_chunk,
+    versions,
+)
 from memcurve.sweeping.store import Outcome, Store, one_line
 
 #: Key and content, as JSON, of a case without a result.
@@ -26,15 +34,12 @@ _TASKS_PER_WORKER = 4
 #: Seconds of work in a task: enough to make the way there and back cheap, little to lose.
 _TASK_SECONDS = 0.2
 _MOST_AT_ONCE = 256
-#: After so many crashes with a case under way, the case is tried alone.
-_CRASHES_ALLOWED = 3
 #: A worker returns what it has when a task took this much longer than planned.
 _BUDGET = 2 * _TASK_SECONDS
 _BETWEEN_REPORTS = 0.1
 _BETWEEN_CHECKS = 1.0
 #: Seconds within which another signal means the same as the one before.
 _IMPATIENCE = 2.0
-_DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 
 
 class Counts(NamedTuple):
@@ -71,19 +76,27 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run_cases(
-    store: Store, study: int, job: Job, pool: Pool, tell: Listener = lambda counts, seconds: None
+    store: Store,
+    study: int,
+    job: Job,
+    pool: Pool,
+    tell: Listener = lambda counts, seconds: None,
+    *,
+    case_timeout: float | None = None,
 ) -> Counts:
     """Run a job on the pending cases of a study, and keep each result as soon as it is there.
 
     A job, a function at the top level of a module, is given the content of a case and returns
     ``{"values": …, "curve": …}``, each a dict or None. One that raises or ends its process makes
-    its case a failed one, and the sweep goes on with the others.
+    its case a failed one, and the sweep goes on with the others. So does one that takes more than
+    ``case_timeout`` seconds; each worker then runs its cases in a process of its own.
 
     ``tell`` is called with the counts (those of earlier runs included) and the seconds since the
     start: at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
     KeyboardInterrupt that it raises, :class:`Interrupted` says what is kept.
     """
-    loop = _Loop(store, study, job, pool, tell)
+    run = functools.partial(run_chunk, job, versions(), limit=case_timeout)
+    loop = _Loop(store, study, run, pool, tell)
     if not loop.counts.pending:
         tell(loop.counts, 0.0)
         return loop.counts
@@ -103,12 +116,13 @@ def run_cases(
 class _Loop:
     """One run over the pending cases."""
 
-    def __init__(self, store: Store, study: int, job: Job, pool: Pool, tell: Listener) -> None:
-        self._store, self._pool, self._tell = store, pool, tell
+    def __init__(
+        self, store: Store, study: int, run: Callable[..., Any], pool: Pool, tell: Listener
+    ) -> None:
+        self._store, self._run_chunk, self._pool, self._tell = store, run, pool, tell
         self.counts = Counts(**store.counts(study))
         self.signals = StopSignals()
         self._schedule = Schedule(store.pending(study))
-        self._run_chunk = functools.partial(run_chunk, job, versions())
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._start = time.monotonic()
@@ -192,23 +206,27 @@ class _Loop:
         if future.done() and _error_of(future) is None:
             return self._schedule.finished(task, future.result())
         blamed = self._schedule.crashed(task, crashes)
-        return [Outcome(key, None, None, _DIED, 0.0) for key, _ in blamed]
+        return [Outcome(key, None, None, DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
-        """A task without cases: if that fails, it is not for any of the cases."""
-        error: BaseException | None
-        try:
+        """A task without cases: if that fails again and again, it is not for any of the cases."""
+        for left in reversed(range(CRASHES_ALLOWED)):
+            error: BaseException | None
             with self.signals.interruptible():
-                future = self._pool.submit(self._run_chunk, [], 0.0)
-                while not future.done():
-                    self._pool.check()
-                    time.sleep(0.01)
-            error = _error_of(future)
-        except BrokenExecutor as broken:
-            error = broken
-        if error is not None:
-            self._pool.lost(error)  # which may know better what it means
-            raise _unusable(error) from error
+                try:
+                    future = self._pool.submit(self._run_chunk, [], 0.0)
+                    while not future.done():
+                        self._pool.check()
+                        time.sleep(0.01)
+                    error = _error_of(future)
+                except BrokenExecutor as broken:
+                    error = broken
+                if error is None:
+                    return
+                if left and isinstance(error, BrokenExecutor):
+                    self._pool.renew()  # a worker may be killed as it starts, too
+                elif not self._pool.lost(error) or not left:  # which may know what it means
+                    raise _unusable(error) from error
 
     def _keep(self, finished: list[Outcome]) -> None:
         if finished:
@@ -292,7 +310,7 @@ class Schedule:
         for case in task.cases:
             count = self._crashes.get(case[0], 0) + (crashes if len(task.cases) == 1 else 1)
             self._crashes[case[0]] = count
-            (self._alone if count >= _CRASHES_ALLOWED else self._suspects).append(case)
+            (self._alone if count >= CRASHES_ALLOWED else self._suspects).append(case)
         return []
 
 

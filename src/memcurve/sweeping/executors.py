@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection, parent_process, resource_tracker
+from multiprocessing import connection, parent_process, resource_tracker, util
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
@@ -53,13 +53,19 @@ def versions() -> dict[str, str]:
 
 
 def run_chunk(
-    job: Job, expected: dict[str, str], cases: list[tuple[str, str]], budget: float
+    job: Job,
+    expected: dict[str, str],
+    cases: list[tuple[str, str]],
+    budget: float,
+    *,
+    limit: float | None = None,
 ) -> list[Outcome]:
     """Run a job on some cases, given by key and JSON, and return what became of them.
 
     Once ``budget`` seconds have passed the rest is left to later: cases may turn out to take longer
     than those before them, and what is finished should reach the store. The versions of the
-    packages have to be ``expected``, those of the driver.
+    packages have to be ``expected``, those of the driver. A case that takes more than ``limit``
+    seconds fails.
     """
     differing = [f"{n} {v}, not {expected[n]}" for n, v in versions().items() if v != expected[n]]
     if differing:
@@ -68,11 +74,14 @@ def run_chunk(
             f"versions of the driver there."
         )
     finished: list[Outcome] = []
-    end = time.perf_counter() + budget
     # one BLAS thread: more are slower here, and another number of them gives other digits
     with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
-        for key, content in cases:
-            finished.append(_outcome(job, key, content))
+        end = time.perf_counter() + budget
+        for case in cases:
+            if limit is None:
+                finished.append(_outcome(job, *case))
+            else:
+                finished += _within(limit, case, functools.partial(run_chunk, job, expected))
             if time.perf_counter() > end:
                 break
     return finished
@@ -108,6 +117,37 @@ def prepare_process() -> None:
             os._exit(1)
 
         threading.Thread(target=watch, name="parent watch", daemon=True).start()
+
+
+#: After so many crashes with a case under way, the case is tried alone. Twice as many waste time.
+CRASHES_ALLOWED = 3
+#: What becomes of a case that ends its process.
+DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
+
+
+def _within(
+    limit: float, case: tuple[str, str], run: Callable[..., list[Outcome]]
+) -> list[Outcome]:
+    """The outcome of a case in a process of its own, which is killed when its time is over.
+
+    Nothing less ends a call into a C library that does not return.
+    """
+    error, start = "", time.perf_counter()
+    for _ in range(CRASHES_ALLOWED + 1):  # whoever killed the process need not have meant the case
+        try:
+            _ASIDE.start()
+            _ASIDE.submit(run, [], 0.0).result()  # its start is no time of the case
+            error, start = DIED, time.perf_counter()
+            return list(_ASIDE.submit(run, [case], 0.0).result(limit))
+        except TimeoutError:
+            error = f"TimeoutError: it was ended after {limit:g} s, the limit for a case"
+            break
+        except BrokenProcessPool:
+            _ASIDE.stop()
+    _ASIDE.stop()
+    if not error:
+        raise UnusableWorkerError(f"no process could be started for a case. {_KEPT}")
+    return [Outcome.of(case[0], None, None, error, time.perf_counter() - start)]
 
 
 _KEPT = "What is finished is kept: run the same command again to go on."
@@ -161,6 +201,10 @@ class SerialPool(Pool):
         _settle(future, functools.partial(function, *arguments))
         return future
 
+    def stop(self) -> None:
+        """End what :func:`_within` has started."""
+        _ASIDE.stop()
+
 
 def _settle(future: Future[Any], function: Callable[[], Any]) -> None:
     """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
@@ -180,10 +224,14 @@ class _Worker(SpawnProcess):
         # and a blocked signal is inherited, whereas one to the driver waits until it is unblocked
         before = {name: os.environ[name] for name in _ONE_THREAD if name in os.environ}
         os.environ.update(_ONE_THREAD)
+        # Dask's workers may have no children, since these could outlive them; ours do not
+        ours = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+        is_daemon = ours.pop("daemon", False)
         try:
             with blocked_interrupts():
                 super().start()
         finally:
+            ours["daemon"] = is_daemon
             for name in _ONE_THREAD:
                 del os.environ[name]
             os.environ.update(before)
@@ -259,6 +307,11 @@ class ProcessPool(Pool):
         if self._executor is not None:
             self._executor.shutdown(wait=wait, cancel_futures=True)
             self._executor = None
+
+
+#: Where this process runs cases that have a time limit; at its end it would wait for it forever.
+_ASIDE = ProcessPool(1)
+util.Finalize(None, _ASIDE.stop, exitpriority=0)
 
 
 class MpiPool(Pool):
@@ -422,11 +475,14 @@ class DaskPool(Pool):
 
     def _watch(self) -> None:
         """Ask who is there, aside: a scheduler that hangs must not hang the driver."""
-        client = self._client
+        client, cluster = self._client, self._cluster
         while not self._closing.wait(min(1.0, self._timeout / 4)):
             with contextlib.suppress(Exception):  # `check` sees that nobody has been seen
                 if processes := len(client.nthreads()):  # clusters may grow and shrink
                     self.workers, self._last_seen = processes, time.monotonic()
+                if cluster is not None and processes < self._asked_for:
+                    # Dask replaces a worker that died, but not one that died as it started
+                    cluster.scale(self._asked_for)
 
     def _require_equal_workers(self) -> None:
         def found() -> dict[str, str | None]:  # pickle sends local functions with their code

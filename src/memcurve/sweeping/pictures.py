@@ -40,7 +40,7 @@ def chosen_picture(table: Table) -> Picture:
     numbers.sort(key=lambda axis: axis == "size")  # that memory grows with the size is no news
     words = [axis for axis in axes if axis not in numbers]
     kept = [name for name in table.quantities if QUANTITIES[name].bounded]
-    kept = sorted(kept or table.quantities, key=Finished(table).counts_states)
+    kept = sorted(kept or table.quantities, key=Finished(table).is_flat)
     kind, x, hue, y = asked.kind, asked.x, asked.hue, asked.y
     drawn = study is not None and study.design == "random"
     if kind is None:

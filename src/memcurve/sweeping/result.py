@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from memcurve.cells import safe_cell
 from memcurve.display import grid
 from memcurve.optional import optional
-from memcurve.result import Result, csv_cell, replacing
+from memcurve.result import Result, replacing
 from memcurve.sweeping.cases import QUANTITIES
 from memcurve.sweeping.library import SHIPPED, general
 from memcurve.sweeping.pictures import draw
@@ -70,6 +71,7 @@ class Sweep(Table, Result):  # type: ignore[override]
     FORMAT: ClassVar[str] = "memcurve.Sweep/2"
     EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Sweep/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("seeds", "counts", "notes")
+    INDEXED: ClassVar[bool] = False
 
     name: str
     text: str
@@ -296,7 +298,7 @@ def _cell(value: Any) -> str:
     """A cell; what could be taken for the end of it, or for a comment, stands in quotes."""
     if value is None or isinstance(value, float):
         return "" if value is None else repr(value)
-    text = json.dumps(value) if isinstance(value, list) else str(csv_cell(value))
+    text = json.dumps(value) if isinstance(value, list) else safe_cell(str(value))
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"#\r\n') else text
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memcurve.arguments import require_number
 from memcurve.limits import blas_libraries
 from memcurve.progress import Progress, listening
 from memcurve.result import installed_versions
@@ -44,6 +45,7 @@ def sweep(
     address: str | None = None,
     retry_failed: bool = False,
     allow_many: bool = False,
+    case_timeout: float | None = None,
     progress: Progress = False,
 ) -> Sweep:
     """Compute all cases of a study, wherever there is room, and keep each as soon as it is done.
@@ -67,6 +69,9 @@ def sweep(
         Compute failed cases again.
     allow_many : bool
         Required for a study of more than a million cases.
+    case_timeout : float, optional
+        Seconds after which a case is ended, whatever it does; it is then a failed one, and the
+        sweep goes on. No limit by default. Each worker needs a second process for it.
     progress : bool or callable
         Show progress on stderr; or a function called with the name of the study, the number of
         finished cases (those of earlier runs and failed ones included), and that of all.
@@ -88,6 +93,8 @@ def sweep(
     name = chosen.name if chosen else "cases"
     if chosen is not None:
         require_few(chosen, allow_many)
+    if case_timeout is not None:
+        require_number(case_timeout, "case_timeout", "of seconds above 0", lambda s: s > 0)
     with (
         open_executor(executor, workers=workers, address=address) as pool,
         # under MPI only the rank that drives comes here
@@ -98,7 +105,7 @@ def sweep(
         number = opened.begin_study(text, ((case.key, case.to_dict()) for case in cases))
         if retry_failed:
             opened.retry_failed(number)
-        run_cases(opened, number, evaluate, pool, tell)
+        run_cases(opened, number, evaluate, pool, tell, case_timeout=case_timeout)
         return read_sweep(opened, number, chosen)
 
 

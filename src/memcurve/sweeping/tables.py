@@ -191,9 +191,13 @@ class Finished:
         column = self.columns[quantity]
         return [column[k] for k in self.places(**at) if column[k] is not None]
 
+    def is_flat(self, quantity: str) -> bool:
+        """Whether there is nothing to see in a picture: as much as states, or the same, always."""
+        return self.counts_states(quantity) or len({*self.columns[quantity]}) < 2
+
     def counts_states(self, quantity: str) -> bool:
-        """Whether every case has as much of a quantity as states, and sizes differ."""
-        if not QUANTITIES[quantity].counts_states or len(set(self.columns["size"])) < 2:
+        """Whether every case has as much of a quantity as states."""
+        if not QUANTITIES[quantity].counts_states:
             return False
         states = [number_of_states(row.case) for row in self.rows]
         return all(

@@ -167,8 +167,8 @@ def general(table: Finished) -> str:
         return "No quantity was kept."
     trivial = [name for name in quantities if table.counts_states(name)]
     telling = [name for name in quantities if name not in trivial]
-    if not trivial:
-        return _about(table, telling[0], "The")
+    if not trivial or not (telling or len({*table.columns["size"]}) > 1):
+        return _about(table, quantities[0] if trivial else telling[0], "The")
     head = f"The {_name(trivial[0])} is the number of states in every case"
     if not telling:
         return f"{head}, {_range_text(table.spread(trivial[0]))}."

@@ -1,0 +1,109 @@
+"""Tables as text: CSV that any program reads and no spreadsheet runs, and LaTeX."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+# a spreadsheet takes a cell that begins with one of these for a formula, and computes it
+_RUN = ("=", "+", "-", "@", "\t", "\r")
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"±": r"$\pm$", "−": "--", "…": r"\dots{}"}
+#: Digits of a number in LaTeX. Twice as many are all it has, which no reader of a table needs.
+_DIGITS = 6
+
+
+def safe_cell(text: str) -> str:
+    """Text for a cell of a spreadsheet, which computes none of it; numbers stay what they are.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("normal"), safe_cell("-0.5")
+    ("'=1+1", 'normal', '-0.5')
+    """
+    with contextlib.suppress(ValueError):
+        float(text)
+        return text
+    return f"'{text}" if text.startswith(_RUN) else text
+
+
+def csv_text(columns: Mapping[str, Iterable[Any]]) -> str:
+    """The columns as CSV, their names first; numbers with all digits, nothing where not known.
+
+    Examples
+    --------
+    >>> print(csv_text({"method": ["exact", "@osm"], "total": [100.0, float("nan")]}), end="")
+    method,total
+    exact,100.0
+    '@osm,
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(map(_cell, columns))
+    writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
+    return lines.getvalue()
+
+
+def _cell(value: Any) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, str):
+        return safe_cell(" ".join(value.split()))  # in one line, which every reader can take
+    return json.dumps(value) if isinstance(value, Sequence | Mapping) else repr(value)
+
+
+def latex_text(columns: Mapping[str, Iterable[Any]]) -> str:
+    r"""The columns as a tabular, which needs no package; six digits of each number.
+
+    Examples
+    --------
+    >>> print(latex_text({"method": ["osm_plus"], "error": [2.5e-12]}), end="")
+    \begin{tabular}{lr}
+    \hline
+    method & error \\
+    \hline
+    osm\_plus & $2.5 \times 10^{-12}$ \\
+    \hline
+    \end{tabular}
+    """
+    table = {name: list(map(_cell, values)) for name, values in columns.items()}
+    aligned = "".join("r" if all(map(_is_number, cells)) else "l" for cells in table.values())
+    rows = [f"{' & '.join(map(_tex, row))} \\\\" for row in zip(*table.values(), strict=True)]
+    head = rf"{' & '.join(map(_tex, table))} \\"
+    lines = [rf"\begin{{tabular}}{{{aligned}}}", r"\hline", head, r"\hline", *rows, r"\hline"]
+    return "\n".join([*lines, r"\end{tabular}", ""])
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return cell == "" or bool(float(cell) + 1)
+    except ValueError:
+        return False
+
+
+def _tex(cell: str) -> str:
+    """A cell in LaTeX: numbers rounded, signs that mean something to it escaped."""
+    if cell and _is_number(cell):
+        number = float(cell)
+        if math.isinf(number):
+            return r"$\infty$" if number > 0 else r"$-\infty$"
+        mantissa, _, exponent = f"{number:.{_DIGITS}g}".partition("e")
+        if exponent:
+            return rf"${mantissa} \times 10^{{{int(exponent)}}}$"
+        return f"${mantissa}$" if number < 0 else mantissa
+    return "".join(map(_tex_sign, cell))
+
+
+def _tex_sign(sign: str) -> str:
+    name = unicodedata.name(sign, "").split()
+    if name[:1] == ["GREEK"]:
+        letter = name[-1].lower()
+        return rf"$\{letter.capitalize() if sign.isupper() else letter}$"
+    return _LATEX.get(sign, sign)
