@@ -473,7 +473,7 @@ def ask_family(
     A = question.network.A
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(task)):
         raise A.needs_matrix("exact curves, noise in the recursion and other methods")
-    if question.network.is_sparse and not is_direct(task) and task.analysis.reached.runaway:
+    if question.network.is_sparse and not is_usable_memory(task) and task.analysis.reached.runaway:
         raise unstable(task.analysis.reached.runaway)  # all its eigenvalues take minutes
     _require_room(declared, task, options)
     with contextlib.ExitStack() as stack:
