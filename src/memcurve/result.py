@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import json
 import os
+import secrets
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import IO, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray

@@ -141,11 +141,11 @@ def _condition(network: LinearNetwork, rank: int, directions: int) -> float:
     """
     analysis, white = Analysis.of(network), processes_for(None, network.inputs)
     if network.states > MOST_STATES:
-        least = float(analysis.state_deviations(white).min())
+        least = float(analysis.deviations(analysis.reached, white).min())
         outside = INVISIBLE * float(np.linalg.norm(analysis.reached.mask))
         hidden = directions < rank and outside**2 * WORST_CONDITION < least**2
         return WORST_CONDITION if hidden else float("nan")
-    G = analysis.direct_covariance(analysis.reached, white)[1]
+    G = analysis.covariance(analysis.reached, white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):
         return WORST_CONDITION

@@ -90,7 +90,8 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
                 reason=f"left out: the states vary in so many directions that with more than "
                 f"{MOST_STATES} of them it takes minutes; memcurve.noise_profile computes it"
             )
-        deviations = Analysis.of(network).state_deviations(processes)
+        analysis = Analysis.of(network)
+        deviations = analysis.deviations(analysis.reached, processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
         rows = []
         floating = Question.of(network, input=processes, noise=_BothPrecisions())
@@ -135,7 +136,8 @@ def usable_memory_at_scale(
     rows = list[Usable]()
     tell("sizes of the states")
     try:
-        formats = number_formats(Analysis.of(network).state_deviations(processes))
+        analysis = Analysis.of(network)
+        formats = number_formats(analysis.deviations(analysis.reached, processes))
     except UncertainResultError as error:
         formats = {}
         left_out.append(("number formats", shortly(error)))

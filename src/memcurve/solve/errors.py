@@ -213,7 +213,7 @@ def measured(
     def error(values: Floats, squares: Floats, change: Floats) -> Floats:
         own = _by_lag(spread @ squares.T, inputs)
         rest = (SAFETY * change + cut + mixed)[:, None, None]
-        return np.minimum(1.0, rest + own + rounding * np.sqrt(values) + EPS)
+        return np.asarray(np.minimum(1.0, rest + own + rounding * np.sqrt(values) + EPS))
 
     slope = np.sqrt((factors * (1 - factors)).sum(axis=1))
     second = (missing**2 + tail**2) * len(base.sigma)

@@ -101,8 +101,9 @@ def singular_system(
     listed = np.zeros((horizons, d, len(sigma)))
     nearest = ahead.reshape(len(ahead) // d, d, len(sigma))[::-1][:horizons]
     listed[: len(nearest)] = nearest
-    listed = listed.reshape(horizons * d, len(sigma))
-    return SingularSystem(sigma, squares, held, listed, held_ahead)
+    return SingularSystem(
+        sigma, squares, held, listed.reshape(horizons * d, len(sigma)), held_ahead
+    )
 
 
 def _coloured(
@@ -175,7 +176,8 @@ def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats]:
         smaller = min(rows, columns)
         return np.zeros(smaller), np.eye(columns, smaller)
     if rows > 2 * columns:
-        M = np.linalg.qr(M[np.argsort(-np.abs(M).max(axis=1), kind="stable")], mode="r")
+        order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
+        M = np.asarray(np.linalg.qr(M[order], mode="r"))
     if levels.min() >= NORMWISE * np.sqrt((M**2).sum()):
         _, sigma, Zt = np.linalg.svd(M, full_matrices=False)
         return sigma, Zt.T

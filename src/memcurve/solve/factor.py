@@ -425,7 +425,7 @@ def _stretch(L: Floats, sizes: Floats, level: float) -> float:
         noise = level / sizes
         weights = np.minimum(1.0, 1 / noise)
         both = np.concatenate([L, np.diag(noise)], axis=1) * weights[:, None]
-        triangle = np.linalg.qr(both.T, mode="r")
+        triangle = np.asarray(np.linalg.qr(both.T, mode="r"))
     elif L.shape[0] != L.shape[1]:
         return np.inf
     else:

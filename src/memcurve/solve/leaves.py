@@ -243,7 +243,7 @@ def arnoldi_model(task: Task, space: Coordinates, most: int | None = None) -> Re
     if not isinstance(A, np.ndarray | Operator | DeviceMatrix):
         A = A.tocsr()
     key = ("arnoldi", space.key)
-    kept = task.analysis.models.get(key)
+    kept: ReducedModel | None = task.analysis.models.get(key)
     if kept is not None and kept.level <= level:
         return kept
     size = len(space.C)

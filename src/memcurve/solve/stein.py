@@ -70,7 +70,8 @@ def _range(X: Floats) -> float:
 
 def _norm(A: Floats) -> float:
     """The spectral norm of A, by some steps of the power method and a margin."""
-    x, size = np.random.default_rng(len(A)).standard_normal(A.shape[1]), 0.0
+    x: Floats = np.random.default_rng(len(A)).standard_normal(A.shape[1])
+    size = 0.0
     for _ in range(12):
         y = A @ x
         size = float(np.sqrt((y @ y) / max(x @ x, TINY)))

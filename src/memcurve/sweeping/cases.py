@@ -436,7 +436,8 @@ class _Quantities:
     def _usable(self) -> dict[str, float]:
         """Exact totals at the noise that number formats amount to, for this network's states."""
         processes = processes_for(self.case.input, self.network.inputs)
-        levels = number_formats(Analysis.of(self.network).rough_deviations(processes))
+        analysis = Analysis.of(self.network)
+        levels = number_formats(analysis.deviations(analysis.reached, processes))
         names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
         wanted = [levels[name] for name in names]
         family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
