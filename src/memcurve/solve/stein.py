@@ -74,8 +74,8 @@ def _norm(A: Floats) -> float:
     size = 0.0
     for _ in range(12):
         y = A @ x
-        size = float(np.sqrt((y @ y) / max(x @ x, TINY)))
-        x = A.T @ y / max(size, TINY)
+        size = float(np.sqrt(float(y @ y) / max(float(x @ x), TINY)))
+        x = np.asarray(A.T @ y) / max(size, TINY)
     return 1.5 * size
 
 
