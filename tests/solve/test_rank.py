@@ -15,6 +15,7 @@ from memcurve.solve.modular import (
     krylov_rank,
     minimal_polynomial,
     primes_for,
+    rank_of_high_powers,
     recurrence,
     residues,
 )
@@ -38,6 +39,17 @@ def test_sparse_and_dense_arithmetic_agree(seed: int) -> None:
     sparse = csr_array(A.astype(float))
     assert krylov_rank(sparse, C) == krylov_rank(A.astype(float), C)
     assert krylov_rank(sparse, C, rows) == krylov_rank(A.astype(float), C, rows)
+
+
+def test_rank_of_high_powers() -> None:
+    """A nilpotent block of four and three other eigenvalues, whatever is known beforehand."""
+    B = np.zeros((7, 7))
+    B[:4, :4], B[4:, 4:] = np.eye(4, k=-1), np.diag([0.5, 0.5, 0.25])
+    for least in (0, 2, 3):
+        for power in (0, 1, 4):
+            assert rank_of_high_powers([B], least, power) == 3
+    assert rank_of_high_powers([B, B], 6, 4) == 6
+    assert rank_of_high_powers([], 0, 1) == 0
 
 
 def test_several_inputs_become_one() -> None:
