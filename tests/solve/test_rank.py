@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.sparse import csr_array, eye_array, random_array
 
 import memcurve
 from memcurve import ensembles
+from memcurve.network.places import place_of
 from memcurve.solve.modular import (
     KrylovSequence,
     krylov_rank,
@@ -39,6 +41,29 @@ def test_sparse_and_dense_arithmetic_agree(seed: int) -> None:
     sparse = csr_array(A.astype(float))
     assert krylov_rank(sparse, C) == krylov_rank(A.astype(float), C)
     assert krylov_rank(sparse, C, rows) == krylov_rank(A.astype(float), C, rows)
+
+
+class Twin:
+    """What stands for a sparse matrix on a device, here: products in float64."""
+
+    place = place_of(None)
+
+    def like(self, matrix: Any) -> Any:
+        return csr_array(matrix)
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_products_in_halves_are_those_in_integers(inputs: int) -> None:
+    rng = np.random.default_rng(inputs)
+    A, C = sparse_network(200).A, rng.standard_normal((200, inputs))
+    prime = primes_for(A, inputs)[0]
+    ours, theirs = (
+        KrylovSequence(A, C, prime, np.random.default_rng(2), twin) for twin in (None, Twin())
+    )
+    for one, other in zip(ours.blocks(130), theirs.blocks(130), strict=True):
+        assert np.array_equal(one % prime, other % prime)
+    assert ours.terms == theirs.terms
+    assert krylov_rank(A, C, twin=Twin()) == krylov_rank(A, C)
 
 
 def test_rank_of_high_powers() -> None:
