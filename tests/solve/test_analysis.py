@@ -12,6 +12,7 @@ import pytest
 
 import memcurve
 from memcurve import ensembles
+from memcurve.inputs import processes_for
 from memcurve.network import graph
 from memcurve.solve import analysis as analysis_module
 from memcurve.solve import spectrum, states
@@ -118,13 +119,17 @@ def test_facts_are_those_of_the_network() -> None:
     assert np.allclose(np.sort_complex(found), expected, atol=1e-12)
 
 
-def test_the_gramian_is_the_sum() -> None:
-    """Doubled columns and doubled sums meet where there are as many columns as states."""
+def test_variances_are_those_of_the_gramian() -> None:
+    white = processes_for(None, 1)
     for network in (ensembles.normal(12, spectral_radius=0.99, seed=1), ensembles.delay_line(6)):
-        found = Analysis.of(network).reached
-        K = [found.C]
+        analysis = Analysis(network)
+        states = analysis.reached
+        K = [states.C]
         for _ in range(6000):
-            K.append(found.A @ K[-1])
+            K.append(states.A @ K[-1])
         explicit = np.hstack(K) @ np.hstack(K).T
-        made = analysis_module.gramian(found.A, found.C)
-        assert np.allclose(made, explicit, rtol=1e-12, atol=1e-14 * np.abs(explicit).max())
+        covariance = analysis.covariance(states, white)[1]
+        assert np.allclose(covariance, explicit, rtol=1e-12, atol=1e-14 * np.abs(explicit).max())
+        deviations = analysis.deviations(states, white)
+        sizes = np.ldexp(np.sqrt(np.diag(explicit)), states.exponents)
+        assert np.allclose(deviations, sizes, rtol=1e-12)

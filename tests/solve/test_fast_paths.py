@@ -320,6 +320,18 @@ def test_equitable_partitions() -> None:
     assert curve.error.max() < 1e-6
 
 
+def test_silent_modes_of_a_mirrored_network() -> None:
+    """A commutes with a reflection that the mask shares: half of the modes never start."""
+    rng = np.random.default_rng(5)
+    P, Q = 0.4 * rng.standard_normal((2, 60, 60)) / np.sqrt(60)
+    c = rng.standard_normal(60)
+    mirrored = LinearNetwork(np.block([[P, Q], [Q, P]]), np.concatenate([c, c]))
+    curve = quiet_curve(mirrored, 50, certify_up_to=0)
+    assert_same(curve, memory_curve(LinearNetwork(P + Q, c), 50))
+    assert curve.rank == 60
+    assert curve.error.max() < 1e-9
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_nearly_symmetric(seed: int) -> None:
     network = ensembles.symmetric(12, seed=seed)

@@ -75,7 +75,7 @@ def test_bad_arguments() -> None:
         memory_curve(network.A)
     with pytest.raises(
         TypeError,
-        match="takes the options tolerance, certify_up_to, assume_controllable; got masks",
+        match="takes the options tolerance, certify_up_to, assume_controllable, solver; got masks",
     ):
         memory_curve(network, masks=3)
     assert memory_curve(network, np.int64(3)).lags[-1] == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ from scipy.sparse import csr_array, eye_array, random_array
 
 import memcurve
 from memcurve import ensembles
+from memcurve.network.places import place_of
 from memcurve.solve.modular import (
     KrylovSequence,
     krylov_rank,
     minimal_polynomial,
     primes_for,
+    rank_of_high_powers,
     recurrence,
     residues,
 )
@@ -38,6 +41,40 @@ def test_sparse_and_dense_arithmetic_agree(seed: int) -> None:
     sparse = csr_array(A.astype(float))
     assert krylov_rank(sparse, C) == krylov_rank(A.astype(float), C)
     assert krylov_rank(sparse, C, rows) == krylov_rank(A.astype(float), C, rows)
+
+
+class Twin:
+    """What stands for a sparse matrix on a device, here: products in float64."""
+
+    place = place_of(None)
+
+    def like(self, matrix: Any) -> Any:
+        return csr_array(matrix)
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_products_in_halves_are_those_in_integers(inputs: int) -> None:
+    rng = np.random.default_rng(inputs)
+    A, C = sparse_network(200).A, rng.standard_normal((200, inputs))
+    prime = primes_for(A, inputs)[0]
+    ours, theirs = (
+        KrylovSequence(A, C, prime, np.random.default_rng(2), twin) for twin in (None, Twin())
+    )
+    for one, other in zip(ours.blocks(130), theirs.blocks(130), strict=True):
+        assert np.array_equal(one % prime, other % prime)
+    assert ours.terms == theirs.terms
+    assert krylov_rank(A, C, twin=Twin()) == krylov_rank(A, C)
+
+
+def test_rank_of_high_powers() -> None:
+    """A nilpotent block of four and three other eigenvalues, whatever is known beforehand."""
+    B = np.zeros((7, 7))
+    B[:4, :4], B[4:, 4:] = np.eye(4, k=-1), np.diag([0.5, 0.5, 0.25])
+    for least in (0, 2, 3):
+        for power in (0, 1, 4):
+            assert rank_of_high_powers([B], least, power) == 3
+    assert rank_of_high_powers([B, B], 6, 4) == 6
+    assert rank_of_high_powers([], 0, 1) == 0
 
 
 def test_several_inputs_become_one() -> None:

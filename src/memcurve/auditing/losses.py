@@ -22,13 +22,15 @@ from memcurve.solve.modular import proportional_rows
 from memcurve.solve.question import Question
 from memcurve.solve.states import States
 
-#: Nodes named in a sentence; the rest are counted.
+#: Nodes named in a sentence; the rest are counted. Doubled: longer sentences.
 MOST_NAMED = 8
-#: Groups of nodes that are driven alike are told one by one up to this many.
+#: Groups of nodes that are driven alike are told one by one up to this many. Doubled: longer lists.
 MOST_GROUPS = 2
-#: The exact rank of a large network takes about so many seconds a state and edge, and is left out
-#: where that is more than so many in all.
-RANK_SECONDS, MOST_SECONDS = 5e-9, 60.0
+#: Seconds that the exact rank of a large network takes, a state and edge. Doubled: it is left out
+#: of audits of networks that are smaller by 1/√2.
+RANK_SECONDS = 5e-9
+#: Seconds it may take in all. Doubled: larger networks have it.
+MOST_SECONDS = 60.0
 
 
 @dataclass(frozen=True)

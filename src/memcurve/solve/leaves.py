@@ -57,6 +57,9 @@ LARGEST_UNCERTAINTY = 1e-9
 #: Singular values this many times their own error are no matter of rounding. Doubled: ranks of some
 #: rows are found modulo primes more often.
 CLEARLY_THERE = 1e6
+#: Ratio of the largest to the least spectral density of the input up to which rounding is bounded,
+#: not measured. Doubled: errors of some inputs are bounded twice as far.
+WORST_CONDITION = 1e8
 #: Binary digits by which masks of large networks may differ from one before they are copied to be
 #: scaled. Doubled: nothing; squares are far from overflow.
 ABOUT_ONE = 20
@@ -347,6 +350,9 @@ def solve_cascade(task: Task) -> Outcome:
     if not white:  # beyond the reach of the colour all is known
         lags = max(lags, max(len(each.gamma) for each in filters))
     read = space.whiten is not None or not space.exactly
+    bounds = [np.array(p.density_bounds()) / p.variance for p in task.question.processes]
+    with np.errstate(divide="ignore"):
+        condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
 
     def system(
         A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]
@@ -362,10 +368,12 @@ def solve_cascade(task: Task) -> Outcome:
     while True:
         base, colour = system(space.A, space.C, poles, filters)
         left = Truncation(gain=gain, uncertainty=space.uncertainty + colour)
-        if single and not read:
+        if single and not read and condition < WORST_CONDITION:
+            rounding = (
+                4 * EPS * float(np.sqrt(condition * (len(task.states) + len(filters[0].gamma))))
+            )
+            left = left._replace(uncertainty=left.uncertainty + (0.0 if white else rounding))
             bounded = measured([base], space.levels, rank, 1, left)
-            bounds = [np.array(p.density_bounds()) / p.variance for p in task.question.processes]
-            condition = max(float(b[1]) for b in bounds) / min(float(b[0]) for b in bounds)
             span = len(task.states) + sum(len(each.gamma) for each in filters)
             bounded = turned(bounded, gap * float(np.sqrt(condition)), span)
         else:

@@ -95,12 +95,16 @@ def primes(size: int) -> list[int]:
 
 
 def primes_for(A: Any, masks: int = 1) -> list[int]:
-    """The same for products with a dense A, or with a sparse [A, C] in two halves of √p each."""
+    """The same for products with a dense A, or with a sparse [A, C].
+
+    These are taken in int64, or on a device in float64, with A in two halves of √p each.
+    """
     if isinstance(A, np.ndarray):
         return primes(max(len(A), masks))
-    # longest·(p/2)·(√p/2 + 1) < 2^53, and what is carried over adds √p·p/2
     longest = int(np.diff(A.indptr).max(initial=0)) + masks
-    return _primes_below(int((2**54 / (longest + 4)) ** (2 / 3)))
+    # longest·(p/2)·(√p/2 + 1) < 2^53, and what is carried over adds √p·p/2
+    halves = (2**54 / (longest + 4)) ** (2 / 3)
+    return _primes_below(int(min(halves, (2**64 / longest) ** 0.5)))  # longest·(p/2)·p < 2^63
 
 
 @cache
@@ -212,7 +216,7 @@ class KrylovSequence:
     """x_{k+1} = (A + CF)x_k modulo p, and terms uᵀx_k, made as they are needed.
 
     For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. Sums
-    are exact in float64; a sparse A is held in two halves, where its ``twin`` is.
+    are exact: of a sparse A in int64, or in two halves in float64 where its ``twin`` is.
     """
 
     def __init__(
@@ -238,22 +242,26 @@ class KrylovSequence:
         self._u, feedback, start = draw(self._size), np.zeros((0, self._size)), mask[:, 0]
         if mask.shape[1] > 1:
             feedback = draw(mask.shape[1], self._size)
-            start = np.ravel(self._dot(_digits(draw(mask.shape[1])[:, None]), mask.T))
+            start = self._dot(_digits(draw(mask.shape[1])), mask.T)
             if isinstance(A, np.ndarray):
                 reduced = centred(reduced + centred(mask @ feedback, prime), prime)
             else:
                 reduced = hstack([reduced, csr_array(mask)], format="csr")
         self.is_dense, self.place = isinstance(A, np.ndarray), place_of(twin)
-        self._feedback = [] if self.is_dense else [self._put(row) for row in feedback]
+        self._feedback = None if self.is_dense or not len(feedback) else self._put(feedback)
         self._matrix: Any = reduced
-        if not self.is_dense:
+        self._in_halves = twin is not None
+        self.x: Tall = start
+        if twin is not None:
             self._unit = 2.0 ** round(np.log2(prime) / 2)
             high = reduced.copy()
             high.data = np.round(reduced.data / self._unit)
             reduced.data = reduced.data - self._unit * high.data
-            both = csr_array(vstack([high, reduced], format="csr"))
-            self._matrix = both if twin is None else twin.like(both)
-        self.x: Tall = self.place.put(start)
+            self._matrix = twin.like(vstack([high, reduced], format="csr"))
+            self.x = self.place.put(start)
+        elif not self.is_dense:
+            self._matrix = csr_array(reduced, dtype=np.int64)
+            self.x = start.astype(np.int64) % prime
         self._looks = self._put(self._u)
         self.terms: list[int] = []
 
@@ -262,10 +270,13 @@ class KrylovSequence:
         while count > 0:
             columns = []
             for _ in range(min(TERMS, count)):
-                columns.append(self.x[:, None])
+                columns.append(self.x)
                 self.x = self._next(self.x)
             count -= len(columns)
-            X = columns[0] if len(columns) == 1 else self.place.joined(columns)
+            if self._in_halves:
+                X = self.place.joined([x[:, None] for x in columns])
+            else:
+                X = np.array(columns).T
             new = self.place.host(self._dot(self._looks, X)) % self.prime
             self.terms += new.astype(np.int64).tolist()
             yield X
@@ -304,20 +315,26 @@ class KrylovSequence:
         if self.is_dense:
             return centred(self._matrix @ x, self.prime)
         xp, size = self.place.xp, x.shape[0]
-        if self._feedback:
-            x = xp.concat([x, *(self._dot(row, x[:, None]) for row in self._feedback)])
+        if self._feedback is not None:
+            x = xp.concat([x, self._dot(self._feedback, x[:, None])[:, 0]])
+        if not self._in_halves:
+            return (self._matrix @ x.astype(np.int64)) % self.prime
         both = self._matrix @ x
         high = centred(both[:size], self.prime, xp)
         return centred(self._unit * high + both[size:], self.prime, xp)
 
-    def _put(self, u: Floats) -> list[Tall]:
-        return [self.place.put(digit[:, None]) for digit in _digits(u)]
+    def _put(self, u: Floats) -> Tall:
+        return self.place.put(_digits(u))
 
-    def _dot(self, digits: Any, X: Tall) -> Tall:
-        """uᵀX modulo p, of short digits of u, the lower ones first: nothing is rounded."""
+    def _dot(self, digits: Tall, X: Tall) -> Tall:
+        """uᵀX modulo p, of short digits of u, and of X: nothing is rounded."""
         xp, prime = self.place.xp, self.prime
-        low, high = (xp.sum(centred(digit * X, prime, xp), axis=0) for digit in digits)
-        return centred(centred(low, prime, xp) + _HALF * centred(high, prime, xp), prime, xp)
+        high = xp.round(X / _HALF)
+        low, high = digits @ (X - _HALF * high), digits @ high
+        total = centred(high[1], prime, xp)
+        for term in (low[1] + high[0], low[0]):
+            total = centred(_HALF * total + centred(term, prime, xp), prime, xp)
+        return total
 
 
 def _digits(x: Floats) -> Floats:

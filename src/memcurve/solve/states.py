@@ -233,9 +233,10 @@ class States:
     def is_alike(self) -> bool:
         """Whether there are few different weights: modes may well coincide, or be lost."""
         A = self.sparse
-        few = A[:2] if isinstance(A, np.ndarray) else A.data[: 4 * MOST_WEIGHTS]
-        # as a rule, some of them tell
-        return len(np.unique(np.abs(few))) <= MOST_WEIGHTS + 1 and len(self.weights) <= MOST_WEIGHTS
+        some = (A.ravel() if isinstance(A, np.ndarray) else A.data)[: 4 * MOST_WEIGHTS]
+        if len(set(map(abs, some.tolist())) - {0.0}) > MOST_WEIGHTS:  # as a rule, these tell
+            return False
+        return len(self.weights) <= MOST_WEIGHTS
 
     @cached_property
     def nodes_on_cycles(self) -> int:
