@@ -87,9 +87,10 @@ def measure(
         Half the width that the 90 % interval of the total may have; default 0.05, with --dossier
         0.1, with --scales 0.2.
     budget
-        Seconds after which to stop; default 60, with --dossier or --scales 120.
+        Seconds after which to stop; how far that is depends on the machine.
     steps
-        Steps after which to stop, of all replicas together.
+        Steps after which to stop, of all replicas together; without --budget a million, or fewer
+        for more than 50 states.
     lags
         Number of lags, from 0 on. Default: twice the number of states, at least 100, or as many as
         there is memory at.
