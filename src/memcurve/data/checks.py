@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import rectangular_array, require_limit, require_number
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
+from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note, counted
 from memcurve.result import EPS, Floats
@@ -35,6 +36,9 @@ LEAST = 20
 LEVEL = 1e-4
 #: A clock's steps differ from their median by at most this share, but for a few: it may pause.
 JITTER, MOST_STEPS = 0.25, 0.9
+#: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
+#: than its law says. Doubled: leads of less than half of the largest R² pass for all inputs.
+MOST_DECIDE = 0.67
 #: Number formats with their digits; a lattice of more levels than 2 to the last number is the
 #: format's own, not an AD converter's.
 FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
@@ -69,6 +73,10 @@ def check_recording(
     up to rounding, or nearly equal ones) or copy another hold nothing, and are not among ``kept``.
     NaN elsewhere is taken for a row that is missing: the tests see the median there.
 
+    *Stuck rows.* Where all states keep their values to the last digit though the input changes, ten
+    times or more and longer than they rest elsewhere, the recorder hung or dropped out; the other
+    tests then see the longest stretch between. The same in a single column is a gap of it.
+
     *Alignment.* Of independent inputs, states know nothing of those to come: R²_k of z_{t+k} on
     x_t, k > 0, is Beta(N/2, (n − 1 − N)/2) distributed, and so is R²_{−k} for inputs that have not
     reached the states yet. A lag into the future with more means that the states lead; dead lags
@@ -95,7 +103,24 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     if broken := _not_finite(x, z, washout):
         return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
     found: list[Finding] = []
-    x, z, some = _without_gaps(x, z, names, found)
+    stretches = stuck_stretches(x, z)
+    if stretches:
+        found.append(_stuck(stretches, len(x), washout, names))
+    if together := [one for one in stretches if one.column is None]:
+        first, last = _longest_between(together, len(x))
+        if last - first < LEAST:
+            return Findings(tuple(found), kept=np.arange(x.shape[1]), washout=washout)
+        part = slice(washout + last)
+        rest = check_recording(
+            np.asarray(states)[part],
+            np.asarray(inputs)[part],
+            washout=washout + first,
+            level=level,
+            names=names,
+        )
+        settled = washout if rest.washout == washout + first else rest.washout
+        return replace(rest, found=_worst_first([*found, *rest]), washout=settled)
+    x, z, some = _without_gaps(x, z, names, found, stretches)
     kept = _distinct_columns(x, some, names, found)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
@@ -243,22 +268,55 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
     )
 
 
+def _stuck(stretches: list[Stretch], rows: int, washout: int, names: Sequence[str]) -> Finding:
+    """What is said of stretches that do not move."""
+    together = [one for one in stretches if one.column is None]
+    chosen = together or stretches
+    listed = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
+    where = ", ".join(listed[:5]) + (" …" if len(listed) > 5 else "")
+    count = sum(one.last - one.first for one in chosen)
+    message = f"no state moves in rows {where}, {count} of {rows}, though the input does"
+    if not together:
+        columns = dict.fromkeys(one.column for one in stretches if one.column is not None)
+        message = "columns that do not move for a while though the input does: "
+        message += f"{_few(names, columns)}, in rows {where}"
+    first, last = _longest_between(together, rows)
+    remedy = "left out; find out why the recorder hung or dropped out"
+    if last - first < LEAST:
+        return Finding("error", "stuck", message, "record the states again")
+    return Finding("warning", "stuck", message, remedy)
+
+
+def _longest_between(stretches: list[Stretch], rows: int) -> tuple[int, int]:
+    """The longest run of rows, from … to, in no stretch."""
+    starts = [0, *(one.last for one in stretches)]
+    stops = [*(one.first for one in stretches), rows]
+    return max(zip(starts, stops, strict=True), key=lambda ends: ends[1] - ends[0])
+
+
 def _without_gaps(
-    x: NDArray[Any], z: Floats, names: Sequence[str], found: list[Finding]
+    x: NDArray[Any],
+    z: Floats,
+    names: Sequence[str],
+    found: list[Finding],
+    stretches: list[Stretch],
 ) -> tuple[NDArray[Any], Floats, Indices]:
     """States and input with medians in place of NaN, and the columns that are there mostly."""
+    if stretches:
+        whole, x = np.isnan(x), without_stuck(x, stretches)
     gaps = np.isnan(x)
     if not gaps.any() and not np.isnan(z).any():
         return x, z, np.arange(x.shape[1])
     empty = 2 * gaps.sum(axis=0) > len(x)
     some = np.flatnonzero(~empty)
     if empty.any():
-        message = f"NaN in most rows of {empty.sum()} of {x.shape[1]} columns: "
+        what = "NaN, or nothing that moves," if stretches else "NaN"
+        message = f"{what} in most rows of {empty.sum()} of {x.shape[1]} columns: "
         message += _few(names, np.flatnonzero(empty))
         remedy = "left out" if len(some) else "record the states again"
         level: Level = "warning" if len(some) else "error"
         found.append(Finding(level, "empty_columns", message, remedy))
-    missing = gaps[:, some].any(axis=1) | np.isnan(z)
+    missing = (whole if stretches else gaps)[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
         rows = len(z) - int(missing.sum())
         message = f"NaN in {missing.sum():,} of {counted(len(z), 'row')}, the first is row "
@@ -638,10 +696,15 @@ def _check_alignment(
     cuts = np.array([_chance(s, n, rank, level / (2 * reach + 1) / count) for s in shares])
     known = shares > cuts[:, None]
     persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
+    # rows that decide: as many as there are for Gaussian input, a few for rare or large ones
+    deciding = 3 * float((targets[0] ** 2).sum() ** 2 / (targets[0] ** 4).sum())
     if persistence > 0.8:
         # The basis was made with later rows too: slow states seem to foresee a little of what is
         # about to come. Those that really lead hold far more of the input they saw last.
         known[:, :reach] &= shares[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * shares.max())
+    elif deciding < MOST_DECIDE * n:
+        # a few large inputs that meet others of the past by chance are foretold by them, a little
+        known[:, :reach] &= shares[:, :reach] > 0.5 * shares.max()
     alive = np.flatnonzero(known.any(axis=0)) - reach
     if len(alive) == 0:
         best = int(shares.max(axis=1).argmax())
@@ -652,7 +715,7 @@ def _check_alignment(
         window = max(1, reach // 8)
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
-        sure = not thin and n >= max(300, 20 * (1 + persistence) / (1 - persistence))
+        sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
         found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
         return 0
     k = int(alive[0])

@@ -15,6 +15,7 @@ from memcurve.data.checks import check_recording, counts_rows, is_coloured, merg
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
 from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve, require_varying
+from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.errors import RecordingWarning
 from memcurve.io.recordings import (
     Names,
@@ -129,6 +130,8 @@ def memory_from_data(
     further: dict[str, Any] = {"washout": washout}
     if checks:
         findings = _checked(recording, washout)
+        recording, said_more = _without_stuck(recording, washout)
+        notes += said_more
         kept = findings.kept
         coloured = findings.coloured
         if innovations is None:
@@ -203,6 +206,24 @@ def _checked(source: Source, washout: int) -> Findings:
     for one in findings.warnings:
         warnings.warn(str(one), RecordingWarning, stacklevel=3)
     return findings
+
+
+def _without_stuck(recording: Source, washout: int) -> tuple[Source, list[Note]]:
+    """The recording with NaN where it is stuck; a note on what the checks did not see of that."""
+    stretches: list[Stretch] = []
+    first = washout
+    for X, z in recording.chunks(CHECKED_ROWS, washout):
+        for one in stuck_stretches(X, z):
+            stretches.append(one._replace(first=one.first + first, last=one.last + first))
+        first += len(X)
+    if not stretches:
+        return recording, []
+    later = [one for one in stretches if one.last > CHECKED_ROWS]
+    text = f"rows {later[0].first}:{later[0].last} " if later else ""
+    text += "and others " if len(later) > 1 else ""
+    text += "left out: states do not move there, though the input does"
+    view = View(recording, lambda X, z, first: (without_stuck(X, stretches, first), z))
+    return view, [Note("recording", text)] if later else []
 
 
 def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0) -> int:
