@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import rectangular_array, require_limit, require_number
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
+from memcurve.data.regression import pareto_tail
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note, counted
@@ -39,6 +40,12 @@ JITTER, MOST_STEPS = 0.25, 0.9
 #: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
 #: than its law says. Doubled: leads of less than half of the largest R² pass for all inputs.
 MOST_DECIDE = 0.67
+#: Rows weigh at most so many times the mean in the test of alignment. Doubled: an input of 100
+#: deviations, with the states that follow, hides the others.
+MOST_LEVERAGE = 10.0
+#: Shape of the tail of the squared input from which on its variance is hardly known: 0.67 for
+#: Student's t of 3 degrees, 0.4 for 5. Doubled: nothing is said of any tail.
+HEAVY = 0.7
 #: Number formats with their digits; a lattice of more levels than 2 to the last number is the
 #: format's own, not an AD converter's.
 FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
@@ -120,7 +127,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
         )
         settled = washout if rest.washout == washout + first else rest.washout
         return replace(rest, found=_worst_first([*found, *rest]), washout=settled)
-    x, z, some = _without_gaps(x, z, names, found, stretches)
+    x, z, some, whole = _without_gaps(x, z, names, found, stretches)
     kept = _distinct_columns(x, some, names, found)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
@@ -137,7 +144,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     floor, step = _check_storage(body, z, found)
     if not period:  # a repeated peak is no clipping
         _check_clipping(x, kept, names, found)
-    start = _check_transient(head, body, washout, level, found)
+    start = _check_transient(head, body, whole[:half], washout, level, found)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
     basis = _check_rank(x[first:last][:, kept].astype(float), floor, found)
@@ -164,8 +171,8 @@ def _worst_first(found: list[Finding]) -> tuple[Finding, ...]:
 
 #: Findings that are about the input, or its relation to the states.
 _OF_INPUT = (
-    "not_finite", "missing_rows", "constant_input", "repeated", "coloured", "dependent",
-    "two_valued", "alignment_untested", "unpaired", "misaligned",
+    "not_finite", "missing_rows", "constant_input", "heavy_tails", "repeated", "coloured",
+    "dependent", "two_valued", "alignment_untested", "unpaired", "misaligned",
 )  # fmt: skip
 
 
@@ -300,13 +307,14 @@ def _without_gaps(
     names: Sequence[str],
     found: list[Finding],
     stretches: list[Stretch],
-) -> tuple[NDArray[Any], Floats, Indices]:
-    """States and input with medians in place of NaN, and the columns that are there mostly."""
+) -> tuple[NDArray[Any], Floats, Indices, NDArray[np.bool_]]:
+    """States and input with medians in place of NaN, the columns there mostly, and whole rows."""
+    own = np.isnan(x)
     if stretches:
-        whole, x = np.isnan(x), without_stuck(x, stretches)
+        x = without_stuck(x, stretches)
     gaps = np.isnan(x)
     if not gaps.any() and not np.isnan(z).any():
-        return x, z, np.arange(x.shape[1])
+        return x, z, np.arange(x.shape[1]), np.ones(len(x), bool)
     empty = 2 * gaps.sum(axis=0) > len(x)
     some = np.flatnonzero(~empty)
     if empty.any():
@@ -316,7 +324,7 @@ def _without_gaps(
         remedy = "left out" if len(some) else "record the states again"
         level: Level = "warning" if len(some) else "error"
         found.append(Finding(level, "empty_columns", message, remedy))
-    missing = (whole if stretches else gaps)[:, some].any(axis=1) | np.isnan(z)
+    missing = own[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
         rows = len(z) - int(missing.sum())
         message = f"NaN in {missing.sum():,} of {counted(len(z), 'row')}, the first is row "
@@ -332,7 +340,7 @@ def _without_gaps(
     for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
         filled[gaps[:, column], column] = _median(filled[:, column])
     filled[:, empty] = 0.0
-    return filled, without_nan(z), some
+    return filled, without_nan(z), some, ~gaps[:, some].any(axis=1)
 
 
 def without_nan(z: Floats) -> Floats:
@@ -389,6 +397,7 @@ def _check_input(
 ) -> tuple[list[Floats], bool, int | None]:
     """Targets for the test of alignment, whether the input is coloured, and its period."""
     distinct = len(np.unique(z))
+    _check_tails(z, found)
     period = _period(_clipped(z), level)
     if period:
         message = f"the input repeats after {period} steps: a sample of {period}, not {len(z)}, and"
@@ -408,9 +417,8 @@ def _check_input(
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
         message = f"the input is not white: autocorrelation {r[0]:.3f} at lag 1 (Ljung–Box over "
         message += f"{h} lags, p = {p:.1e}); memory at neighbouring lags is shared"
-        remedy = "compute the memory of its innovations" + (
-            f", e.g. of an AR({order}) model" if settled else ", or drive with independent input"
-        )
+        remedy = "memory_from_data takes the memory of its innovations"
+        remedy += "" if settled else ", which are not white either: drive with independent input"
         found.append(Finding("warning", "coloured", message, remedy))
     targets = [white] if settled else []
     if distinct == 2:
@@ -432,6 +440,18 @@ def _check_input(
             # of volatile inputs the signs are still a coin's; what the past tells is no null
             targets = [] if chaos < level or coloured else [np.sign(white)]
     return targets, coloured, period
+
+
+def _check_tails(z: Floats, found: list[Finding]) -> None:
+    """Say where the largest inputs are so large that the variance of the input is hardly known."""
+    shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
+    if shape <= HEAVY:
+        return
+    message = "the input has heavy tails: by its largest values, moments of order "
+    message += f"{2 / shape:.1f} and above are infinite, so that {len(z)} rows hardly tell its "
+    message += "variance, which memory is relative to"
+    remedy = "take intervals for those of inputs that are no larger than these; bounded input, or "
+    found.append(Finding("warning", "heavy_tails", message, f"{remedy}more rows, tell more"))
 
 
 def _clipped(z: Floats) -> Floats:
@@ -625,7 +645,12 @@ def _check_clipping(
 
 
 def _check_transient(
-    head: Floats, body: Floats, washout: int, level: float, found: list[Finding]
+    head: Floats,
+    body: Floats,
+    whole: NDArray[np.bool_],
+    washout: int,
+    level: float,
+    found: list[Finding],
 ) -> int:
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
     from scipy import stats
@@ -638,6 +663,8 @@ def _check_transient(
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
     distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)
+    if whole.any():  # medians in single columns are far off where columns go together
+        distances[~whole] = np.median(distances[whole])
     blocks = np.log(distances[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
     reference = blocks[count // 2 :]
     off, scatter = abs(blocks - reference.mean()), float(reference.std(ddof=1))
@@ -691,6 +718,10 @@ def _check_alignment(
         remedy = "check it by hand, or record longer with independent input"
         found.append(Finding("info", "alignment_untested", message, remedy))
         return 0
+    leverage = (basis**2).sum(axis=1)
+    most = MOST_LEVERAGE * rank / n
+    if leverage.max() > most:  # a few rows would be the basis
+        basis = np.linalg.qr(basis * np.sqrt(most / leverage.clip(most))[:, None])[0]
     reach, count = n // 2, len(targets)
     shares = np.array([_shares(basis, target, reach) for target in targets])
     cuts = np.array([_chance(s, n, rank, level / (2 * reach + 1) / count) for s in shares])

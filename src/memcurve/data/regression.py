@@ -328,7 +328,6 @@ class Inference(NamedTuple):
     end: int  # the lag after which no sum over lags is
     null: float  # what a lag without memory exceeds once in a thousand
     slow: bool  # whether memory is spread thin over many lags
-    wider: float  # what the errors were multiplied by, since rows are few
 
 
 class _Rows(NamedTuple):
@@ -372,9 +371,19 @@ def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inferenc
     slowness = _slowness(memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1])
     few = SLOW_WIDENING * fit.length / rows
     wider = 1 + float(np.clip(slowness - 0.5, 0, 1)) * few**2
-    errors = (wider * one for one in (error, by_channel))
-    totals = (wider * one for one in (cut, total, listed))
-    return Inference(memory, bias, *errors, *totals, last, end, null, slowness > 1, wider)
+    return Inference(
+        memory=memory,
+        bias=bias,
+        lag_error=wider * error,
+        channel_error=wider * by_channel,
+        cut_error=wider * cut,
+        total_error=wider * total,
+        listed_error=wider * listed,
+        last=last,
+        end=end,
+        null=null,
+        slow=slowness > 1,
+    )
 
 
 def _slowness(memory: Floats) -> float:
