@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from data_scenarios import noisy_gaussian, noisy_orthogonal
 from memcurve import check_recording, memory_from_data
-from memcurve.data.regression import HEAVIEST, pareto_tail
+from memcurve.data.tails import HEAVIEST, pareto_tail
 from state_affine import StateAffine
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memcurve import NonlinearNetwork, RecordingWarning, check_recording, ensembles
+from memcurve import (
+    NonlinearNetwork,
+    RecordingWarning,
+    capacity_from_data,
+    check_recording,
+    ensembles,
+)
 from memcurve import memory_from_data as from_data
 from memcurve.data import memory
 from memcurve.data.stretches import stuck_stretches
@@ -71,6 +77,15 @@ def test_rows_beyond_those_that_are_checked(monkeypatch: pytest.MonkeyPatch) -> 
     curve = from_data(X, z, 60)
     assert any("rows 900:1000 and others left out" in note for note in curve.notes)
     assert abs(curve.total - 6) <= TAIL
+
+
+def test_capacity_says_so() -> None:
+    X, z = recording()
+    assert not any("though the input does" in note for note in capacity_from_data(X, z, 1).notes)
+    X[300:400], X[700:720, 1] = X[300], 0.0
+    notes = capacity_from_data(X, z, 1).notes
+    assert any("no state moves in rows 301:400" in note for note in notes)
+    assert any("column 1 does not move in rows 700:720" in note for note in notes)
 
 
 def natural(kind: str, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import rectangular_array, require_limit, require_number
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
-from memcurve.data.regression import pareto_tail
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
+from memcurve.data.tails import pareto_tail
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note, counted
 from memcurve.result import EPS, Floats

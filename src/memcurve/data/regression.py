@@ -44,6 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
+from memcurve.data.tails import pareto_tail
 from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note, counted
 from memcurve.progress import Progress, watched
@@ -79,16 +80,9 @@ ROWS_A_LAGGED_INPUT = 5
 #: Intervals of a slow network are wider by the square of this over the rows a lagged input: 3 times
 #: at five rows, 1.4 times at eleven (measured). Doubled: four times the widening.
 SLOW_WIDENING = 7.0
-#: Shares of the largest values that a Pareto tail is fitted to; the lightest of the tails counts,
-#: so that values which only come in two sizes, as spikes, make none.
-TAIL_SHARES = (0.01, 0.02, 0.05)
-#: Values that a tail is fitted to at least. Doubled: less scatter, and spikes seem to be a tail.
-LEAST_TAIL = 8
 #: The error that a tail makes, in units of what values beyond the largest expected would add.
 #: Doubled: intervals for Gaussian input are 4 % wider, not 1 %.
 UNSEEN_TAIL = 3.0
-#: A tail whose mean is infinite is taken for one that is nearly so: its intervals cannot hold.
-HEAVIEST = 0.8
 
 
 def regression_curve(
@@ -500,24 +494,6 @@ def _unseen_tail(series: Floats, known: int, rows: int) -> Floats:
     """
     shape, largest = pareto_tail(series, known, rows)
     return np.asarray(UNSEEN_TAIL * largest * shape / (1 - shape) / rows)
-
-
-def pareto_tail(series: Floats, known: int, rows: int) -> tuple[Floats, Floats]:
-    """Shape ξ of the tail of each column's moduli (Hill), and the largest of ``rows`` values then.
-
-    ``known`` of the values are there, the others are zero.
-    """
-    counts = sorted({max(LEAST_TAIL, int(share * known)) for share in TAIL_SHARES})
-    if known < 4 * counts[-1]:
-        return np.zeros(series.shape[1]), np.zeros(series.shape[1])
-    first = len(series) - 1 - counts[-1]
-    top = np.sort(np.partition(np.abs(series), first, axis=0)[first:], axis=0)[::-1]
-    logs = np.log(np.maximum(top, TINY))
-    shapes = np.array([logs[:k].mean(axis=0) - logs[k] for k in counts])
-    lightest, column = shapes.argmin(axis=0), np.arange(series.shape[1])
-    shape = np.minimum(shapes[lightest, column], HEAVIEST)
-    count = np.array(counts)[lightest]
-    return shape, np.exp(logs[count, column]) * (count * rows / known) ** shape
 
 
 def _scale_weights(fit: Fit) -> Floats:
