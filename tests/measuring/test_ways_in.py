@@ -33,7 +33,7 @@ FUNCTIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0), "identity": la
 def by_hand(
     *, leak: Any = 1.0, bias: Any = 0.0, activation: str = "tanh", scale: float = 1.0
 ) -> Floats:
-    """x ← (1 − leak)·x + leak·f(W x + scale·Win z + bias), from rest."""
+    """States of x ← (1 − leak)·x + leak·f(W x + scale·Win z + bias), from rest."""
     states = np.zeros((*Z.shape[:2], N))
     for r, series in enumerate(Z[:, :, 0]):
         x = np.zeros(N)
