@@ -428,7 +428,9 @@ def _check_input(
         square = white**2 - (white[order:] ** 2).mean()
         square[:order] = 0
         p = ljung_box(square[order:], square[order:], h)[1]
-        chaos = ljung_box(square[order:], np.sign(white[order:]), h)[1]
+        signs = np.sign(white - np.median(white))  # of inputs that mostly rest, those that do not
+        signs -= signs.mean()
+        chaos = ljung_box(square[order:], signs[order:], h)[1]
         targets = [white, square]
         if min(p, chaos) < level:
             what = "later ones and squares of" if chaos < level else "squares of later and"
@@ -438,7 +440,7 @@ def _check_input(
             remedy = "mind the standard errors, which assume independence; drive with iid input"
             found.append(Finding("warning", "dependent", message, remedy))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
-            targets = [] if chaos < level or coloured else [np.sign(white)]
+            targets = [] if chaos < level or coloured else [signs]
     return targets, coloured, period
 
 
