@@ -222,3 +222,13 @@ def test_progress_is_told() -> None:
     told: list[tuple[str, int, int | None]] = []
     memory_from_data(X, z, 10, checks=False, progress=lambda *step: told.append(step))
     assert told == [("reading", done, 2) for done in range(3)]
+
+
+def test_notes_agree_on_where_the_memory_ends() -> None:
+    X, z = recording(12, 600)
+    cut, whole = (memory_from_data(X, z, lags, checks=False).notes for lags in (5, 60))
+    assert any("The total is over all 5 lags listed" in note for note in cut)
+    assert any("memory up to the last lag: ask for more `lags`" in note for note in cut)
+    assert not any("no sum over later ones" in note for note in cut)
+    assert any("no sum over later ones" in note for note in whole)
+    assert not any("ask for more `lags`" in note for note in whole)
