@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from command import inside
 from memcurve import (
     NonlinearNetwork,
     RecordingWarning,
@@ -77,6 +80,22 @@ def test_rows_beyond_those_that_are_checked(monkeypatch: pytest.MonkeyPatch) -> 
     curve = from_data(X, z, 60)
     assert any("rows 900:1000 and others left out" in note for note in curve.notes)
     assert abs(curve.total - 6) <= TAIL
+
+
+def test_all_estimators_leave_them_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, z = recording()
+    X[600:] = X[600]
+    np.savez(tmp_path / "half.npz", states=X, z=z)
+    np.savez(tmp_path / "cut.npz", states=X[:601], z=z[:601])
+    asked = ("--compare", "--lags", 40, "--json")
+    half, cut = (
+        json.loads(inside(monkeypatch, capsys, "data", tmp_path / file, *asked).out)["estimators"]
+        for file in ("half.npz", "cut.npz")
+    )
+    for one, other in zip(half, cut, strict=True):
+        assert one["total"] == pytest.approx(other["total"], rel=1e-9)
 
 
 def test_capacity_says_so() -> None:
