@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from memcurve import check_recording
+from memcurve import NonlinearNetwork, check_recording, ensembles
 from tolerances import FALSE_ALARMS, FOUND_RESTS, LATTICE_STEP, NAMED_SHIFTS
 
 KINDS = [
@@ -269,7 +269,8 @@ IID = {
 @pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
 @pytest.mark.parametrize("law", IID)
 def test_independent_input_of_any_law_is_clean(kind, law):
-    assert len(check_recording(*recorded(kind, inputs=IID[law]))) == 0
+    found = names(check_recording(*recorded(kind, inputs=IID[law])))
+    assert found == ["heavy_tails"] * (law == "heavy")  # which is true of it
 
 
 @pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
@@ -377,6 +378,60 @@ def test_long_recordings_are_checked_in_part():
 
 
 # --- how often
+
+#: Independent inputs of ten laws, each with few large values or none.
+LAWS = IID | {
+    "normal": lambda count, rng: rng.standard_normal(count),
+    "t5": lambda count, rng: rng.standard_t(5, count),
+    "lognormal": lambda count, rng: rng.lognormal(size=count),
+    "spikes": lambda count, rng: (rng.random(count) < 0.02).astype(float),
+    "spikes of any size": lambda count, rng: (
+        (rng.random(count) < 0.05) * rng.standard_normal(count)
+    ),
+    "coin": lambda count, rng: rng.choice([-1.0, 1.0], count),
+}
+#: A valid recording is refused at most once in so many.
+REFUSED = 1 / 2000
+
+
+def refused(law, first, trials, skipped=0):
+    """Valid recordings of one law that have an error, by their numbers, and of what kind."""
+    size, scale = (10, 20, 50)[first % 3], (0.1, 0.5, 2.0)[first // 3 % 3]
+    network = ensembles.normal(size, spectral_radius=0.9, seed=first)
+    options = {"activation": "identity" if first % 2 else "tanh", "input_scale": scale}
+    rng = np.random.default_rng([21, first])
+    z = np.stack([LAWS[law](1300, rng) for _ in range(trials)]).astype(float)
+    states = NonlinearNetwork(network.A, network.C, **options).simulate_replicas(z)
+    found = {k: check_recording(states[k, 300:], z[k, 300:]) for k in range(skipped, trials)}
+    return {k: names(each.errors) for k, each in found.items() if each.errors}
+
+
+@pytest.mark.parametrize(
+    ("law", "first", "number"),
+    [("spikes of any size", 10, 4), ("spikes of any size", 14, 0), ("heavy", 1, 0)],
+)
+def test_rare_and_large_inputs_are_not_refused(law, first, number):
+    """Recordings in which a few inputs decide: some met others of the past by chance."""
+    assert not refused(law, first, number + 1, skipped=number)
+
+
+def test_one_huge_input_is_no_lead():
+    """Its response would be the basis of the states, in which others meet by chance."""
+    rng = np.random.default_rng([21, 1])
+    z = rng.standard_t(3, (120, 1300))[0]  # one of 147 among ones of up to 27
+    network = ensembles.orthogonal(20, spectral_radius=0.95, seed=1)
+    assert abs(z).max() > 100
+    findings = check_recording(network.simulate(z)[300:], z[300:])
+    assert not findings.errors
+    late = check_recording(network.simulate(z)[302:], z[300:-2])
+    assert late.shift == -2  # a lead that is one is seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+def test_valid_recordings_are_not_refused(law, held):
+    errors = sum(len(refused(law, first, 120)) for first in range(18))
+    held(f"{law} input: refused", errors / 2160, at_most=REFUSED, draws=2160)
 
 
 def rates(trials, first, rows=2000, smaller=1):

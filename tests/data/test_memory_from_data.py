@@ -55,7 +55,11 @@ def test_level_widens_the_intervals() -> None:
     assert np.allclose(wide.error / narrow.error, 2.5758293 / 0.6744898, rtol=1e-6)
     assert wide.total == narrow.total
     assert wide.bands is not None
-    assert np.all((wide.bands >= 0) & (wide.bands <= 1))
+    # where memory can be, but for an estimate that noise has moved beyond, which they hold
+    low, high = np.minimum(wide.values, 0), np.maximum(wide.values, 1)
+    assert np.all((low <= wide.bands[:, 0]) & (wide.bands[:, 0] <= wide.values))
+    assert np.all((wide.values <= wide.bands[:, 1]) & (wide.bands[:, 1] <= high))
+    assert (wide.values < 0).any()
 
 
 def mixed(X: Floats) -> Floats:
@@ -218,3 +222,13 @@ def test_progress_is_told() -> None:
     told: list[tuple[str, int, int | None]] = []
     memory_from_data(X, z, 10, checks=False, progress=lambda *step: told.append(step))
     assert told == [("reading", done, 2) for done in range(3)]
+
+
+def test_notes_agree_on_where_the_memory_ends() -> None:
+    X, z = recording(12, 600)
+    cut, whole = (memory_from_data(X, z, lags, checks=False).notes for lags in (5, 60))
+    assert any("The total is over all 5 lags listed" in note for note in cut)
+    assert any("memory up to the last lag: ask for more `lags`" in note for note in cut)
+    assert not any("no sum over later ones" in note for note in cut)
+    assert any("no sum over later ones" in note for note in whole)
+    assert not any("ask for more `lags`" in note for note in whole)

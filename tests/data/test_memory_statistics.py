@@ -125,16 +125,23 @@ def test_table_of_coverage(kind: Callable[[int], Scenario], held: Callable[..., 
     held("totals of recordings: covered by 90 %", totals, at_least=TOTALS_COVERED, draws=120)
 
 
+@pytest.mark.slow
+def test_intervals_of_slow_networks_with_few_rows(held: Callable[..., None]) -> None:
+    """At 10 rows a state they are wider: 0.73 without that."""
+    _, totals = coverage(lambda seed: leaky(20, seed), range(1, 4), 40, 200)
+    held("slow networks, few rows: covered by 90 %", totals, at_least=TOTALS_COVERED, draws=120)
+
+
 def test_notes_where_intervals_are_too_narrow() -> None:
     short, enough = (estimates(noisy_orthogonal(10, 1, 0.1), 1, 1, rows)[0] for rows in (150, 250))
-    assert any("rows a state, below 20" in note for note in short.notes)
-    assert not any("rows a state" in note for note in enough.notes)
+    assert any("few rows: 15" in note for note in short.notes)
+    assert not any("few rows" in note for note in enough.notes)
     slow = leaky(20, 1)
     for rows, said in ((1000, True), (1250, False)):
         (curve,) = estimates(slow, 1, 1, rows)
-        assert any("a slow network" in note for note in curve.notes) is said
+        assert any("spread thin over" in note for note in curve.notes) is said
     (curve,) = estimates(tanh(20, 1, 2.0), 1, 1, 500)
-    assert not any("slow" in note for note in curve.notes)
+    assert not any("spread thin" in note for note in curve.notes)
 
 
 @pytest.mark.parametrize(("chunk", "least"), [(1, 1), (8, 4096), (100, 50_000)])

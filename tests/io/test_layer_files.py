@@ -37,9 +37,7 @@ def test_leak_rates(layers, name, lr):
     each = np.broadcast_to(lr, 6)[:, None]
     np.testing.assert_array_equal(network.A, np.diag(1 - each[:, 0]) + each * W)
     np.testing.assert_array_equal(network.C, each * WIN)
-    assert network.notes[0] == (
-        f"the leak rate {name} is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
-    )
+    assert network.notes[0] == "the leak rate is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
     np.testing.assert_array_equal(load_matrix(path), network.A)
     plain = load_network(path, matrix="W", mask="Win")  # named: taken as they are
     np.testing.assert_array_equal(plain.A, W)
@@ -124,7 +122,7 @@ def test_what_weights_alone_do_not_tell(tmp_path):
     W, Win = np.eye(3) / 2, np.ones((3, 2))
     np.savez(tmp_path / "esn.npz", W=W, Win=Win, a=0.3, Wout=np.ones(4))
     linear, unused, inputs = load_network(tmp_path / "esn.npz").notes
-    assert "no activation and no bias" in linear
+    assert "they tell none, and no bias" in linear
     assert unused.startswith("not used: a, Wout (a leak rate is read where it is called lr or ")
     assert "2 columns of Win are taken for as many inputs: a column of biases is none" in inputs
     assert (linear.kind, unused.kind, inputs.kind) == ("network", "unused", "unused")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import memcurve
 from command import failed, inside
 from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
 from memcurve.errors import ModelError
+from memcurve.measuring import run
 from state_affine import StateAffine
 
 #: Half a 90 % interval is 1.64 standard errors; fixed seeds stay within 3.3 of them.
@@ -114,10 +116,29 @@ def test_what_ends_before_the_precision_says_so() -> None:
     assert any("larger `budget`" in note for note in curve.notes)
 
 
-def test_the_same_seed_gives_the_same_numbers() -> None:
+def test_the_same_seed_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is: there is no clock unless a budget is given."""
     network = NonlinearNetwork(*ensembles.normal(8, seed=1).real_pair())
-    one, other = (measure(network, precision=0.5, seed=4).values for _ in range(2))
-    assert (one == other).all()
+    one = measure(network, precision=0.5, seed=4).values
+    hours = itertools.count(0, 3600)
+    monkeypatch.setattr(run.time, "monotonic", lambda: float(next(hours)))
+    assert (one == measure(network, precision=0.5, seed=4).values).all()
+
+
+def test_an_interval_of_too_few_rows_is_not_what_was_asked_for() -> None:
+    """A slow network, whose interval is narrow long before it holds."""
+    linear = ensembles.normal(40, spectral_radius=0.9, seed=1)
+    slow = NonlinearNetwork(linear.A, linear.C, activation="identity", leak=0.3)
+    few, enough = (
+        measure(slow, 60, precision=3.0, noise=0.01, steps=steps, seed=1) for steps in (2100, None)
+    )
+    assert few.total_error <= 3.0  # narrow enough, by itself
+    assert not few.diagnostics["reached"]
+    assert any("few rows" in note for note in few.notes)
+    assert any("from too few rows to rely on it" in note for note in few.notes)
+    assert enough.diagnostics["reached"]
+    assert enough.diagnostics["rows"] >= enough.diagnostics["rows_wanted"] == 60 * 40
+    assert not any("few rows" in note for note in enough.notes)
 
 
 def test_progress_tells_how_narrow_the_interval_is() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from memcurve.arguments import exact_array, rectangular_array
 from memcurve.io.arrays import Archive
-from memcurve.io.networks import as_mask, network_parts
+from memcurve.io.networks import as_mask, network_parts, with_leak
 from memcurve.io.tensors import as_array, tensor_values
 from memcurve.network import LinearNetwork
 from memcurve.network.device import is_elsewhere
@@ -284,4 +284,6 @@ def from_mapping(
         arrays[str(key)] = as_array(known, str(key))
     archive, named = Archive("the mapping", arrays), isinstance(mask, str)
     key, given = (mask, None) if named else (None, tensor_values(mask))
-    return LinearNetwork(**network_parts(archive, matrix, key, given, discretisation))
+    parts = network_parts(archive, matrix, key, given, discretisation)
+    leak = parts.pop("leak", None)
+    return with_leak(LinearNetwork(**parts), leak)

@@ -105,12 +105,12 @@ class RecordingOptions:
             return memory_from_data(states, self.input_file, **arguments)
 
     def all_curves(self, states: Path) -> list[MemoryCurve]:
-        """The curves of all estimators; the recording is checked once, unless columns go."""
+        """The curves of all estimators; the recording is checked once, unless some of it goes."""
         from memcurve.data.estimators import ESTIMATORS
 
         first = self.curve(states)
         same = {
-            "checks": self.checks and "kept" in first.diagnostics,
+            "checks": self.checks and not {"kept", "stuck"}.isdisjoint(first.diagnostics),
             "innovations": "ar_order" in first.diagnostics,
         }
         return [first, *(self.curve(states, estimator=name, **same) for name in ESTIMATORS)]

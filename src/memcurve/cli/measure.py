@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from memcurve.cli.console import print_document, writing
+from memcurve.cli.console import Printer, print_document, writing
 from memcurve.cli.data import print_capacity, print_memory
 from memcurve.cli.options import (
     NETWORK,
@@ -22,6 +24,7 @@ from memcurve.cli.options import (
     Whole,
 )
 from memcurve.cli.process import UsageError, require_other_files
+from memcurve.notes import Note
 
 Activation = Literal["tanh", "relu", "identity"]
 
@@ -36,7 +39,7 @@ class ModelOptions:
     activation
         What each node does to its field.
     leak
-        Share of the new state, above 0 and at most 1.
+        Share of the new state, above 0 and at most 1; default 1, or the leak rate in the file.
     input_scale
         How strongly the input drives it.
     command
@@ -45,7 +48,7 @@ class ModelOptions:
     """
 
     activation: Activation = "tanh"
-    leak: float = 1.0
+    leak: float | None = None
     input_scale: float = 1.0
     command: str | None = None
 
@@ -93,9 +96,10 @@ def measure(
         Half the width that the 90 % interval of the total may have; default 0.05, with --dossier
         0.1, with --scales 0.2.
     budget
-        Seconds after which to stop; default 60, with --dossier or --scales 120.
+        Seconds after which to stop; how far that is depends on the machine.
     steps
-        Steps after which to stop, of all replicas together.
+        Steps after which to stop, of all replicas together; without --budget a million, or fewer
+        for more than 50 states.
     lags
         Number of lags, from 0 on. Default: twice the number of states, at least 100, or as many as
         there is memory at.
@@ -127,7 +131,7 @@ def measure(
     if capacity is not None and capacity not in DEFAULT_REACH:
         most = max(DEFAULT_REACH)
         raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
-    subject = _subject(model, about, options)
+    subject, said = _subject(model, about, options)
     require_other_files(None if model is None else Path(model), plot, save, html, markdown)
     asked: dict[str, Any] = {"seed": options.seed, "progress": sys.stderr.isatty() or False}
     asked |= {
@@ -141,20 +145,23 @@ def measure(
     if dossier:
         from memcurve.measuring import dossier as run_all
 
-        found = run_all(subject, **asked, **given)
+        found = _with_notes(run_all(subject, **asked, **given), said)
         with writing(found, plot=plot, save=save, html=html, markdown=markdown):
             print(found.to_json()) if json else print_document(found.document())
         return 0
     if scales is not None:
         from memcurve.measuring import measure_scales
 
-        profile = measure_scales(subject, scales, **asked, **given)
+        profile = _with_notes(measure_scales(subject, scales, **asked, **given), said)
         with writing(profile, plot=plot, save=save):
             print(profile.to_json() if json else profile)
+            if not json:
+                Printer().notes(profile.notes)
         return 0
     from memcurve.measuring import measure as run
 
     curve = run(subject, lags, steps=steps, capacity=capacity, **asked, **given)
+    curve = _with_notes(curve, said)
     with writing(curve, plot=plot, save=save):
         if json:
             print(curve.to_json())
@@ -167,30 +174,46 @@ def measure(
     return 0
 
 
-def _subject(model: str | None, about: ModelOptions, options: NetworkOptions) -> Any:
-    """The object to run."""
+def _with_notes(result: Any, notes: Sequence[Note]) -> Any:
+    """The result with what the file says of its network before its own notes."""
+    return dataclasses.replace(result, notes=(*notes, *result.notes))
+
+
+def _subject(
+    model: str | None, about: ModelOptions, options: NetworkOptions
+) -> tuple[Any, tuple[Note, ...]]:
+    """The object to run, and what the file it comes from says of it."""
     if about.command is not None:
         if model is not None:
             raise UsageError(f"--command takes the place of a model; leave out {model}.")
         from memcurve.measuring import models
 
-        return models.Command(about.command, inputs=options.inputs or 1)
+        return models.Command(about.command, inputs=options.inputs or 1), ()
     if model is not None and ".py:" in model:
-        return _from_python(model)
+        return _from_python(model), ()
     from memcurve import NonlinearNetwork
 
-    network = options.network(None if model is None else Path(model), "normal")
+    network, leak = options.driven(None if model is None else Path(model), "normal")
     if network.is_complex or network.readout is not None:
         raise UsageError("a network that is driven must be real and read whole; see memcurve data.")
-    return NonlinearNetwork(
+    notes = network.notes
+    if leak is not None:
+        if about.leak is not None:
+            raise UsageError(f"--leak {about.leak:g}: {model} has a leak rate; leave --leak out.")
+        text = "the leak rate of the file is that of the network: x ← (1 − lr)·x + lr·"
+        text += f"{about.activation}(W x + Win z{'' if network.shift is None else ' + bias'})"
+        notes = (Note("network", text), *notes)
+    given = 1.0 if about.leak is None else about.leak
+    driven = NonlinearNetwork(
         network.A,
         network.C,
         activation=about.activation,
-        leak=about.leak,
+        leak=given if leak is None else leak.item() if leak.size == 1 else leak,
         input_scale=about.input_scale,
         shift=network.shift,
         name=f"{about.activation} of {network.name}" if network.name else None,
     )
+    return driven, notes
 
 
 def _from_python(text: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -139,40 +139,56 @@ class NetworkOptions:
 
         Its rows are shared out over ``ranks``, where there are some.
         """
-        names = ("ensemble", "size", "spectral_radius", "density", "inputs")
-        given = {name: getattr(self, name) for name in names}
-        options = {name: value for name, value in given.items() if value is not None}
         if file is not None:
-            options.pop("spectral_radius", None)
-            if str(file) in get_args(Ensemble) and not file.exists():
-                raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
-            for name in options:
-                raise UsageError(
-                    f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
-                    f"is taken as it is. Leave it out, or leave out the file."
-                )
             from memcurve.io import load_masked
-            from memcurve.io.arrays import MissingMaskError
 
-            try:
-                network = load_masked(
-                    file,
-                    self.mask,
-                    seed=self.seed,
-                    matrix=self.matrix,
-                    edges=self.edges,
-                    spectral_radius=self.spectral_radius,
-                    communicator=ranks,
-                )
-            except MissingMaskError as error:
-                more = "Or draw one: --mask normal, or --mask ones."
-                raise MissingMaskError(f"{error} {more}") from error
+            network = self._read(file, load_masked, communicator=ranks)
         elif self.matrix is not None or self.edges is not None:
             told = "--edges is about" if self.matrix is None else "--matrix names an array in"
             raise UsageError(f"{told} a file; give the file, or leave it out.")
         else:
+            options = self._given()
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
             network = network if ranks is None else ranks.split(network)
+        return self._with_readout(network)
+
+    def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
+        """The same for a network that is driven: W and Win of a file, and its leak rates or None.
+
+        The spectral radius is then that of W.
+        """
+        if file is None:
+            return self.network(None, usual_ensemble), None
+        from memcurve.io.networks import load_driven
+
+        network, leak = self._read(file, load_driven)
+        return self._with_readout(network), leak
+
+    def _given(self) -> dict[str, Any]:
+        """What is said of an ensemble."""
+        names = ("ensemble", "size", "spectral_radius", "density", "inputs")
+        given = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _read(self, file: Path, load: Callable[..., Any], **more: Any) -> Any:
+        """What a function of :mod:`memcurve.io` reads from the file."""
+        if str(file) in get_args(Ensemble) and not file.exists():
+            raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
+        for name in self._given().keys() - {"spectral_radius"}:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
+                f"is taken as it is. Leave it out, or leave out the file."
+            )
+        from memcurve.io.arrays import MissingMaskError
+
+        which = {"matrix": self.matrix, "edges": self.edges, "seed": self.seed}
+        try:
+            return load(file, self.mask, spectral_radius=self.spectral_radius, **which, **more)
+        except MissingMaskError as error:
+            remedy = "Or draw one: --mask normal, or --mask ones."
+            raise MissingMaskError(f"{error} {remedy}") from error
+
+    def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
         if self.readout is None:
             return network
         return network.replace(readout=nodes_read(self.readout, network.labels))

@@ -38,7 +38,7 @@ Exit codes:
   {MISMATCH}    a check the user asked for found a mismatch (audit --fail-on-mismatch)
   {INTERRUPTED}  stopped by Ctrl-C ({TERMINATED} by SIGTERM)"""
 
-# what users can bring about, besides OSError, MemoryError and UncertainResultError; among the
+# what users can bring about, besides OSError, MemoryError and those of memcurve.errors; among the
 # ValueErrors are LinAlgError, UnstableNetworkError and UnicodeError. Anything else is a mistake in
 # this package and shows its traceback
 _USER_ERRORS = (ValueError, TypeError, ImportError, OverflowError)
@@ -161,7 +161,7 @@ def exit_code(
     An integer that ``command`` returns is passed on. Errors that are the user's doing end in one
     line on stderr, or in their traceback where the command line has ``--verbose``.
     """
-    from memcurve.errors import UncertainResultError
+    from memcurve.errors import ModelError, UncertainResultError
 
     if sys.stderr is None:  # closed; messages would go to stdout, which is for the result alone
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -200,7 +200,7 @@ def exit_code(
         return _reported(error, text, FAILED)
     except OSError as error:
         return _reported(error, _without_number(error), FAILED)
-    except (*_USER_ERRORS, UncertainResultError) as error:
+    except (*_USER_ERRORS, UncertainResultError, ModelError) as error:
         text = as_options(str(error), options()) or type(error).__name__
         return _reported(error, text, USAGE if _is_usage(error, text) else FAILED)
     return code if isinstance(code, int) else FINE

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from memcurve.arguments import exact_array, require_limit, require_number
 from memcurve.data import capacity_estimation as estimation
 from memcurve.data.autocorrelation import ljung_box
+from memcurve.data.stretches import stuck_stretches
 from memcurve.notes import Note, NoteKind
 from memcurve.optional import optional
 from memcurve.progress import Progress, watched
@@ -300,8 +301,12 @@ def capacity_from_data(
         threshold=threshold,
         name=name,
     )
-    notes = _notes(result, constant, z, len(family.values) - 1)
-    return dataclasses.replace(result, notes=tuple(Note(kind, text) for kind, text in notes))
+    notes = [Note(*said) for said in _notes(result, constant, z, len(family.values) - 1)]
+    for first, last, column in stuck_stretches(X, z[len(z) - len(X) :]):
+        what = "no state moves" if column is None else f"column {column} does not move"
+        text = f"{what} in rows {first}:{last} of the states though the input does, which takes "
+        notes.append(Note("recording", text + "capacity away: leave these rows out"))
+    return dataclasses.replace(result, notes=tuple(notes))
 
 
 def _joined(

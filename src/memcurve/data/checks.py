@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import rectangular_array, require_limit, require_number
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
+from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
+from memcurve.data.tails import pareto_tail
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note, counted
 from memcurve.result import EPS, Floats
@@ -35,6 +37,15 @@ LEAST = 20
 LEVEL = 1e-4
 #: A clock's steps differ from their median by at most this share, but for a few: it may pause.
 JITTER, MOST_STEPS = 0.25, 0.9
+#: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
+#: than its law says. Doubled: leads of less than half of the largest R² pass for all inputs.
+MOST_DECIDE = 0.67
+#: Rows weigh at most so many times the mean in the test of alignment. Doubled: an input of 100
+#: deviations, with the states that follow, hides the others.
+MOST_LEVERAGE = 10.0
+#: Shape of the tail of the squared input from which on its variance is hardly known: 0.67 for
+#: Student's t of 3 degrees, 0.4 for 5. Doubled: nothing is said of any tail.
+HEAVY = 0.7
 #: Number formats with their digits; a lattice of more levels than 2 to the last number is the
 #: format's own, not an AD converter's.
 FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
@@ -69,6 +80,10 @@ def check_recording(
     up to rounding, or nearly equal ones) or copy another hold nothing, and are not among ``kept``.
     NaN elsewhere is taken for a row that is missing: the tests see the median there.
 
+    *Stuck rows.* Where all states keep their values to the last digit though the input changes, ten
+    times or more and longer than they rest elsewhere, the recorder hung or dropped out; the other
+    tests then see the longest stretch between. The same in a single column is a gap of it.
+
     *Alignment.* Of independent inputs, states know nothing of those to come: R²_k of z_{t+k} on
     x_t, k > 0, is Beta(N/2, (n − 1 − N)/2) distributed, and so is R²_{−k} for inputs that have not
     reached the states yet. A lag into the future with more means that the states lead; dead lags
@@ -95,7 +110,24 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     if broken := _not_finite(x, z, washout):
         return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
     found: list[Finding] = []
-    x, z, some = _without_gaps(x, z, names, found)
+    stretches = stuck_stretches(x, z)
+    if stretches:
+        found.append(_stuck(stretches, len(x), washout, names))
+    if together := [one for one in stretches if one.column is None]:
+        first, last = _longest_between(together, len(x))
+        if last - first < LEAST:
+            return Findings(tuple(found), kept=np.arange(x.shape[1]), washout=washout)
+        part = slice(washout + last)
+        rest = check_recording(
+            np.asarray(states)[part],
+            np.asarray(inputs)[part],
+            washout=washout + first,
+            level=level,
+            names=names,
+        )
+        settled = washout if rest.washout == washout + first else rest.washout
+        return replace(rest, found=_worst_first([*found, *rest]), washout=settled)
+    x, z, some, whole = _without_gaps(x, z, names, found, stretches)
     kept = _distinct_columns(x, some, names, found)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
@@ -112,7 +144,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     floor, step = _check_storage(body, z, found)
     if not period:  # a repeated peak is no clipping
         _check_clipping(x, kept, names, found)
-    start = _check_transient(head, body, washout, level, found)
+    start = _check_transient(head, body, whole[:half], washout, level, found)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
     basis = _check_rank(x[first:last][:, kept].astype(float), floor, found)
@@ -139,8 +171,8 @@ def _worst_first(found: list[Finding]) -> tuple[Finding, ...]:
 
 #: Findings that are about the input, or its relation to the states.
 _OF_INPUT = (
-    "not_finite", "missing_rows", "constant_input", "repeated", "coloured", "dependent",
-    "two_valued", "alignment_untested", "unpaired", "misaligned",
+    "not_finite", "missing_rows", "constant_input", "heavy_tails", "repeated", "coloured",
+    "dependent", "two_valued", "alignment_untested", "unpaired", "misaligned",
 )  # fmt: skip
 
 
@@ -243,22 +275,56 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
     )
 
 
+def _stuck(stretches: list[Stretch], rows: int, washout: int, names: Sequence[str]) -> Finding:
+    """What is said of stretches that do not move."""
+    together = [one for one in stretches if one.column is None]
+    chosen = together or stretches
+    listed = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
+    where = ", ".join(listed[:5]) + (" …" if len(listed) > 5 else "")
+    count = sum(one.last - one.first for one in chosen)
+    message = f"no state moves in rows {where}, {count} of {rows}, though the input does"
+    if not together:
+        columns = dict.fromkeys(one.column for one in stretches if one.column is not None)
+        message = "columns that do not move for a while though the input does: "
+        message += f"{_few(names, columns)}, in rows {where}"
+    first, last = _longest_between(together, rows)
+    remedy = "left out; find out why the recorder hung or dropped out"
+    if last - first < LEAST:
+        return Finding("error", "stuck", message, "record the states again")
+    return Finding("warning", "stuck", message, remedy)
+
+
+def _longest_between(stretches: list[Stretch], rows: int) -> tuple[int, int]:
+    """The longest run of rows, from … to, in no stretch."""
+    starts = [0, *(one.last for one in stretches)]
+    stops = [*(one.first for one in stretches), rows]
+    return max(zip(starts, stops, strict=True), key=lambda ends: ends[1] - ends[0])
+
+
 def _without_gaps(
-    x: NDArray[Any], z: Floats, names: Sequence[str], found: list[Finding]
-) -> tuple[NDArray[Any], Floats, Indices]:
-    """States and input with medians in place of NaN, and the columns that are there mostly."""
+    x: NDArray[Any],
+    z: Floats,
+    names: Sequence[str],
+    found: list[Finding],
+    stretches: list[Stretch],
+) -> tuple[NDArray[Any], Floats, Indices, NDArray[np.bool_]]:
+    """States and input with medians in place of NaN, the columns there mostly, and whole rows."""
+    own = np.isnan(x)
+    if stretches:
+        x = without_stuck(x, stretches)
     gaps = np.isnan(x)
     if not gaps.any() and not np.isnan(z).any():
-        return x, z, np.arange(x.shape[1])
+        return x, z, np.arange(x.shape[1]), np.ones(len(x), bool)
     empty = 2 * gaps.sum(axis=0) > len(x)
     some = np.flatnonzero(~empty)
     if empty.any():
-        message = f"NaN in most rows of {empty.sum()} of {x.shape[1]} columns: "
+        what = "NaN, or nothing that moves," if stretches else "NaN"
+        message = f"{what} in most rows of {empty.sum()} of {x.shape[1]} columns: "
         message += _few(names, np.flatnonzero(empty))
         remedy = "left out" if len(some) else "record the states again"
         level: Level = "warning" if len(some) else "error"
         found.append(Finding(level, "empty_columns", message, remedy))
-    missing = gaps[:, some].any(axis=1) | np.isnan(z)
+    missing = own[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
         rows = len(z) - int(missing.sum())
         message = f"NaN in {missing.sum():,} of {counted(len(z), 'row')}, the first is row "
@@ -274,7 +340,7 @@ def _without_gaps(
     for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
         filled[gaps[:, column], column] = _median(filled[:, column])
     filled[:, empty] = 0.0
-    return filled, without_nan(z), some
+    return filled, without_nan(z), some, ~gaps[:, some].any(axis=1)
 
 
 def without_nan(z: Floats) -> Floats:
@@ -331,6 +397,7 @@ def _check_input(
 ) -> tuple[list[Floats], bool, int | None]:
     """Targets for the test of alignment, whether the input is coloured, and its period."""
     distinct = len(np.unique(z))
+    _check_tails(z, found)
     period = _period(_clipped(z), level)
     if period:
         message = f"the input repeats after {period} steps: a sample of {period}, not {len(z)}, and"
@@ -350,9 +417,8 @@ def _check_input(
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
         message = f"the input is not white: autocorrelation {r[0]:.3f} at lag 1 (Ljung–Box over "
         message += f"{h} lags, p = {p:.1e}); memory at neighbouring lags is shared"
-        remedy = "compute the memory of its innovations" + (
-            f", e.g. of an AR({order}) model" if settled else ", or drive with independent input"
-        )
+        remedy = "memory_from_data takes the memory of its innovations"
+        remedy += "" if settled else ", which are not white either: drive with independent input"
         found.append(Finding("warning", "coloured", message, remedy))
     targets = [white] if settled else []
     if distinct == 2:
@@ -362,7 +428,9 @@ def _check_input(
         square = white**2 - (white[order:] ** 2).mean()
         square[:order] = 0
         p = ljung_box(square[order:], square[order:], h)[1]
-        chaos = ljung_box(square[order:], np.sign(white[order:]), h)[1]
+        signs = np.sign(white - np.median(white))  # of inputs that mostly rest, those that do not
+        signs -= signs.mean()
+        chaos = ljung_box(square[order:], signs[order:], h)[1]
         targets = [white, square]
         if min(p, chaos) < level:
             what = "later ones and squares of" if chaos < level else "squares of later and"
@@ -372,8 +440,20 @@ def _check_input(
             remedy = "mind the standard errors, which assume independence; drive with iid input"
             found.append(Finding("warning", "dependent", message, remedy))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
-            targets = [] if chaos < level or coloured else [np.sign(white)]
+            targets = [] if chaos < level or coloured else [signs]
     return targets, coloured, period
+
+
+def _check_tails(z: Floats, found: list[Finding]) -> None:
+    """Say where the largest inputs are so large that the variance of the input is hardly known."""
+    shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
+    if shape <= HEAVY:
+        return
+    message = "the input has heavy tails: by its largest values, moments of order "
+    message += f"{2 / shape:.1f} and above are infinite, so that {len(z)} rows hardly tell its "
+    message += "variance, which memory is relative to"
+    remedy = "take intervals for those of inputs that are no larger than these; bounded input, or "
+    found.append(Finding("warning", "heavy_tails", message, f"{remedy}more rows, tell more"))
 
 
 def _clipped(z: Floats) -> Floats:
@@ -567,7 +647,12 @@ def _check_clipping(
 
 
 def _check_transient(
-    head: Floats, body: Floats, washout: int, level: float, found: list[Finding]
+    head: Floats,
+    body: Floats,
+    whole: NDArray[np.bool_],
+    washout: int,
+    level: float,
+    found: list[Finding],
 ) -> int:
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
     from scipy import stats
@@ -580,6 +665,8 @@ def _check_transient(
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
     distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)
+    if whole.any():  # medians in single columns are far off where columns go together
+        distances[~whole] = np.median(distances[whole])
     blocks = np.log(distances[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
     reference = blocks[count // 2 :]
     off, scatter = abs(blocks - reference.mean()), float(reference.std(ddof=1))
@@ -633,15 +720,24 @@ def _check_alignment(
         remedy = "check it by hand, or record longer with independent input"
         found.append(Finding("info", "alignment_untested", message, remedy))
         return 0
+    leverage = (basis**2).sum(axis=1)
+    most = MOST_LEVERAGE * rank / n
+    if leverage.max() > most:  # a few rows would be the basis
+        basis = np.linalg.qr(basis * np.sqrt(most / leverage.clip(most))[:, None])[0]
     reach, count = n // 2, len(targets)
     shares = np.array([_shares(basis, target, reach) for target in targets])
     cuts = np.array([_chance(s, n, rank, level / (2 * reach + 1) / count) for s in shares])
     known = shares > cuts[:, None]
     persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
+    # rows that decide: as many as there are for Gaussian input, a few for rare or large ones
+    deciding = 3 * float((targets[0] ** 2).sum() ** 2 / (targets[0] ** 4).sum())
     if persistence > 0.8:
         # The basis was made with later rows too: slow states seem to foresee a little of what is
         # about to come. Those that really lead hold far more of the input they saw last.
         known[:, :reach] &= shares[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * shares.max())
+    elif deciding < MOST_DECIDE * n:
+        # a few large inputs that meet others of the past by chance are foretold by them, a little
+        known[:, :reach] &= shares[:, :reach] > 0.5 * shares.max()
     alive = np.flatnonzero(known.any(axis=0)) - reach
     if len(alive) == 0:
         best = int(shares.max(axis=1).argmax())
@@ -652,7 +748,7 @@ def _check_alignment(
         window = max(1, reach // 8)
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
-        sure = not thin and n >= max(300, 20 * (1 + persistence) / (1 - persistence))
+        sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
         found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
         return 0
     k = int(alive[0])

@@ -15,6 +15,7 @@ from memcurve.data.checks import check_recording, counts_rows, is_coloured, merg
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
 from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve, require_varying
+from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.errors import RecordingWarning
 from memcurve.io.recordings import (
     Names,
@@ -106,6 +107,8 @@ def memory_from_data(
         ``total_cut``, the sum up to the last lag that is significant by itself, both with their
         errors, the ``profile`` of the total against the noise floor, the ``singular_values`` of
         the states, and as ``findings`` what the checks found (level, name, message, remedy).
+        ``stuck`` lists the stretches left out since they do not move: first row, the one after the
+        last, and the column, None for all.
 
     Examples
     --------
@@ -129,6 +132,11 @@ def memory_from_data(
     further: dict[str, Any] = {"washout": washout}
     if checks:
         findings = _checked(recording, washout)
+        if stretches := _stuck(recording, washout):
+            further["stuck"] = [list(one) for one in stretches]
+            notes += _unchecked(stretches)
+            whole = recording
+            recording = View(whole, lambda X, z, first: (without_stuck(X, stretches, first), z))
         kept = findings.kept
         coloured = findings.coloured
         if innovations is None:
@@ -203,6 +211,26 @@ def _checked(source: Source, washout: int) -> Findings:
     for one in findings.warnings:
         warnings.warn(str(one), RecordingWarning, stacklevel=3)
     return findings
+
+
+def _stuck(recording: Source, washout: int) -> list[Stretch]:
+    """Stretches of the whole recording that do not move though the input does."""
+    stretches: list[Stretch] = []
+    start = washout
+    for X, z in recording.chunks(CHECKED_ROWS, washout):
+        found = stuck_stretches(X, z)
+        stretches += [Stretch(one.first + start, one.last + start, one.column) for one in found]
+        start += len(X)
+    return stretches
+
+
+def _unchecked(stretches: list[Stretch]) -> list[Note]:
+    """A note on those that the checks, which see the first rows, say nothing of."""
+    later = [one for one in stretches if one.last > CHECKED_ROWS]
+    if not later:
+        return []
+    text = f"rows {later[0].first}:{later[0].last} {'and others ' if len(later) > 1 else ''}"
+    return [Note("recording", f"{text}left out: states do not move there, though the input does")]
 
 
 def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0) -> int:

@@ -20,6 +20,9 @@ and r_t = z_{t−τ} − (g_t + e_t)·b_τ the residual of lag τ, the raw memor
 over serial lags j. At j = 0 each row counts with its leverage h/(1 − h); other j matter only up to
 the last lag that is significant, since beyond it r is the white input itself. Intervals come from
 the long-run variance (Bartlett's window) of the influence function of each lag, and of their sum.
+Where that function has heavy tails, as the squares of heavy-tailed inputs do, its largest values
+may not have come up yet: what they would add, by a Pareto tail fitted to the largest that have, is
+part of the error. Few rows for a slow network widen its interval too, by what was measured.
 
 *Several inputs* stand side by side in Z, each in units of its own deviation, lag after lag. They
 are taken to be independent of each other. Their variances are estimated too, which moves memory
@@ -41,6 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
+from memcurve.data.tails import pareto_tail
 from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note, counted
 from memcurve.progress import Progress, watched
@@ -73,6 +77,12 @@ ROWS_FOR_SLOW, ROWS_FOR_ANY = 60, 20
 #: With so many rows a lagged input of the fit, intervals of 90 % cover 0.87 of the totals; with
 #: three, 0.73 (measured).
 ROWS_A_LAGGED_INPUT = 5
+#: Intervals of a slow network are wider by the square of this over the rows a lagged input: 3 times
+#: at five rows, 1.4 times at eleven (measured). Doubled: four times the widening.
+SLOW_WIDENING = 7.0
+#: The error that a tail makes, in units of what values beyond the largest expected would add.
+#: Intervals of Gaussian input are 3 % wider for it at 1,000 rows. Doubled: 12 %.
+UNSEEN_TAIL = 3.0
 
 
 def regression_curve(
@@ -103,12 +113,13 @@ def regression_curve(
         total_error=width * found.total_error + rounding,
         rank=None,
         channels=channels,
-        bands=np.clip(np.stack([memory - error, memory + error], axis=1), 0.0, several),
+        bands=_bands(memory, error, several),
         method="data",
         notes=tuple(_notes(factor, fit, found, level, left_out)),
         options={"noise_floor": noise_floor, "level": level, "estimator": "regression"},
         diagnostics={
             "rows": factor.rows,
+            "rows_wanted": rows_wanted(factor, fit, found),
             "states": factor.states,
             "end_lag": found.end,
             "total_listed": float(memory.sum()),
@@ -124,6 +135,12 @@ def regression_curve(
             "profile": dict(zip(map(repr, PROFILE), _profile(fit, found), strict=True)),
         },
     )
+
+
+def _bands(memory: Floats, error: Floats, most: int) -> Floats:
+    """Intervals, cut off where no memory can be, but for the estimate itself: noise may move it."""
+    ends = np.clip(np.stack([memory - error, memory + error], axis=1), 0.0, most)
+    return np.stack([np.minimum(ends[:, 0], memory), np.maximum(ends[:, 1], memory)], axis=1)
 
 
 def _by_channel(channels: Floats, errors: Floats, end: int) -> dict[str, list[float]]:
@@ -304,6 +321,7 @@ class Inference(NamedTuple):
     last: int  # the last lag that is significant by itself, −1 if there is none
     end: int  # the lag after which no sum over lags is
     null: float  # what a lag without memory exceeds once in a thousand
+    slow: bool  # whether memory is spread thin over many lags
 
 
 class _Rows(NamedTuple):
@@ -344,7 +362,28 @@ def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inferenc
         fit, part, Z, memory, chance, [*stops, len(memory) - 1], rows
     )
     total = float(np.sqrt(total**2 + UNSEEN * max(listed**2 - total**2, 0.0)))
-    return Inference(memory, bias, error, by_channel, cut, total, listed, last, end, null)
+    slowness = _slowness(memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1])
+    few = SLOW_WIDENING * fit.length / rows
+    wider = 1 + float(np.clip(slowness - 0.5, 0, 1)) * few**2
+    return Inference(
+        memory=memory,
+        bias=bias,
+        lag_error=wider * error,
+        channel_error=wider * by_channel,
+        cut_error=wider * cut,
+        total_error=wider * total,
+        listed_error=wider * listed,
+        last=last,
+        end=end,
+        null=null,
+        slow=slowness > 1,
+    )
+
+
+def _slowness(memory: Floats) -> float:
+    """Mean lag over total: a rectangle has its mean lag at half its total, a decay at the total."""
+    total = max(float(memory.sum()), 1.0)
+    return float(memory @ np.arange(len(memory))) / total**2
 
 
 def _rows(fit: Fit, Z: Floats, X: Floats, there: Present) -> _Rows:
@@ -429,17 +468,32 @@ def _errors(
     scale = len(Z) / part.known / rows
     weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d)
     noise_each = chance[:, 0].reshape(-1, d)
+    weighted = weighted.sum(axis=2)
+    unseen = _unseen_tail(weighted, part.known, rows)
     error = np.sqrt(
-        long_run_variance(weighted.sum(axis=2), window) * scale + noise_each.sum(axis=1)
+        long_run_variance(weighted, window) * scale + unseen**2 + noise_each.sum(axis=1)
     )
     kept = (stops[1] + 1) // d
-    own = long_run_variance(
-        (influence * share).reshape(len(Z), -1, d)[:, :kept].sum(axis=1), window
+    own = (influence * share).reshape(len(Z), -1, d)[:, :kept].sum(axis=1)
+    unseen = _unseen_tail(own, part.known, rows)
+    by_channel = np.sqrt(
+        long_run_variance(own, window) * scale + unseen**2 + noise_each[:kept].sum(axis=0)
     )
-    by_channel = np.sqrt(own * scale + noise_each[:kept].sum(axis=0))
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
-    return error, by_channel, np.sqrt(long_run_variance(sums, window) * scale + noise).tolist()
+    unseen = _unseen_tail(sums, part.known, rows)
+    variance = long_run_variance(sums, window) * scale + unseen**2 + noise
+    return error, by_channel, np.sqrt(variance).tolist()
+
+
+def _unseen_tail(series: Floats, known: int, rows: int) -> Floats:
+    """What values too rare to have come up may add to the mean of each column, as standard error.
+
+    Beyond the largest of ``rows`` values that a Pareto tail of shape ξ expects, M, there is on
+    average Mξ/(1 − ξ) more than M a row in ``rows``.
+    """
+    shape, largest = pareto_tail(series, known, rows)
+    return np.asarray(UNSEEN_TAIL * largest * shape / (1 - shape) / rows)
 
 
 def _scale_weights(fit: Fit) -> Floats:
@@ -515,6 +569,12 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     return [float(total) for total in totals.sum(axis=0)]
 
 
+def rows_wanted(factor: Factor, fit: Fit, found: Inference) -> int:
+    """Rows from which on the intervals hold, by what was measured."""
+    a_state = ROWS_FOR_SLOW if found.slow else ROWS_FOR_ANY
+    return max(a_state * factor.states, ROWS_A_LAGGED_INPUT * fit.length)
+
+
 def _notes(
     factor: Factor, fit: Fit, found: Inference, level: float, left_out: int
 ) -> Iterator[Note]:
@@ -522,41 +582,34 @@ def _notes(
     rows, N, lags = factor.rows, factor.states, factor.lags // factor.inputs
     memory = found.memory.reshape(lags, -1).sum(axis=1)
     still = memory[-1]
-    memory = memory[: found.end + 1]
-    total = float(memory.sum())
     text = f"estimated from {rows:,} rows; errors are half the {level:.0%} intervals. "
     if found.end < 0:
         text += f"No sum over any of the {lags} lags listed stands out from noise: the total"
         yield Note("method", f"{text} is zero, within its error")
-    else:
+    elif found.end < lags - 1:
         text += f"Of the {lags} lags listed, the total is over 0 … {found.end}: no sum over "
         yield Note("method", text + "later ones stands out from noise")
+    else:
+        yield Note("method", f"{text}The total is over all {lags} lags listed")
+        if still > 1e-6:
+            yield Note("lags", "there is memory up to the last lag: ask for more `lags`")
     if left_out:
         text = f"{counted(left_out, 'row')} left out, with NaN or with NaN among the {lags} inputs "
         yield Note("missing", f"{text}to compare with")
-    # a rectangle has its mean lag at half of its total, an exponential decay at the total
-    mean_lag = float(memory @ np.arange(len(memory))) / max(total, 1.0)
-    if mean_lag > total and rows < ROWS_FOR_SLOW * N:
-        text = f"a slow network: memory spread thin over {len(memory)} lags. Its total needs about "
-        text += f"{ROWS_FOR_SLOW} rows a state, and there are {rows / N:.3g}; its interval is too "
-        yield Note("recording", text + "narrow")
-    elif rows < ROWS_FOR_ANY * N:
-        text = f"{rows / N:.3g} rows a state, below {ROWS_FOR_ANY}: intervals may be too narrow"
-        yield Note("recording", text)
-    elif rows < ROWS_A_LAGGED_INPUT * fit.length:
-        text = (
-            f"{rows / fit.length:.2g} rows for each of the {fit.length} lagged inputs of the fit, "
-        )
-        text += f"below {ROWS_A_LAGGED_INPUT}: intervals may be too narrow; record longer, or ask "
-        yield Note("recording", text + "for fewer `lags`")
+    if rows < rows_wanted(factor, fit, found):
+        a_state, an_input = rows / N, rows / max(fit.length, 1)
+        text = f"few rows: {a_state:.3g} a state, {an_input:.2g} for each of the {fit.length} "
+        text += f"lagged inputs of the fit. Intervals need {ROWS_FOR_ANY} and {ROWS_A_LAGGED_INPUT}"
+        if found.slow:
+            text += f", and {ROWS_FOR_SLOW} a state for memory spread thin over "
+            text += f"{found.end + 1} lags, as here"
+        yield Note("recording", f"{text}; these may be too narrow: record longer")
     if fit.collinearity > MOST_INFLATION:
         text = "lagged inputs nearly follow from one another: the responses to them scatter "
         text += f"{fit.collinearity:.3g} times as much in the mean square as those to uncorrelated "
         yield Note(
             "recording", text + "ones, which intervals do not allow for: they are too narrow"
         )
-    if found.last == lags - 1 and still > 1e-6:
-        yield Note("lags", "memory is significant up to the last lag: ask for more `lags`")
     if fit.unexplained > 0.5:
         unexplained = min(fit.unexplained, N)  # an estimate, which may be more
         text = f"noise-limited at {round(N - unexplained, 6):.3g}: {unexplained:.3g} of {N} "

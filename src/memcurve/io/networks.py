@@ -75,6 +75,7 @@ FORMATS: dict[str, Callable[[Path], Opened | Graph]] = {
 #: Connectivity and mask, in the order they are looked for.
 _PAIRS = (("A", "C"), ("W", "Win"))
 _LEAKS = ("lr", "leak", "leak_rate", "leaking_rate")
+_BIASES = ("bias",)
 _POLES = ("eigenvalues", "lambda", "Lambda")
 _STEPS = ("step", "Delta", "delta", "dt")
 _LRU = ("nu_log", "theta_log", "B_re", "B_im")
@@ -104,8 +105,8 @@ def load_network(
     ----------
     path : path
         ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
-        hold arrays by name: A and C, or else W and Win (with a leak rate ``lr`` or ``leak`` beside
-        them, which is applied), or a layer's parameters, see below.
+        hold arrays by name: A and C, or else W and Win (with a leak rate ``lr`` or ``leak`` and a
+        ``bias`` beside them, which are applied), or a layer's parameters, see below.
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or, without
         ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line,
         or the names of nodes above and before its numbers, which are its ``labels``; commas,
@@ -151,7 +152,8 @@ def load_network(
     vector ``eigenvalues``, ``lambda`` or ``Lambda`` with ``B``, in continuous time if there is a
     ``step`` or ``Delta`` (zero-order hold); ``nu_log``, ``theta_log``, ``B_re``, ``B_im`` and
     ``gamma_log`` of one linear recurrent unit, whatever stands before these names; and the weights
-    ``weight_hh_l0`` and ``weight_ih_l0`` of one torch layer, as a linear recurrence.
+    ``weight_hh_l0`` and ``weight_ih_l0`` of one torch layer, as a linear recurrence, with its
+    biases.
 
     Names in a PyTorch checkpoint are joined by dots, ``state_dict.rnn.weight_hh_l0``. Only tensors
     and plain containers are ever unpickled from it (``weights_only=True``).
@@ -166,7 +168,10 @@ def load_network(
         MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch,
         graphs ``memcurve[adapters]``.
     """
-    read = partial(_read, path, matrix, mask, edges, spectral_radius, name)
+
+    def read(ranks: Ranks | None = None) -> LinearNetwork:
+        return _leaking(*_read(path, matrix, mask, edges, name, ranks), path, spectral_radius)
+
     return read() if communicator is None else _shared_out(read, communicator, spectral_radius)
 
 
@@ -185,11 +190,13 @@ def _read(
     matrix: str | None,
     mask: Any,
     edges: bool | None,
-    spectral_radius: float | None,
     name: str | None,
     ranks: Ranks | None = None,
-) -> LinearNetwork:
-    """A network from a file, of which each of the ``ranks`` may read some rows only."""
+) -> tuple[LinearNetwork, Any]:
+    """A network from a file, of which each of the ``ranks`` may read some rows only.
+
+    And the leak rates beside it, which are not applied yet; None where there are none.
+    """
     file, contents = _opened(path, matrix, edges, ranks)
     if by_nodes := _names_nodes(mask, contents):
         parts = _parts(file, contents, matrix, None, _NO_MASK)
@@ -200,14 +207,34 @@ def _read(
     aside = ""
     if isinstance(mask, str | os.PathLike) and not by_nodes:
         aside = f" (with the mask {mask!s})"
+    leak = parts.pop("leak", None)
     extra = not parts.keys() <= {"A", "C", "notes"} and not isinstance(contents, Graph)
     remedy = " Name `matrix` and `mask` to read these two alone." if extra else ""
     with _naming(f"{file}{aside}", remedy):
-        network = LinearNetwork(**parts, name=stem_of(file) if name is None else name)
-    return _scaled(network, spectral_radius, file)
+        return LinearNetwork(**parts, name=stem_of(file) if name is None else name), leak
 
 
-def _scaled(network: LinearNetwork, radius: float | None, file: Path) -> LinearNetwork:
+def _leaking(
+    network: LinearNetwork, leak: Any, file: str | os.PathLike[str], radius: float | None
+) -> LinearNetwork:
+    """The linear network of W and Win with leak rates, scaled to a spectral radius."""
+    with _naming(str(file)):
+        return _scaled(with_leak(network, leak), radius, file)
+
+
+def with_leak(network: LinearNetwork, leak: Any) -> LinearNetwork:
+    """The linear network of W and Win, which ``network`` holds, with leak rates, if not None."""
+    if leak is None:
+        return network
+    A, C = leaky_pair(network.A, network.C, leak)
+    shift = None if network.shift is None else np.asarray(leak) * network.shift
+    note = Note("network", "the leak rate is applied: A = (1 − lr)·I + lr·W, C = lr·Win")
+    return network.replace(A=A, C=C, shift=shift, notes=(note, *network.notes))
+
+
+def _scaled(
+    network: LinearNetwork, radius: float | None, file: str | os.PathLike[str]
+) -> LinearNetwork:
     if radius is None:
         return network
     radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
@@ -236,7 +263,8 @@ def load_matrix(
     file, contents = _opened(path, matrix, edges)
     parts = _parts(file, contents, matrix, None, _NO_MASK, extras=False)
     with _naming(str(file)):  # a network is the one place that checks matrices
-        return LinearNetwork(parts["A"], np.zeros(parts["A"].shape[:1])).A
+        network = LinearNetwork(parts["A"], np.zeros(parts["A"].shape[:1]))
+    return _leaking(network, parts.get("leak"), file, None).A
 
 
 def load_masked(
@@ -254,34 +282,58 @@ def load_masked(
     ``mask`` is the name of one of those, drawn with ``seed`` where it is random, and takes the
     place of one that stands in the file; or else it is what :func:`memcurve.load_network` takes.
     """
-    if mask not in MASKS:
-        return load_network(
-            path,
-            matrix=matrix,
-            mask=mask,
-            edges=edges,
-            spectral_radius=spectral_radius,
-            communicator=communicator,
-        )
 
     def masked(ranks: Ranks | None = None) -> LinearNetwork:
-        network = _unmasked(path, matrix, edges, ranks)
-        network = network.replace(C=make(mask, network.size, seed=seed))
-        return _scaled(network, spectral_radius, Path(path))
+        read = _masked(path, mask, seed, matrix, edges, ranks)
+        return _leaking(*read, path, spectral_radius)
 
     if communicator is None:
         return masked()
     return _shared_out(masked, communicator, spectral_radius)
 
 
+def load_driven(
+    path: str | os.PathLike[str],
+    mask: str | None,
+    *,
+    seed: Seed,
+    matrix: str | None = None,
+    edges: bool | None = None,
+    spectral_radius: float | None = None,
+) -> tuple[LinearNetwork, Any]:
+    """Read the weights of :func:`load_masked` without the leak, and the leak rates or None.
+
+    For a network that is driven, x_t = (1 − lr)·x_{t−1} + lr·f(W x_{t−1} + Win z_t + bias): A and C
+    are W and Win, ``shift`` is the bias, and ``spectral_radius`` is that of W.
+    """
+    network, leak = _masked(path, mask, seed, matrix, edges)
+    return _scaled(network, spectral_radius, path), leak
+
+
+def _masked(
+    path: str | os.PathLike[str],
+    mask: str | None,
+    seed: Seed,
+    matrix: str | None,
+    edges: bool | None,
+    ranks: Ranks | None = None,
+) -> tuple[LinearNetwork, Any]:
+    """What :func:`_read` gives, its mask perhaps one of :data:`memcurve.masks.MASKS`."""
+    if mask not in MASKS:
+        return _read(path, matrix, mask, edges, None, ranks)
+    network, leak = _unmasked(path, matrix, edges, ranks)
+    return network.replace(C=make(mask, network.size, seed=seed)), leak
+
+
 def _unmasked(
     path: str | os.PathLike[str], matrix: str | None, edges: bool | None, ranks: Ranks | None
-) -> LinearNetwork:
-    """The network of a file, whose own mask is left out."""
+) -> tuple[LinearNetwork, Any]:
+    """The network of a file, whose own mask is left out, and its leak rates."""
     file, contents = _opened(path, matrix, edges, ranks)
 
-    def drawn(given: Any, extras: bool) -> LinearNetwork:
+    def drawn(given: Any, extras: bool) -> tuple[LinearNetwork, Any]:
         parts = _parts(file, contents, matrix, None, given, extras=extras)
+        leak = parts.pop("leak", None)
         if parts["C"] is not None:
             size, inputs = (*parts["C"].shape, 1)[:2]
             text = (
@@ -293,7 +345,7 @@ def _unmasked(
             parts["notes"] = (*parts.get("notes", ()), *notes_of([text], "network"))
         with _naming(str(file)):
             C = np.zeros(parts["A"].shape[:1])
-            return LinearNetwork(**parts | {"C": C}, name=stem_of(file))
+            return LinearNetwork(**parts | {"C": C}, name=stem_of(file)), leak
 
     try:
         return drawn(None, extras=True)
@@ -360,17 +412,22 @@ def network_parts(
             text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
             notes.append(text + "(--matrix W --mask Win)")
             used |= {*second}
-        return _network_of(A, C, *notes, *([] if is_layer or named else _unused(archive, used)))
-    notes = ["W and Win taken as a linear network: they tell no activation and no bias"]
-    leak = None if named else archive.first(_LEAKS)
-    if leak is not None:
-        A, C = leaky_pair(A, C, _flat(archive, leak))
-        notes.insert(0, f"the leak rate {leak} is applied: A = (1 − lr)·I + lr·W, C = lr·Win")
-    notes += _unused(archive, {*found, leak}, has_leak=leak is not None)
+        notes += [] if is_layer or named else _unused(archive, used)
+        return _network_of(A, C, *notes) | _layer_bias(archive, found[0])
+    leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
+    text = "W and Win taken as a linear network unless an activation is given: they tell none"
+    notes = [text + (", and no bias" if bias is None else "")]
+    notes += _unused(archive, {*found, leak, bias}, has_leak=leak is not None)
     if np.ndim(C) == 2 and C.shape[1] > 1:
         text = f"{C.shape[1]} columns of Win are taken for as many inputs: a column of biases is "
         notes.append(Note("unused", f"{text}none, and has to be left out"))
-    return _network_of(A, C, *notes)
+    parts = _network_of(A, C, *notes)
+    if leak is not None:
+        parts["leak"] = _flat(archive, leak)
+    if bias is not None:
+        values = _flat(archive, bias)
+        parts["shift"] = np.full(A.shape[0], values) if values.size == 1 else values
+    return parts
 
 
 def _unused(archive: Archive, used: Collection[str | None], *, has_leak: bool = True) -> list[Note]:
@@ -380,6 +437,15 @@ def _unused(archive: Archive, used: Collection[str | None], *, has_leak: bool = 
     if not has_leak and any(math.prod(archive.arrays[key].shape) == 1 for key in others):
         text += f" (a leak rate is read where it is called {' or '.join(_LEAKS)})"
     return [Note("unused", text)] if others else []
+
+
+def _layer_bias(archive: Archive, hidden: str) -> Parts:
+    """The constant of a torch layer, the sum of its two biases; nothing where it has none."""
+    if "weight_hh_l" not in hidden:
+        return {}
+    names = [hidden.replace("weight_hh_l", f"bias_{part}_l") for part in ("ih", "hh")]
+    biases = [_flat(archive, name) for name in names if name in archive.arrays]
+    return {"shift": np.sum(biases, axis=0)} if biases else {}
 
 
 def _network_of(A: Any, C: Any, *notes: str) -> Parts:
@@ -421,10 +487,10 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
             f"themselves; pass the module, as_network(module), or name one layer: "
             f"matrix='{hidden}', mask='{inward}'."
         )
-    note = f"{hidden} taken as a linear recurrence: weights do not tell the activation, nor is the "
-    note += "network linearised at it"
+    note = f"{hidden} taken as a linear recurrence unless an activation is given: weights tell none"
     A = _whole(archive.arrays[hidden])
-    return _network_of(A, _mask(archive, inward, given, A), note)
+    parts = _network_of(A, _mask(archive, inward, given, A), note)
+    return parts | _layer_bias(archive, hidden)
 
 
 def _further_layers(archive: Archive, prefix: str) -> list[str]:

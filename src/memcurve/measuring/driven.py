@@ -166,7 +166,7 @@ def dossier(
     input: Any = None,
     noise: float = 0.0,
     seed: Seed,
-    budget: float = 120.0,
+    budget: float | None = None,
     degrees: Any = 3,
     scales: Any = SCALES,
     start: Any = None,
@@ -179,14 +179,17 @@ def dossier(
     ----------
     model, precision, input, noise, seed, start, inputs, progress
         As for :func:`memcurve.measure`.
-    budget : float
+    budget : float, optional
         Seconds, of which half go into the memory itself and a third into the scales.
     degrees : int or dict
         Highest degree of the capacity, as for :func:`memcurve.capacity_from_data`.
     scales : sequence of float
         Of the input; empty leaves them out.
     """
-    budget = require_number(budget, "budget", "above 0", lambda s: s > 0)
+    half = third = None
+    if budget is not None:
+        budget = require_number(budget, "budget", "above 0", lambda s: s > 0)
+        half, third = budget / 2, budget / 3
     rng, subject = generator(seed), as_model(model, start=start, inputs=inputs)
     draw, _ = drawn_inputs(subject, input, rng)
     notes: list[Note] = []
@@ -197,7 +200,7 @@ def dossier(
         tell("memory", 1, 5)
         asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
         curve = measure(
-            subject, precision=precision, noise=noise, budget=budget / 2, washout=settled, **asked
+            subject, precision=precision, noise=noise, budget=half, washout=settled, **asked
         )
         tell("consistency", 2, 5)
         states = int(curve.diagnostics["states"])
@@ -211,7 +214,7 @@ def dossier(
             try:
                 profile = measure_scales(
                     model if start is None and inputs is None else subject,
-                    scales, precision=max(precision, 0.02 * states), budget=budget / 3, **asked,
+                    scales, precision=max(precision, 0.02 * states), budget=third, **asked,
                 )  # fmt: skip
             except (ModelError, UnstableNetworkError, ValueError) as problem:
                 notes.append(Note("method", f"memory against input scale was left out: {problem}"))

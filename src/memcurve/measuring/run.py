@@ -38,6 +38,11 @@ MARGIN = 1.1
 REPLICAS, WASHED_OUT = 64, 0.2
 #: Share of the memory that is free which the states may take.
 SHARE_OF_MEMORY = 0.3
+#: Steps after which to stop, unless `steps` or `budget` say otherwise. Doubled: what cannot be
+#: measured as precisely as asked takes twice as long to say so.
+MOST_STEPS = 1_000_000
+#: Numbers that the states may be in so many steps. Doubled: twice the memory.
+MOST_NUMBERS = 50_000_000
 #: Where the memory ends after this share of the lags listed, a thin tail may go on: more are.
 ENDS_BEFORE = 0.7
 #: Findings of the checks that are so by design, or measured here: states belong to their inputs,
@@ -56,7 +61,7 @@ def measure(
     input: Any = None,
     noise: float = 0.0,
     seed: Seed,
-    budget: float = 60.0,
+    budget: float | None = None,
     steps: int | None = None,
     washout: int | Forgetting | None = None,
     level: float = 0.9,
@@ -94,10 +99,12 @@ def measure(
         Standard deviation of white noise that is added to the states.
     seed : int, SeedSequence or Generator
         Where the draws start. Required.
-    budget : float
-        Seconds after which to stop; the last look may take a little longer.
+    budget : float, optional
+        Seconds after which to stop; the last look may take a little longer. How far that is
+        depends on the machine and what else it does: the same seed then gives other numbers.
     steps : int, optional
-        Steps after which to stop, of all replicas together.
+        Steps after which to stop, of all replicas together; where neither is given, a million, or
+        fewer for more than 50 states.
     washout : int or Forgetting, optional
         Steps to leave out at the start of each replica; measured by default, as what two different
         pasts need to become one; or what ``memcurve.measuring.forgetting.forgetting`` found.
@@ -117,7 +124,8 @@ def measure(
     MemoryCurve
         ``diagnostics`` has besides those of :func:`memcurve.memory_from_data` ``steps``,
         ``replicas``, ``washout``, ``precision`` (what was reached), ``reached`` (whether that is
-        what was asked for), ``own_noise`` and ``forgets``.
+        what was asked for, from as many rows as its interval needs to hold), ``own_noise`` and
+        ``forgets``.
 
     Raises
     ------
@@ -135,12 +143,13 @@ def measure(
     True
     """
     precision = require_number(precision, "precision", "above 0", lambda p: p > 0)
-    budget = require_number(budget, "budget", "above 0", lambda s: s > 0)
+    until = float("inf")
+    if budget is not None:
+        until = time.monotonic() + require_number(budget, "budget", "above 0", lambda s: s > 0)
     noise = require_number(noise, "noise", "at least 0", lambda s: s >= 0)
     if of not in ("total", "lags"):
         raise ValueError(f'`of` must be "total" or "lags", got {of!r}.')
     most = None if steps is None else require_size(steps, "steps")
-    until = time.monotonic() + budget
     model = as_model(model, start=start, inputs=inputs)
     rng = generator(seed)
     if capacity is not None and model.inputs > 1:
@@ -155,6 +164,9 @@ def measure(
         away = settled.washout if washout is None else require_limit(washout, "washout")
         bench = _Bench(model, draw, rng, noise, away, coloured, lags)
         findings = bench.first_look()
+        if most is None and budget is None:
+            least = 2 * (bench.lead + bench.first_rows)
+            most = max(min(MOST_STEPS, MOST_NUMBERS // bench.states), least)
         curve, stopped = _until_precise(
             bench, precision, of, until, most, {"level": level, "noise_floor": noise_floor}, tell
         )
@@ -249,6 +261,11 @@ class _Bench:
         return self.lags > before
 
     @property
+    def first_rows(self) -> int:
+        """Rows of the first look."""
+        return max(LEAST_ROWS, ROWS_A_STATE * self.states, ROWS_A_LAG * self.lags)
+
+    @property
     def lead(self) -> int:
         """Steps of each replica before its first row that counts."""
         return max(self.washout, self.lags - 1 + ORDER * self.coloured)
@@ -318,7 +335,7 @@ def _until_precise(
     tell: Listener,
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
-    wanted: float = max(LEAST_ROWS, ROWS_A_STATE * bench.states, ROWS_A_LAG * bench.lags)
+    wanted: float = bench.first_rows
     room = SHARE_OF_MEMORY * (available_memory() or np.inf) / 8 / bench.states
     curve: MemoryCurve | None = None
     while True:
@@ -338,17 +355,17 @@ def _until_precise(
             curve = bench.curve(**options)
         reached = _width(curve, of)
         tell(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
-        few = bench.rows < ROWS_A_LAG * bench.lags  # since there are more lags than at first
-        if reached <= precision and not few:
+        # an interval of fewer rows is not to be trusted, however narrow it is
+        needed = max(ROWS_A_LAG * bench.lags, curve.diagnostics["rows_wanted"])
+        if reached <= precision and bench.rows >= needed:
             return curve, None
         now = time.monotonic()
         growth = np.clip(MARGIN * (reached / precision) ** 2, LEAST_GROWTH, MOST_GROWTH)
         # a look takes time for every row there is, a run for new ones: no more than in proportion
         affordable = (until - now) / max(now - began, 1e-9)
         if affordable < LEAST_GROWTH:
-            return curve, "the time allowed is spent: give a larger `budget`"
-        if few:
-            growth = max(growth, ROWS_A_LAG * bench.lags / bench.rows)
+            return curve, "the time allowed is spent: give a larger `budget`, or `steps`"
+        growth = max(growth, needed / bench.rows)
         wanted = bench.rows * min(growth, affordable)
         if most is not None and bench.steps + bench.lead >= most:
             return curve, "the steps allowed are spent: give more `steps`"
@@ -374,8 +391,10 @@ def _notes(
     reached = _width(curve, of)
     runs = "one run" if bench.count == 1 else f"{bench.count} replicas"
     text = f"measured in {bench.steps:,} steps of {runs}, the first {bench.lead:,} of each left out"
-    if stopped:
+    if stopped and reached > precision:
         text += f"; ± {reached:.2g} was reached, not ± {precision:g}: {stopped}"
+    elif stopped:
+        text += f"; ± {reached:.2g} was reached, but from too few rows to rely on it: {stopped}"
     notes = [Note("method", text)]
     if settled.kept_state:
         text = f"two runs from the start with one input differ, by {settled.kept_state:.2g} at "

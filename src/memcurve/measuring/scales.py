@@ -91,7 +91,7 @@ def measure_scales(
     precision: float = 0.2,
     input: Any = None,
     seed: Seed,
-    budget: float = 120.0,
+    budget: float | None = None,
     noise_floor: float = 1e-9,
     start: Any = None,
     inputs: int | None = None,
@@ -108,7 +108,7 @@ def measure_scales(
         What the inputs are multiplied by, one measurement each.
     precision : float
         Of each total.
-    budget : float
+    budget : float, optional
         Seconds for all of them.
     noise_floor : float
         Noise that the states are read with, relative to each; the limit is read with it too, since
@@ -138,7 +138,7 @@ def measure_scales(
                     precision=precision,
                     input=input,
                     seed=rng,
-                    budget=budget / len(each),
+                    budget=None if budget is None else budget / len(each),
                     noise_floor=noise_floor,
                     progress=False,
                     **options,
