@@ -70,7 +70,7 @@ def _range(X: Floats) -> float:
 
 def _norm(A: Floats) -> float:
     """The spectral norm of A, by some steps of the power method and a margin."""
-    x: Floats = np.random.default_rng(len(A)).standard_normal(A.shape[1])
+    x: Any = np.random.default_rng(len(A)).standard_normal(A.shape[1])
     size = 0.0
     for _ in range(12):
         y = A @ x
