@@ -112,7 +112,8 @@ class ReducedModel:
             return replace(self, H=H, c=c)
         m, d = min(directions, len(self.H)), self.c.shape[1]
         change = rng.standard_normal((m, m + d))
-        sizes = np.append(self.rounding[:m], self.rounding[len(self.H) :])
+        sizes = np.hypot(self.rounding, self.dropped)
+        sizes = np.append(sizes[:m], sizes[len(self.H) :])
         change *= sizes / np.sqrt((change**2).sum(axis=0))
         # rounding may lead to where nothing else does: that is to be seen
         model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:], TINY)
@@ -401,9 +402,9 @@ def _factor(
             W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
     stretch = _stretch(L, sizes, level)
     M = sizes[:, None] * L
-    if not whole:
+    if not whole:  # what lies outside is not at right angles to the rest where some rows are read
         assert model.read is not None
-        M = model.read(M)
+        M, missing, outside = model.read(M), missing + 2 * float(np.sqrt(outside)), 0.0
     factor = KrylovFactor(
         M=M, W=W, inputs=d, missing=missing, outside=outside, complete=complete,
         directions=m,
