@@ -93,8 +93,7 @@ def test_lags_and_directions_of_large_networks() -> None:
         told.append(label)
 
     memory_curve(large, noise=1e-3, progress=tell)
-    assert any(label.startswith("lag 96 of about ") for label in told)
-    assert told[-1].startswith("directions among ")
+    assert any(label.startswith("rank so far ") for label in told)
     told.clear()
     noise_profile(large, [1e-6, 1e-3], progress=tell)
     assert told[-1].startswith("rank so far ")

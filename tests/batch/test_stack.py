@@ -32,7 +32,8 @@ from memcurve.batch.decisions import (
     residues,
     scaling,
 )
-from memcurve.solve import modular, sensitivity
+from memcurve.solve import errors, modular
+from memcurve.solve.powers import power_norms
 from tolerances import CLOSED_FORM, EPS
 
 NUMPY = Backend(np, None, "numpy", True)
@@ -280,10 +281,10 @@ def test_sensitivity_is_that_of_single_networks(size: int) -> None:
     squares, norms = power_norms(NUMPY, A)
     bounds = pole_sensitivities(NUMPY, A)
     for k in range(3):
-        one = sensitivity.power_norms(np.asfortranarray(A[k]))
+        one = power_norms(np.asfortranarray(A[k]))
         assert squares[k] == pytest.approx(one.squares, rel=1e-3)
         assert norms[k] == pytest.approx(one.sum, rel=1e-3)
-        assert bounds[k] == pytest.approx(sensitivity.pole_sensitivity(A[k]).curve, rel=0.5)
+        assert bounds[k] == pytest.approx(errors.pole_sensitivity(A[k]).curve, rel=0.5)
 
 
 def hostile_outcome(family: str, seed: int) -> str:

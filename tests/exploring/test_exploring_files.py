@@ -157,7 +157,8 @@ def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
     memcurve.save_network(network, tmp_path / "some.npz")
     masked = network_of("some.npz", (tmp_path / "some.npz").read_bytes(), "ones", 1)
     assert scene_of(masked).curve.total == 2
-    assert masked.notes == ("mind this",)
+    assert masked.notes[0] == "mind this"
+    assert "own input mask" in masked.notes[1]
     assert np.array_equal(masked.C, memcurve.masks.ones(8))
 
 

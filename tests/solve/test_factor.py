@@ -1,4 +1,4 @@
-"""Every source of the Krylov factor × every question × an exact oracle: errors that are reported hold."""
+"""Every source of the Krylov factor × questions × an exact oracle: errors hold."""
 
 from __future__ import annotations
 

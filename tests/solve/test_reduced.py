@@ -74,5 +74,5 @@ def test_what_cannot_be_reduced() -> None:
     with pytest.raises(ValueError, match="`network` must have an input that reaches"):
         memcurve.reduced(network.replace(C=[0, 0, 0]), 0.1)
     unstable = network.replace(A=3 * network.A)
-    with pytest.raises(memcurve.UncertainResultError, match="powers of A grow|do not fade"):
+    with pytest.raises(memcurve.UncertainResultError, match=r"powers of A grow|do not fade"):
         memcurve.reduced(unstable, 0.1)

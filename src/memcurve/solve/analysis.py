@@ -221,7 +221,7 @@ class Analysis:
     def covariance(
         self, states: States, processes: tuple[InputProcess, ...]
     ) -> tuple[Floats, Floats]:
-        """p_0 and Γ of the states themselves, in their measure, no more to be inverted than G is."""
+        """p_0 and Γ of the states themselves, in their measure; no more to be inverted than G."""
         return state_covariance(states.A, states.C, filters_of(processes))
 
     def deviations(self, states: States, processes: tuple[InputProcess, ...]) -> Floats:

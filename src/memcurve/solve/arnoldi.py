@@ -1,11 +1,11 @@
 """The Krylov directions of a large network that stand above the noise, by products with A alone.
 
-Columns of K = [C, AC, A²C, …] hardly differ ("Krylov squeezing"): memory above the noise lies in few
-directions. An orthonormal basis Q of the Krylov space (Arnoldi's method, several steps at once where
-their directions are far apart, orthogonalised twice) reduces the network to H = QᵀAQ and c = QᵀC.
+Columns of K = [C, AC, A²C, …] hardly differ ("Krylov squeezing"): memory above the noise lies in
+few directions. An orthonormal basis Q of the Krylov space (Arnoldi's method, several steps at once
+where their directions are far apart, orthogonalised twice) reduces the network to H = QᵀAQ, c = QᵀC.
 It ends where what leaves the space, passed on by the powers of A, is far below the noise.
 
-A is a dense or sparse array, an operator, or on a device or shared out over ranks: tall vectors stay
+A is a dense or sparse array, an operator, on a device, or shared out over ranks: tall vectors stay
 where A is (:mod:`memcurve.network.places`).
 """
 
@@ -130,9 +130,10 @@ class Arnoldi:
     def _steps_at_once(self, A: Any, basis: Basis, H: Floats, k: int, count: int) -> int:
         """Steps from the newest direction on, made together; how many of them were good.
 
-        w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of many
-        narrow ones. With g_j their coordinates, A w_{j−1} = n_j w_j is H g_{j−1} = n_j g_j, whose last
-        unknown column is that of the newest direction. Ends where a w_j is not far from those before.
+        w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of
+        many narrow ones. With g_j their coordinates, A w_{j−1} = n_j w_j is H g_{j−1} = n_j g_j,
+        whose last unknown column is that of the newest direction. Ends where a w_j is not far from
+        those before.
         """
         count = min(count, basis.capacity - basis.count)
         if count < 2 or k != basis.count - 1:

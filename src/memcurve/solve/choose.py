@@ -64,6 +64,10 @@ class Solver(NamedTuple):
     solve: Callable[[Task], Outcome]
 
 
+def _is_idle(task: Task) -> bool:
+    return not task.is_driven
+
+
 def _is_plain(task: Task) -> bool:
     return task.question.is_plain
 
@@ -84,8 +88,8 @@ def _takes_a_factor(task: Task) -> bool:
 
 
 SOLVERS = (
-    Solver("nothing", "no input reaches what is read", lambda task: not task.is_driven, solve_nothing),
-    Solver("lattice", "one white input, no noise, all states read: poles", _is_plain, solve_lattice),
+    Solver("nothing", "no input reaches what is read", _is_idle, solve_nothing),
+    Solver("lattice", "one white input, no noise, all states: poles", _is_plain, solve_lattice),
     Solver("fisher", "Fisher memory: the covariance of the noise", _is_fisher, solve_fisher),
     Solver(
         "arnoldi", "observation noise, A sparse or known by its products: Krylov factor of the "
@@ -200,7 +204,8 @@ def merged_inputs(task: Task) -> tuple[Task, Floats] | None:
     for j, column in enumerate(C.T):
         for group in groups:
             i = group[0]
-            same = processes[i] is processes[j] or processes[i].is_white and processes[j].is_white
+            white = processes[i].is_white and processes[j].is_white
+            same = white or processes[i] is processes[j]
             if same and are_proportional(C[:, i], column):
                 group.append(j)
                 break

@@ -116,7 +116,7 @@ def curve_error(memory: Floats, loss: Floats, sensitivity: float, size: int) -> 
 
 # --- measured: rounding is imitated, and the computation repeated
 
-#: A measured change is taken this many times to be an error. Doubled: errors twice as large; halved,
+#: A measured change times this is an error. Doubled: errors twice as large; halved,
 #: some of 100,000 hostile draws lay outside.
 SAFETY = 20.0
 #: Where an error comes out above this no digit is known: another change may do far more. Doubled:

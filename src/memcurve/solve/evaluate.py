@@ -168,7 +168,7 @@ def _stationary(
 
 
 def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats]:
-    """Singular values and right singular vectors of M, to relative accuracy where levels need it."""
+    """Singular values and right singular vectors of M, relatively accurate where levels need it."""
     rows, columns = M.shape
     if not np.isfinite(M).all():
         raise UncertainResultError("the states leave the range of floating point.")

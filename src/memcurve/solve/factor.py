@@ -50,7 +50,7 @@ MOST_LAGS = 50_000
 #: By how much lags left out are mostly longer in white states. Doubled: a few more lags; halved,
 #: responses are often made twice.
 USUAL_STRETCH = 16.0
-#: What rounding leads to beyond the directions, relative to the noise, before all of them are taken.
+#: What rounding leads to beyond the directions, relative to the noise, before all are taken.
 #: Doubled: four times the error.
 OUTSIDE = 1e-6
 #: Rows whose lengths differ by more decades (e-folds) than this are scaled anew. Doubled: rounding
@@ -378,10 +378,10 @@ def _factor(
         leaving = np.square(model.H[m : m + d, :m] @ (sizes[:, None] * R)).sum()
         leakage = float(np.sqrt(leaving)) * model.passed_on
         outside = _outside(model, entering, sizes[:, None] * R)
-        if leakage <= 10 * LEFT_OUT * level and outside <= (OUTSIDE * level) ** 2:
+        if leakage <= 10 * LEFT_OUT * level and outside <= OUTSIDE * OUTSIDE * level * level:
             break
         m = min(len(model.H), int(1.4 * m) + 4) if leakage < level else len(model.H)
-        m = len(model.H) if outside > (OUTSIDE * level) ** 2 else m
+        m = len(model.H) if outside > OUTSIDE * OUTSIDE * level * level else m
         leakage = 0.0
     missing = model.leakage + leakage
     energy = sizes**2 * np.einsum("ij,ij->i", R, R)

@@ -91,6 +91,7 @@ def _in_floats(
         F, largest = _energies(L, K, C.shape[1])
         total = float(F.sum())
         total_error = total * (relative + len(F) * EPS) + rest**2  # R⁻¹ is at most one
+        beyond = rest**2  # of the lags after those
         F = _listed(F, lags, total)
     except UncertainResultError:
         inverse, G = solve_triangular(L, identity, lower=True), stein(A, C @ C.T)
@@ -98,8 +99,9 @@ def _in_floats(
         # the error of G is between ∓off·R
         total_error = total * relative + len(A) * residual_norm(A, G, C @ C.T)
         F, largest = _curve(A, C, L, lags, total, total_error)
+        beyond = 0.0
     moved = EPS * root * width * power_sum * largest  # rounding in A^τ C
-    return F, relative * F + 2 * np.sqrt(F) * moved + moved**2, total, total_error
+    return F, relative * F + 2 * np.sqrt(F) * moved + moved**2 + beyond, total, total_error
 
 
 def _energies(L: Floats, K: Floats, inputs: int) -> tuple[Floats, float]:

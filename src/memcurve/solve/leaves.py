@@ -61,6 +61,9 @@ CLEARLY_THERE = 1e6
 WORST_CONDITION = 1e8
 #: The same from which on densities may as well vanish. Doubled: errors of such inputs by √2.
 HOPELESS = 1e12
+#: Up to so many states of a dense network all directions are found at once. Doubled: audits of
+#: larger networks take eight times as long.
+FEW_STATES = 1000
 #: Binary digits by which masks of large networks may differ from one before they are copied to be
 #: scaled. Doubled: nothing; squares are far from overflow.
 ABOUT_ONE = 20
@@ -355,7 +358,7 @@ def solve_cascade(task: Task) -> Outcome:
     lags = task.question.lags or 4 * len(task.states) + 64
     if not white:  # beyond the reach of the colour all is known
         lags = max(lags, max(len(each.gamma) for each in filters))
-    read = space.whiten is not None or not space.exactly
+    read, doubt = space.whiten is not None or not space.exactly, max(f.uncertainty for f in filters)
     bounds = [np.array(p.density_bounds()) / p.variance for p in task.question.processes]
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
@@ -363,7 +366,7 @@ def solve_cascade(task: Task) -> Outcome:
     def system(
         A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]
     ) -> tuple[SingularSystem, float]:
-        tail = 0.0 if white else COLOURED_TAIL / gain
+        tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else COLOURED_TAIL / gain
         factor = cascade_factor(A, C, poles, lags, read, tail)
         made = singular_system(
             factor, levels=space.levels, whiten=(space.whiten or _as_it_is) if read else None,
@@ -374,6 +377,8 @@ def solve_cascade(task: Task) -> Outcome:
     while True:
         base, colour = system(space.A, space.C, poles, filters)
         left = Truncation(gain=gain, uncertainty=space.uncertainty + colour)
+        if doubt <= LARGEST_UNCERTAINTY:
+            left = left._replace(uncertainty=left.uncertainty + doubt)
         if not white:
             terms = len(task.states) + max(len(each.gamma) for each in filters)
             rounding = 4 * EPS * float(np.sqrt(min(condition, HOPELESS) * terms))
@@ -442,7 +447,7 @@ def _filters(task: Task) -> tuple[Filter, ...]:
 
 
 class Reduction(NamedTuple):
-    """A small network that stands for a task at its noise and above, what is read, and the error."""
+    """A small network that stands for a task at its noise and above; what is read; the error."""
 
     H: Floats
     c: Floats
@@ -477,7 +482,7 @@ def krylov_model(analysis: Analysis, level: float) -> ReducedModel:
     states = analysis.reached
     scale = float(np.ldexp(1.0, np.frexp(np.abs(states.mask).max())[1]))
     C = states.mask / scale
-    if isinstance(states.multiplied, np.ndarray):
+    if isinstance(states.multiplied, np.ndarray) and len(states) <= FEW_STATES:
         return hessenberg(states.dense, C)
     return Arnoldi().reduce(
         states.multiplied, C, level * float(np.sqrt((C**2).sum())), tell=analysis.tell
