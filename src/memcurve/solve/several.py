@@ -27,9 +27,6 @@ from memcurve.solve.modes import diagonal_values
 # by powers of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at
 # the end.
 
-#: A number for which X + GENERIC·Y has no double eigenvalue by accident.
-GENERIC = 0.7390851332151607
-
 
 def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:
     """Real (A', C') with A'A'ᵀ + C'C'ᵀ = I, similar to a controllable pair (A, C)."""
@@ -133,15 +130,18 @@ def _block(poles: Complexes, directions: Complexes) -> tuple[Floats, Floats, Flo
     return (Q @ a @ Q.conj().T).real, (Q @ b).real, (c @ Q.conj().T).real, through.real
 
 
-def _to_real(a: Complexes, b: Complexes) -> Complexes:
-    """Unitary Q with Qξ real, for a section whose impulse responses span a real space."""
+def _to_real(a: Complexes, b: Complexes, *, generic: float = 0.7390851332151607) -> Complexes:
+    """Unitary Q with Qξ real, for a section whose impulse responses span a real space.
+
+    X + ``generic``·Y has no double eigenvalue by accident.
+    """
     order = len(a)
     # J = Σ_k conj(a^k b)(a^k b)* solves J = conj(a) J a* + conj(b) b*
     system = np.eye(order * order) - np.kron(a.conj(), a.conj())
     J: Any = np.linalg.solve(system, (b.conj() @ b.conj().T).ravel()).reshape(order, order)
     J = (J + J.T) / 2
     # the real and imaginary parts of a symmetric unitary matrix commute: one rotation serves both
-    axes: Any = np.linalg.eigh(J.real + GENERIC * J.imag)[1]
+    axes: Any = np.linalg.eigh(J.real + generic * J.imag)[1]
     phases = np.angle(np.diag(axes.T @ J @ axes))
     return np.asarray(np.exp(0.5j * phases)[:, None] * axes.T)
 

@@ -18,9 +18,6 @@ from memcurve.inputs import ARMA, InputProcess
 from memcurve.inputs.arma import first_lags
 from memcurve.solve.balls.arithmetic import beside, block, energy, krylov, power_two, solve_stein
 
-#: Lags that are computed together: matrix products of this width.
-WIDTH = 64
-
 
 class Propagator:
     """A matrix F with its powers F^(2^k) and the bound Σ_k ‖F^k‖², each computed when needed."""
@@ -77,12 +74,22 @@ class Readout:
 
 
 class InputCurve:
-    """Memory and forecasts of one input, as many as are asked for."""
+    """Memory and forecasts of one input, as many as are asked for.
+
+    So many lags as the ``width``, a power of two, are computed together.
+    """
 
     def __init__(
-        self, states: Propagator, C: Any, known: Autocovariance, G: Any | None, readout: Readout
+        self,
+        states: Propagator,
+        C: Any,
+        known: BallsOfGamma,
+        G: Any | None,
+        readout: Readout,
+        *,
+        width: int = 64,
     ) -> None:
-        A, m = states.F, known.reach
+        A, m, self._width = states.F, known.reach, width
         self.size, self.readout, self.known, self.G = A.nrows(), readout, known, G
         everything = range(self.size)
         given = 0 if G is None else G.ncols()
@@ -106,12 +113,12 @@ class InputCurve:
         Block b of the recurrence is F^(w·l) times block b − l, l the lowest bit of b, so that
         every block is a product of few powers and its balls stay small.
         """
-        powers = self.propagator.powers
-        shift = WIDTH.bit_length() - 1
+        powers, width = self.propagator.powers, self._width
+        shift = width.bit_length() - 1
         while len(self.memory) < count:
-            b = (len(self.memory) - self.explicit_count) // WIDTH
+            b = (len(self.memory) - self.explicit_count) // width
             if b == 0:
-                columns = krylov(self.propagator.F, self.propagator.F * self.last, WIDTH, powers)
+                columns = krylov(self.propagator.F, self.propagator.F * self.last, width, powers)
             else:
                 low = b & -b
                 columns = power_two(powers, shift + low.bit_length() - 1) * self._blocks[b - low]
@@ -119,7 +126,7 @@ class InputCurve:
                 kept = {b & ~((1 << k) - 1) for k in range(b.bit_length() + 1)}
                 self._blocks = {key: self._blocks[key] for key in kept & self._blocks.keys()}
             self._blocks[b] = columns
-            p = block(columns, range(self.size), range(WIDTH))
+            p = block(columns, range(self.size), range(width))
             self.memory += self.readout.capacities(p)
 
     def extend_forecast(self, count: int) -> None:
@@ -174,7 +181,7 @@ def total_memory(curves: list[InputCurve], readout: Readout) -> Any:
     return total
 
 
-def _augmented(A: Any, C: Any, known: Autocovariance, last: Any) -> tuple[Propagator, Any]:
+def _augmented(A: Any, C: Any, known: BallsOfGamma, last: Any) -> tuple[Propagator, Any]:
     """F and its start (p_m, γ(m), …, γ(m − p + 1)), which goes on to all later lags."""
     from flint import arb_mat
 
@@ -198,7 +205,7 @@ def _augmented(A: Any, C: Any, known: Autocovariance, last: Any) -> tuple[Propag
 # G Φᵀ = C [γ(m), …, γ(m − p + 1)], where Φ is the companion matrix of ar.
 
 
-class Autocovariance(NamedTuple):
+class BallsOfGamma(NamedTuple):
     """γ(0) = 1, …, γ(m) and the recurrence beyond: its companion matrix Φ, or None for zeros."""
 
     gamma: list[Any]
@@ -215,12 +222,12 @@ class Autocovariance(NamedTuple):
         return [self.gamma[abs(k)] for k in range(first, last + 1)]
 
 
-def autocovariance(process: InputProcess, bits: int) -> Autocovariance:
+def autocovariance(process: InputProcess, bits: int) -> BallsOfGamma:
     """γ/γ(0) of the process as its own numbers define it, at the current precision."""
     from flint import arb, arb_mat
 
     if process.is_white:
-        return Autocovariance([arb(1)], None, arb(0))
+        return BallsOfGamma([arb(1)], None, arb(0))
     if isinstance(process, ARMA):
         balls = first_lags(process.ar, process.ma, bits)
         order = len(process.ar)
@@ -234,16 +241,16 @@ def autocovariance(process: InputProcess, bits: int) -> Autocovariance:
         )
     gamma = [arb(1)] + [ball / balls[0] for ball in balls[1:]]
     if order == 0:
-        return Autocovariance(gamma, None, arb(0))
+        return BallsOfGamma(gamma, None, arb(0))
     companion = arb_mat(order, order)
     for i, weight in enumerate(process.ar.tolist()):  # type: ignore[attr-defined]
         companion[0, i] = weight
     for i in range(1, order):
         companion[i, i - 1] = 1
-    return Autocovariance(gamma, companion, energy(companion))
+    return BallsOfGamma(gamma, companion, energy(companion))
 
 
-def future(A: Any, C: Any, known: Autocovariance, energy_of_A: Any) -> Any | None:
+def future(A: Any, C: Any, known: BallsOfGamma, energy_of_A: Any) -> Any | None:
     """G = [p_{−m}, …, p_{−m+p−1}] for an ARMA input; None for a finite autocovariance."""
     from flint import arb_mat
 
@@ -254,7 +261,7 @@ def future(A: Any, C: Any, known: Autocovariance, energy_of_A: Any) -> Any | Non
     return solve_stein(A, known.companion, C * newest_first, (energy_of_A, known.energy))
 
 
-def present(A: Any, C: Any, known: Autocovariance, G: Any | None) -> Any:
+def present(A: Any, C: Any, known: BallsOfGamma, G: Any | None) -> Any:
     """p_0 = Cov(x_t, z_t), a column."""
     if G is not None:
         start = -known.reach + G.ncols() - 1

@@ -38,13 +38,6 @@ from memcurve.solve.balls.curves import (
 from memcurve.solve.balls.pivots import Pivots, find_pivots, has_reciprocal_eigenvalues
 from memcurve.solve.lags import Lags
 
-#: Precision in white coordinates: the first try, and the last.
-FIRST_LOW, LAST_LOW = 192, 1 << 13
-#: Values with larger radii are computed again with more bits.
-LARGEST_RADIUS = 2.0**-80
-#: Bits that the condition of the covariance costs for each state and input, by experience.
-BITS_PER_STATE = 8
-
 
 class _White(NamedTuple):
     """The network in coordinates in which its states are white."""
@@ -75,6 +68,8 @@ def enclose_any(
     state: Floats,
     rows: Sequence[int],
     max_bits: int = 2**15,
+    first_low: int = 192,
+    last_low: int = 1 << 13,
 ) -> tuple[Outcome, int, int]:
     """Enclose memory and forecasting capacity of x_t = A x_{t−1} + C z_t + noise rigorously.
 
@@ -106,13 +101,15 @@ def enclose_any(
         The states that are read.
     max_bits : int
         Give up beyond this precision.
+    first_low, last_low : int
+        Precision in white coordinates: the first try, and the last.
     """
     C = np.asarray(C, dtype=float).reshape(len(A), -1)
     problem = prepared(A, C, processes, observation, state, rows)
     if not problem.channels or not problem.pivots.outputs:
         return Outcome.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
-    bits, low = _first_bits(problem), FIRST_LOW
-    while bits <= max_bits and low <= LAST_LOW:
+    bits, low = first_low + _more_bits(problem), first_low
+    while bits <= max_bits and low <= last_low:
         white, found = None, None
         with contextlib.suppress(TooWideError):
             white = _in_white_coordinates(problem, bits, low)
@@ -130,11 +127,11 @@ def enclose_any(
     )
 
 
-def _first_bits(problem: ExactProblem) -> int:
+def _more_bits(problem: ExactProblem, *, per_state: int = 8) -> int:
+    """What the condition of the covariance costs for each state and input, by experience."""
     if problem.is_noisy:
-        return FIRST_LOW + 192
-    states, inputs = len(problem.pivots.nodes), len(problem.channels)
-    return FIRST_LOW + 128 + BITS_PER_STATE * states // inputs
+        return 192
+    return 128 + per_state * len(problem.pivots.nodes) // len(problem.channels)
 
 
 def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White | None:
@@ -164,7 +161,7 @@ def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White 
 
 
 def _whitened(
-    reduced: Reduced,
+    reduced: PivotProblem,
     of_states: Any,
     columns: list[Any],
     futures: list[Any | None],
@@ -232,8 +229,9 @@ def _curves(
         )
 
 
-def _is_narrow(ball: Any) -> bool:
-    return bool(ball.rad() < LARGEST_RADIUS)
+def _is_narrow(ball: Any, *, largest_radius: float = 2.0**-80) -> bool:
+    """Whether the ball need not be computed again with more bits."""
+    return bool(ball.rad() < largest_radius)
 
 
 def _outcome(problem: ExactProblem, found: _Curves) -> Outcome:
@@ -263,13 +261,8 @@ def _table(problem: ExactProblem, balls: list[list[Any]]) -> tuple[Floats, Float
 
 # --- The problem in exact numbers, reduced to states that are excited independently of each other.
 
-#: Noise from this on, relative to the input's effect, makes the covariance well-conditioned.
-VISIBLE_NOISE = 1e-20
-#: Eigenvalues in float64 that may lie on the unit circle.
-NEAR_CIRCLE = 1e-6
 
-
-class Reduced(NamedTuple):
+class PivotProblem(NamedTuple):
     """x_t = A x_{t−1} + C z_t + state noise, read as ``readout``·x_t + noise, in balls.
 
     ``state`` and ``noise`` are covariances. ``own_noise`` is the observation noise of the states
@@ -300,7 +293,7 @@ class ExactProblem(NamedTuple):
     is_noisy: bool
     is_plain: bool
 
-    def reduced(self) -> Reduced | None:
+    def reduced(self) -> PivotProblem | None:
         """Keep the pivot nodes R only: x = T x[R] with T = K (K[R])⁻¹, K the Krylov matrix.
 
         Modes that nothing excites disappear, and may be unstable. None if K[R] cannot be inverted
@@ -314,7 +307,7 @@ class ExactProblem(NamedTuple):
         if len(nodes) == size:
             readout = block(diagonal([1] * size), outputs, range(size))
             reads_all = len(outputs) == size
-            return Reduced(self.A, self.C, state, readout, noise, own, reads_all)
+            return PivotProblem(self.A, self.C, state, readout, noise, own, reads_all)
         T = self._from_nodes()
         if T is None:
             return None
@@ -328,7 +321,7 @@ class ExactProblem(NamedTuple):
                     f"two."
                 )
         readout = block(T, outputs, range(len(nodes)))
-        return Reduced(A, C, state, readout, noise, own, outputs == nodes)
+        return PivotProblem(A, C, state, readout, noise, own, outputs == nodes)
 
     def _from_nodes(self) -> Any | None:
         from flint import arb_mat
@@ -354,8 +347,15 @@ def prepared(
     observation: Floats,
     state: Floats,
     rows: Sequence[int],
+    *,
+    visible_noise: float = 1e-20,
+    near_circle: float = 1e-6,
 ) -> ExactProblem:
-    """Scale by powers of two, which changes no capacity, and find the pivots."""
+    """Scale by powers of two, which changes no capacity, and find the pivots.
+
+    Noise is ``visible`` where, relative to the input's effect, it makes the covariance
+    well-conditioned; eigenvalues in float64 may lie on the unit circle where they are near it.
+    """
     from flint import arb, arb_mat, ctx
 
     size, inputs = C.shape
@@ -368,7 +368,7 @@ def prepared(
     own[read] = observation[read]
     pivots = find_pivots(A, C[:, channels], state, observation, read)
     # balls cannot tell an eigenvalue on the unit circle from one next to it
-    if pivots.nodes and float(np.abs(eigenvalues(A)).max()) > 1 - NEAR_CIRCLE:
+    if pivots.nodes and float(np.abs(eigenvalues(A)).max()) > 1 - near_circle:
         masks = np.hstack([C[:, channels], np.diag(state)[:, state > 0]])
         if has_reciprocal_eigenvalues(A, masks, pivots):
             raise UnstableNetworkError(UNSTABLE)
@@ -395,7 +395,7 @@ def prepared(
         channels=channels,
         inputs=inputs,
         pivots=pivots,
-        is_noisy=floor > 0 and floor >= VISIBLE_NOISE * float(np.abs(C).max()),
+        is_noisy=floor > 0 and floor >= visible_noise * float(np.abs(C).max()),
         is_plain=not observation[read].any()
         and not state.any()
         and all(process.is_white for process in driving),
