@@ -71,9 +71,9 @@ def sums_of_powers(
 ) -> PowerSums:
     """Sums over the powers of A, by what they do to random vectors, with a margin.
 
-    A is anything that can be multiplied by a matrix. Powers are followed to where one is below ½,
-    Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), or within a basis. Raises UncertainResultError where they
-    do not get there, a GrowingPowersError where they grow.
+    Powers are followed to where one is below ½, Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), or within a
+    basis. Raises UncertainResultError where they do not get there, a GrowingPowersError where they
+    grow.
 
     Parameters
     ----------
@@ -91,10 +91,10 @@ def sums_of_powers(
         step takes time of its own. Where A is known by its products only, it is tried at once.
     """
     large, place, single = A.shape[0] >= MANY_STATES, place_of(A), SingleProbe()
-    # powers of this size are of no use to large networks: what they pass on is rounding above all
-    average, hopeless = margin, EPS**-2
+    average, largest = margin, float(np.finfo(float).max)
     if large:
         count, margin, average = 1, single.margin, single.average
+        largest = EPS**-2  # what larger powers pass on is rounding above all
     # single precision is enough, where A has it
     probes = place.normal(np.random.default_rng(SEED), A.shape[0], count, A.dtype)
     norms, ended = [1.0], False
@@ -109,15 +109,13 @@ def sums_of_powers(
         made = powers_times(A, probes, min(place.ahead, most - len(norms)))
         probes = made[:, -count:]
         for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
-            if not np.isfinite(size):
-                ended = True
-                break
-            norms.append(float(size))
+            if np.isfinite(size):
+                norms.append(float(size))
             if size <= 0.5:
                 share = average**2 / (margin**2 * A.shape[0])
                 return PowerSums(*place.same(_summed(np.array(norms), share)))
-            if large and size > hopeless:
-                ended = True
+            ended = not size <= largest
+            if ended:
                 break
     steps, half = len(norms) - 1, len(norms) // 2
     rate = (norms[-1] / norms[half]) ** (1 / max(1, steps - half))
@@ -163,7 +161,7 @@ class SingleProbe:
     most : int
         Powers it is followed to.
     not_rounding : float
-        Powers of this size, times the margin, are told by rounding alone.
+        Of powers of this size, times the margin, rounding tells nothing.
     little_left, little_leaves : float
         What may be left in the end, and leave the space, times the margin.
     patience, looks_before, reach : int
@@ -225,7 +223,7 @@ class SingleProbe:
                 )
                 lasting = 1 + float((average[1:] ** 2).sum()) / size
                 return PowerSums(float(a.sum()), float((a**2).sum()), lasting)
-            if ended:
+            if ended or (k >= self.patience and np.isinf(leaving[-1])):
                 return None
             if k >= self.patience:
                 earlier = len(leaving) - 1 - self.looks_before

@@ -1,4 +1,20 @@
-"""Input-normal realization for several inputs: Blaschke–Potapov factors from a Schur form."""
+"""Input-normal realization for several inputs: Blaschke–Potapov factors from a Schur form.
+
+With A lower triangular (a Schur form), λ its first entry, c the first row of C, u = c/‖c‖ and
+s = √(1 − |λ|²), the first state alone is an all-pass section in the direction u::
+
+    ξ ← λξ + s·u·v,        v ← v − u*·u·v + βu*(sξ − λ̄·u·v),        β = (1 − λ)/(1 − λ̄)
+
+What the other states owe to ξ is x = (I − λ̄T₂₂)⁻¹(λ̄t₂₁ + C₂(su)*), with t₂₁ scaled to unit
+variance of ξ; taken away, they are a smaller network driven by the signal v that has passed::
+
+    C₂ ← B + (β̄s·a − (1 + β̄λ)·B u*)·u,      a = T₂₂x + t₂₁ − λx,      B = C₂ − x(su)
+
+and so on. The phase β lets constant signals pass unchanged, so that the two sections of a
+conjugate pair have real coefficients together. No Gramian is formed; rows are kept near unit size
+by powers of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at
+the end.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +25,6 @@ import numpy as np
 from memcurve.errors import UncertainResultError
 from memcurve.result import Complexes, Floats
 from memcurve.solve.modes import diagonal_values
-
-# --- Input-normal realization for several inputs: Blaschke–Potapov factors from a Schur form.
-#
-# With A lower triangular (a Schur form), λ its first entry, c the first row of C, u = c/‖c‖ and
-# s = √(1 − |λ|²), the first state alone is an all-pass section in the direction u::
-#
-#     ξ ← λξ + s·u·v,        v ← v − u*·u·v + βu*(sξ − λ̄·u·v),        β = (1 − λ)/(1 − λ̄)
-#
-# What the other states owe to ξ is x = (I − λ̄T₂₂)⁻¹(λ̄t₂₁ + C₂(su)*), with t₂₁ scaled to unit
-# variance of ξ; taken away, they are a smaller network driven by the signal v that has passed::
-#
-#     C₂ ← B + (β̄s·a − (1 + β̄λ)·B u*)·u,      a = T₂₂x + t₂₁ − λx,      B = C₂ − x(su)
-#
-# and so on. The phase β lets constant signals pass unchanged, so that the two sections of a
-# conjugate pair have real coefficients together. No Gramian is formed; rows are kept near unit size
-# by powers of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at
-# the end.
 
 
 def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:

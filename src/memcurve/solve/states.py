@@ -136,12 +136,8 @@ class States:
         return _in_like_units(self.dense, self.mask)
 
     @cached_property
-    def has_wild_units(self) -> bool:
-        """Whether nodes of one cycle are measured in units too far apart for floating point."""
-        return self._has_wild_units()
-
-    def _has_wild_units(self, *, widest: int = 400) -> bool:
-        """By more binary orders than this: products and squares meet in a cycle, and overflow."""
+    def has_wild_units(self, *, widest: int = 400) -> bool:
+        """Whether units of nodes of one cycle differ by more binary orders: products overflow."""
         A = self.dense
         sizes = np.abs(A[A != 0])
         if not len(sizes) or sizes.max() <= 2.0**widest * sizes.min():
@@ -238,12 +234,8 @@ class States:
         return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
 
     @cached_property
-    def is_alike(self) -> bool:
+    def is_alike(self, *, most: int = 16) -> bool:
         """Whether there are few different weights: modes may well coincide, or be lost."""
-        return self._has_few_weights()
-
-    def _has_few_weights(self, *, most: int = 16) -> bool:
-        """Up to so many; of twice as many, integer weights up to 32 would be a matter of ranks."""
         A = self.sparse
         some = (A.ravel() if isinstance(A, np.ndarray) else A.data)[: 4 * most]
         if len(set(map(abs, some.tolist())) - {0.0}) > most:  # as a rule, these tell

@@ -16,7 +16,15 @@ from typing import Any, NamedTuple
 
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.inputs.arma import first_lags
-from memcurve.solve.balls.arithmetic import beside, block, energy, krylov, power_two, solve_stein
+from memcurve.solve.balls.arithmetic import (
+    beside,
+    block,
+    energy,
+    identity,
+    krylov,
+    power_two,
+    solve_stein,
+)
 
 
 class Propagator:
@@ -131,7 +139,7 @@ class InputCurve:
 
     def extend_forecast(self, count: int) -> None:
         """Append horizons until there are at least ``count``."""
-        from flint import arb, arb_mat
+        from flint import arb
 
         missing = count - len(self.forecast)
         if missing <= 0:
@@ -140,10 +148,8 @@ class InputCurve:
             self.forecast += [arb(0)] * missing
             return
         backwards = self.known.companion.transpose()
-        unit = arb_mat(backwards.nrows(), 1)
-        unit[0, 0] = 1
-        beyond = count - self.known.reach
-        columns = self.G * krylov(backwards, backwards * unit, beyond)
+        first = block(backwards, range(backwards.nrows()), [0])
+        columns = self.G * krylov(backwards, first, count - self.known.reach)
         self.forecast += self.readout.capacities(columns)[-missing:]
 
     def memory_before(self) -> Any:
@@ -154,14 +160,13 @@ class InputCurve:
 
     def total_forecast(self) -> Any:
         """Sum of the forecasts over all horizons."""
-        from flint import arb, arb_mat
+        from flint import arb
 
         total = sum(self.forecast[: self.known.reach], arb(0))
         if self.G is None:
             return total
         backwards = Propagator(self.known.companion.transpose())
-        unit = arb_mat(backwards.F.nrows(), 1)
-        unit[0, 0] = 1
+        unit = block(identity(backwards.F.nrows()), range(backwards.F.nrows()), [0])
         return total + self.readout.of_sum(self.G * backwards.summed(unit) * self.G.transpose())
 
 
@@ -190,7 +195,7 @@ def _augmented(A: Any, C: Any, known: BallsOfGamma, last: Any) -> tuple[Propagat
     weights = arb_mat([companion.tolist()[0]])
     top = beside(A, C * weights).tolist()
     bottom = beside(arb_mat(order, size), companion).tolist()
-    gamma = [[known.gamma[abs(known.reach - i)]] for i in range(order)]
+    gamma = [[value] for value in known.newest]
     return Propagator(arb_mat(top + bottom)), arb_mat(last.tolist() + gamma)
 
 
@@ -211,6 +216,11 @@ class BallsOfGamma(NamedTuple):
     gamma: list[Any]
     companion: Any  # None where there is none
     energy: Any
+
+    @property
+    def newest(self) -> list[Any]:
+        """γ(m), …, γ(m − p + 1): what the recurrence goes on from."""
+        return self.around(self.reach - self.companion.nrows() + 1, self.reach)[::-1]
 
     @property
     def reach(self) -> int:
@@ -256,9 +266,8 @@ def future(A: Any, C: Any, known: BallsOfGamma, energy_of_A: Any) -> Any | None:
 
     if known.companion is None:
         return None
-    order = known.companion.ncols()
-    newest_first = arb_mat([[known.gamma[abs(known.reach - i)] for i in range(order)]])
-    return solve_stein(A, known.companion, C * newest_first, (energy_of_A, known.energy))
+    driven_by = C * arb_mat([known.newest])
+    return solve_stein(A, known.companion, driven_by, (energy_of_A, known.energy))
 
 
 def present(A: Any, C: Any, known: BallsOfGamma, G: Any | None) -> Any:

@@ -19,6 +19,7 @@ from memcurve.solve.balls.arithmetic import (
     block,
     diagonal,
     energy,
+    identity,
     in_white_coordinates,
     is_tight,
     krylov,
@@ -140,7 +141,7 @@ def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White 
     The states are whitened with M = Γ + S, where Γ − A Γ Aᵀ = Σ_j (p_0 C_jᵀ + C_j p_0ᵀ − C_j C_jᵀ)
     and S has the noise. Any M > 0 would do, so all of the observation noise may go into it.
     """
-    from flint import ctx
+    from flint import arb, ctx
 
     with ctx.workprec(bits):
         reduced = problem.reduced()
@@ -157,36 +158,23 @@ def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White 
             cross = present(A, c, s, G) * c.transpose()
             Q = Q + cross + cross.transpose() - c * c.transpose()
         of_states = solve_stein(A, A, Q, (decay, decay))
-        return _whitened(reduced, of_states, columns, futures, spectra, low)
-
-
-def _whitened(
-    reduced: PivotProblem,
-    of_states: Any,
-    columns: list[Any],
-    futures: list[Any | None],
-    spectra: list[Any],
-    low: int,
-) -> _White | None:
-    from flint import arb
-
-    metric = whitening(of_states + reduced.own_noise)
-    if metric is None:
-        return None
-    A = in_white_coordinates(metric, reduced.A)
-    B, slack = None, metric.slack()
-    if not reduced.reads_all:
-        H = reduced.readout
-        output = whitening(H * of_states * H.transpose() + reduced.noise)
-        if output is None:
+        metric = whitening(of_states + reduced.own_noise)
+        if metric is None:
             return None
-        B, slack = in_white_coordinates(metric, H, output), output.slack()
-    columns = [metric.W * c for c in columns]
-    futures = [None if G is None else metric.W * G for G in futures]
-    parts = [A, *columns, *(G for G in futures if G is not None), *([] if B is None else [B])]
-    if not all(is_tight(part, low - 40) for part in parts):
-        return None
-    return _White(A, columns, futures, spectra, B, arb(slack))
+        B, slack = None, metric.slack()
+        if not reduced.reads_all:
+            H = reduced.readout
+            output = whitening(H * of_states * H.transpose() + reduced.noise)
+            if output is None:
+                return None
+            B, slack = in_white_coordinates(metric, H, output), output.slack()
+        A = in_white_coordinates(metric, A)
+        columns = [metric.W * c for c in columns]
+        futures = [None if G is None else metric.W * G for G in futures]
+        parts = (part for part in (A, B, *columns, *futures) if part is not None)
+        if not all(is_tight(part, low - 40) for part in parts):
+            return None
+        return _White(A, columns, futures, spectra, B, arb(slack))
 
 
 def _curves(
@@ -305,7 +293,7 @@ class ExactProblem(NamedTuple):
         state = diagonal(self.state[i] for i in nodes)
         size = self.A.nrows()
         if len(nodes) == size:
-            readout = block(diagonal([1] * size), outputs, range(size))
+            readout = block(identity(size), outputs, range(size))
             reads_all = len(outputs) == size
             return PivotProblem(self.A, self.C, state, readout, noise, own, reads_all)
         T = self._from_nodes()
