@@ -267,8 +267,8 @@ def test_scaling_leaves_nothing_to_balance() -> None:
     exponents, done = scaling(NUMPY, A)
     assert done.all()
     assert exponents is not None
-    for matrix, units in zip(A, exponents, strict=True):
-        scaled = matrix * 2.0 ** (units[None, :] - units[:, None])
+    for matrix, shifts in zip(A, exponents, strict=True):
+        scaled = matrix * 2.0 ** (shifts[None, :] - shifts[:, None])
         assert np.array_equal(balanced(scaled)[0], scaled)
     assert scaling(NUMPY, normal_stack(2, 50))[0] is None
     assert scaling(NUMPY, np.eye(4, k=-1)[None])[1].tolist() == [False]
