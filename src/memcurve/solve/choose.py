@@ -329,6 +329,8 @@ def _in_floating_point(
         if task.question.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, "", name
         reason = f"the error would be {worst:.1e}"
+        if len(task.states) >= MANY_STATES:  # dense matrices would take minutes, for few digits
+            break
     return best, reason, name
 
 

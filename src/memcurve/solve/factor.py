@@ -360,8 +360,15 @@ def _factor(
     m, leakage = min(len(model.H), directions or model.cut(level)), 0.0
     entering = np.square(model.rounding) + np.square(model.dropped)
     while True:
-        H, c = model.H[:m, :m], model.c[:m]
-        R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail)
+        H, c, cut_off = model.H[:m, :m], model.c[:m], m < len(model.H) and not fixed
+        most = 4 * len(model.H) + 2000 if cut_off else MOST_LAGS
+        try:
+            R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail, most)
+        except UncertainResultError:  # a part of a stable network need not be stable
+            if not cut_off:
+                raise
+            m = len(model.H)
+            continue
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
         if fixed or level == 0 or m == len(model.H):
@@ -449,7 +456,7 @@ def _orthonormal_rows(R: Floats) -> tuple[Floats, Floats]:
 
 
 def _graded(
-    H: Floats, c: Floats, log_sizes: Floats, level: float, tail: float
+    H: Floats, c: Floats, log_sizes: Floats, level: float, tail: float, most: int = MOST_LAGS
 ) -> tuple[Floats, Floats, float]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
 
@@ -463,7 +470,7 @@ def _graded(
             weights = np.ones(len(H))
             if level > 0:
                 weights = np.exp(np.minimum(0.0, log_sizes - np.log(level)))
-            R, beyond = faded(scaled, start, weights, tail)
+            R, beyond = faded(scaled, start, weights, tail, most)
         largest = np.abs(R).max(axis=1)
         if level > 0:  # what is reached by later lags only is far below the noise
             largest = np.where(largest > 0, largest, 1.0)

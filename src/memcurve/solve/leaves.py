@@ -20,7 +20,6 @@ from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.errors import (
-    SAFETY,
     Bounded,
     Truncation,
     backward_error,
@@ -302,8 +301,8 @@ def _read_off(
             for _ in range(3 if fewer <= FEW_DIRECTIONS else 1)
         ]
         uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
-        outside = SAFETY * factor.outside
-        left = Truncation(factor.missing, factor.tail, outside, gain, uncertainty)
+        # rounding was taken twice, and its square counts
+        left = Truncation(factor.missing, factor.tail, 4 * factor.outside, gain, uncertainty)
         kept = model.systems[key] = level, [base, *others], left
     _, systems, left = kept
     rank = _rank_read(task, systems) if level == 0 else len(systems[0].sigma)
