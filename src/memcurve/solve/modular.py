@@ -386,21 +386,17 @@ def rank_of_high_powers(blocks: Sequence[Floats], least: int, power: int) -> int
     It is known to be ``least`` or more, and as a rule it is, for m not below ``power``. Two primes
     say the same but for an accident of probability about 1/p².
     """
-    return max(
-        _rank_of_high_powers(blocks, least, power, prime)
-        for prime in primes(max(map(len, blocks), default=1))[:2]
-    )
-
-
-def _rank_of_high_powers(blocks: Sequence[Floats], least: int, power: int, prime: int) -> int:
-    powers, rank, before = [residues(B, prime) for B in blocks], -1, -2
-    squarings = max(0, power - 1).bit_length()
-    while rank not in (least, before):
-        for _ in range(squarings):
-            powers = [centred(B @ B, prime) for B in powers]
-        before, rank = rank, sum(int(flint_matrix(B, prime).rank()) for B in powers)
-        squarings = 1
-    return rank
+    best = 0
+    for prime in primes(max(map(len, blocks), default=1))[:2]:
+        powers, rank, before = [residues(B, prime) for B in blocks], -1, -2
+        squarings = max(0, power - 1).bit_length()
+        while rank not in (least, before):
+            for _ in range(squarings):
+                powers = [centred(B @ B, prime) for B in powers]
+            before, rank = rank, sum(int(flint_matrix(B, prime).rank()) for B in powers)
+            squarings = 1
+        best = max(best, rank)
+    return best
 
 
 def characteristic_polynomial(B: Floats, prime: int) -> Any:

@@ -16,15 +16,7 @@ from typing import Any, NamedTuple
 
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.inputs.arma import first_lags
-from memcurve.solve.balls.arithmetic import (
-    beside,
-    block,
-    energy,
-    identity,
-    krylov,
-    power_two,
-    solve_stein,
-)
+from memcurve.solve.balls.arithmetic import beside, block, energy, krylov, power_two, solve_stein
 
 
 class Propagator:
@@ -160,13 +152,13 @@ class InputCurve:
 
     def total_forecast(self) -> Any:
         """Sum of the forecasts over all horizons."""
-        from flint import arb
+        from flint import arb, arb_mat
 
         total = sum(self.forecast[: self.known.reach], arb(0))
         if self.G is None:
             return total
         backwards = Propagator(self.known.companion.transpose())
-        unit = block(identity(backwards.F.nrows()), range(backwards.F.nrows()), [0])
+        unit = arb_mat([[int(i == 0)] for i in range(backwards.F.nrows())])
         return total + self.readout.of_sum(self.G * backwards.summed(unit) * self.G.transpose())
 
 
