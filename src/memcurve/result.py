@@ -23,6 +23,9 @@ from memcurve.version import __version__
 
 #: Of float64: the distance from 1 to the next number, and the smallest one that has all digits.
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+#: Random numbers are drawn from this seed: the same network gives the same answer. Doubled: another
+#: draw, and answers that agree within their errors.
+SEED = 20230501
 #: What contents that are no result of this kind may raise as they are read.
 _WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 

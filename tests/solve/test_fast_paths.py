@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -488,7 +489,8 @@ def test_silent_sections_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     upper = np.sqrt(rng.uniform(0, 0.999**2, 100)) * np.exp(1j * rng.uniform(0.01, 3.1, 100))
     poles = np.concatenate([upper, upper.conj(), [0.9995]])
     memory, loss = allpass.memory_of_poles(poles, 20_000)
-    monkeypatch.setattr(allpass, "SILENT", -1.0)
+    all_of_them = partial(allpass._lattice_blocks, silent=-1.0)
+    monkeypatch.setattr(allpass, "_lattice_blocks", all_of_them)
     whole = allpass.memory_of_poles(poles, 20_000)
     assert memory == pytest.approx(whole[0], rel=1e-12)
     assert loss == pytest.approx(whole[1], rel=1e-12)

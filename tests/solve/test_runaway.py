@@ -9,7 +9,9 @@ from scipy.sparse import block_diag, csr_array, diags_array, random_array
 from memcurve import Float32, LinearNetwork, UnstableNetworkError, memory_curve
 from memcurve.solve import states
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.states import MANY_MODES
+
+#: All modes of so many nodes take long.
+MANY_MODES = 1000
 
 
 def network(scale: float, loop: float, drive: float) -> LinearNetwork:

@@ -27,11 +27,6 @@ import numpy as np
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
-#: Sections that are run as one. Doubled: fewer and larger matrix products, about as fast.
-GROUP = 6
-#: Groups that hold less than this share of the energy, inside and out, are done. Doubled: nothing.
-SILENT = 1e-40
-
 
 def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
     """Return ``(MC_τ, 1 − MC_τ)`` for τ = 0 … lags − 1.
@@ -175,30 +170,30 @@ def _full_sections(upper_poles: Complexes) -> Floats:
     return np.asarray(sections[np.argsort(modulus, kind="stable")])
 
 
-def _grouped(sections: Floats) -> Floats:
-    """Join :data:`GROUP` consecutive sections into one, which maps (u, states) to (states, u).
+def _grouped(sections: Floats, *, group: int = 6) -> Floats:
+    """Join so many consecutive sections into one, which maps (u, states) to (states, u).
 
     Every entry of the product is a single product of entries: nothing cancels here either.
     """
     # a section that lets u through fills the last group
-    through = np.zeros((-len(sections) % GROUP, 3, 3))
+    through = np.zeros((-len(sections) % group, 3, 3))
     through[:, 2, 0] = 1.0
-    members = np.concatenate([sections, through]).reshape(-1, GROUP, 3, 3)
-    order = 2 * GROUP + 1
+    members = np.concatenate([sections, through]).reshape(-1, group, 3, 3)
+    order = 2 * group + 1
     joined = np.zeros((len(members), order, order))
     joined[:, range(order), range(order)] = 1.0
-    for k in range(GROUP):
+    for k in range(group):
         own = [0, 2 * k + 1, 2 * k + 2]  # u and this member's states change, by all of them
         joined[:, own] = members[:, k, [2, 0, 1]] @ joined[:, own]
     return np.ascontiguousarray(joined[:, [*range(1, order), 0]])
 
 
-def _lattice_blocks(poles: Complexes) -> Iterator[tuple[Floats, Floats]]:
+def _lattice_blocks(poles: Complexes, *, silent: float = 1e-40) -> Iterator[tuple[Floats, Floats]]:
     """Yield MC_τ and the signal b_τ that leaves, for consecutive lags, block by block, endlessly.
 
     Group k handles time τ in wave k + τ, so that a wave is one operation on all groups. The energy
     that has not left yet is then in the states and in the signals under way. The fast poles come
-    first: once nothing is left in them they stay silent, and are left out.
+    first: once nothing but a share ``silent`` of the energy is left in them, they are left out.
     """
     groups = _grouped(_full_sections(section_poles(poles)))
     rows, steps = _wavefront(groups, int(np.clip(len(groups), 64, 1024)))
@@ -214,10 +209,10 @@ def _lattice_blocks(poles: Complexes) -> Iterator[tuple[Floats, Floats]]:
             yield held[skip:], rows[1 + skip :, -1].copy()
         skip, passed = max(0, skip - len(held)), passed + len(held)
         energy = np.cumsum((last[:-1].reshape(len(groups), -1) ** 2).sum(axis=1))
-        silent = int(np.searchsorted(energy, SILENT * min(held[-1], lost), side="right"))
-        if skip == 0 and len(groups) > silent > len(groups) // 8:
-            last = last[silent * groups.shape[1] :]
-            groups = groups[silent:]
+        done = int(np.searchsorted(energy, silent * min(held[-1], lost), side="right"))
+        if skip == 0 and len(groups) > done > len(groups) // 8:
+            last = last[done * groups.shape[1] :]
+            groups = groups[done:]
             # the longer it took, the longer it goes on
             rows, steps = _wavefront(groups, int(np.clip(passed // 4, 64, 1024)))
         rows[0] = last

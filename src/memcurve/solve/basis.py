@@ -15,8 +15,6 @@ from memcurve.result import EPS, Floats
 #: A step is the last one where less than this share of it leads out of the space before. Doubled:
 #: directions of a few more roundings are left out.
 EXHAUSTED = 100 * EPS
-#: A vector that keeps this share of its length is orthogonal enough ("twice is enough").
-ORTHOGONAL = 0.7
 
 
 def require_room_at(place: Host, size: int, columns: float, what: str) -> None:
@@ -28,11 +26,15 @@ class Basis:
     """Orthonormal columns, of which further ones are added by Gram–Schmidt.
 
     Kept in blocks that are made as they are needed. ``dropped`` is the longest rest of a vector
-    that was taken to lie in the space.
+    that was taken to lie in the space. A vector that keeps a share ``orthogonal`` of its length is
+    orthogonal enough ("twice is enough").
     """
 
-    def __init__(self, size: int, capacity: int, place: Host = HOST) -> None:
+    def __init__(
+        self, size: int, capacity: int, place: Host = HOST, *, orthogonal: float = 0.7
+    ) -> None:
         self.size, self.capacity, self.place = size, min(capacity, size), place
+        self._orthogonal = orthogonal
         self.count, self.dropped = 0, 0.0
         self._width = min(self.capacity, max(64, 1_000_000 // size))
         self._blocks: list[Tall] = []
@@ -46,7 +48,7 @@ class Basis:
             v = self.without(v, part)
             coordinates[: self.count] += part
             rest = float(np.sqrt(dot(v, v)))
-            if rest > ORTHOGONAL * before:  # little went away, and with it little rounding came
+            if rest > self._orthogonal * before:  # little went away, so little rounding came
                 break
         if self.count < self.capacity and rest > EXHAUSTED * length:
             self.keep((v / rest)[:, None])
@@ -62,7 +64,7 @@ class Basis:
             part = self.dot(W)
             W = self.without(W, part)
             S += part
-            if self.place.lengths(W).min() > ORTHOGONAL:
+            if self.place.lengths(W).min() > self._orthogonal:
                 break
         P, T = self.place.qr(W)
         signs = np.where(np.diag(T) < 0, -1.0, 1.0)

@@ -22,13 +22,6 @@ from memcurve.result import Complexes, Floats
 from memcurve.solve.modes import LostModes
 from memcurve.solve.modular import characteristic_polynomial, dyadic, residues
 
-#: Components up to this size are factored over the integers. Doubled: a second for a hundred of
-#: them.
-SMALL = 24
-#: Different weights up to which a network is taken for one of few weights. Doubled: networks of
-#: integer weights up to 32 are asked for their exact rank first.
-MOST_WEIGHTS = 16
-
 #: A polynomial over the integers by its coefficients, the constant one first.
 Polynomial = tuple[int, ...]
 #: A monic polynomial by its coefficients modulo a prime, the constant one first.
@@ -53,13 +46,18 @@ class Repeated(NamedTuple):
 
 
 def repeated_components(
-    blocks: Sequence[Floats], modulo: dict[int, list[int]], most_digits: int = 400
+    blocks: Sequence[Floats],
+    modulo: dict[int, list[int]],
+    *,
+    most_states: int = 24,
+    most_digits: int = 400,
 ) -> Repeated:
     """Judge the diagonal blocks by the residues of the minimal polynomial.
 
-    Small ones are left alone where their weights differ by more than ``most_digits`` binary digits.
+    Those of at most ``most_states`` are factored over the integers (a hundred of twice the size
+    would take a second), but where their weights differ by more than ``most_digits`` binary digits.
     """
-    small = [k for k, B in enumerate(blocks) if len(B) <= SMALL and B.any()]
+    small = [k for k, B in enumerate(blocks) if len(B) <= most_states and B.any()]
     weights = np.concatenate([blocks[k][blocks[k] != 0] for k in small] or [np.zeros(0)])
     _, exponents = dyadic(weights)
     unit = int(exponents.min(initial=0))
@@ -82,18 +80,18 @@ def repeated_components(
         )
         for g in sorted(lossy)
     ]
-    dropped, alike = _equal_blocks(blocks, modulo)
+    dropped, alike = _equal_blocks(blocks, modulo, most_states)
     return Repeated(touched + dropped, np.concatenate([np.zeros(0, complex), *roots]), lost + alike)
 
 
 def _equal_blocks(
-    blocks: Sequence[Floats], modulo: dict[int, list[int]]
+    blocks: Sequence[Floats], modulo: dict[int, list[int]], size: int
 ) -> tuple[list[int], list[LostModes]]:
-    """Larger blocks that are copies of others and do not count, and what is lost with them."""
+    """Blocks above ``size`` that are copies of others and do not count, and what is lost."""
     sizes = Counter(len(B) for B in blocks)
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for k, B in enumerate(blocks):
-        if len(B) > SMALL and sizes[len(B)] > 1:
+        if len(B) > size and sizes[len(B)] > 1:
             coefficients = characteristic_polynomial(B, next(iter(modulo))).coeffs()
             if coefficients[0] != 0:  # zeros are counted elsewhere
                 groups[tuple(int(c) for c in coefficients)].append(k)

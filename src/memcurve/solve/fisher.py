@@ -23,9 +23,6 @@ from memcurve.solve.lags import Lags
 from memcurve.solve.powers import power_norms
 from memcurve.solve.stein import residual_norm, stein
 
-#: A relative error above this is not given out: ball arithmetic takes over.
-LARGEST_ERROR = 1e-6
-
 
 def unit_mask(task: Task) -> tuple[Floats, float]:
     """The mask in units of a power of two, and what Fisher memory is to be multiplied by then."""
@@ -56,8 +53,8 @@ def scaled(
     )
 
 
-def solve_fisher(task: Task) -> Outcome:
-    """Fisher memory in floating point."""
+def solve_fisher(task: Task, *, largest_error: float = 1e-6) -> Outcome:
+    """Fisher memory in floating point; a larger relative error is left to ball arithmetic."""
     A = task.states.dense
     C, scale = unit_mask(task)
     if not C.any():
@@ -67,7 +64,7 @@ def solve_fisher(task: Task) -> Outcome:
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
     values, error, total, total_error = _in_floats(A, C, task.question.lags, norms.sum)
     worst = max(float(error.max()), total_error) / max(total, TINY)
-    if not worst <= LARGEST_ERROR:
+    if not worst <= largest_error:
         raise UncertainResultError(f"the relative error would be {worst:.1e}.")
     return scaled(values, error, total, total_error, scale)
 

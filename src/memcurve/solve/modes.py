@@ -34,9 +34,6 @@ from memcurve.solve.errors import Sensitivity
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 #: Doubled: more networks are judged by their exact rank.
 DISC = 10 * EPS
-#: They are told apart beyond doubt, second-order effects included, with discs this much wider.
-#: Doubled: the exact rank is asked for more often.
-WIDE = 1e4
 #: A mode counts when its excitation exceeds its blur by this factor; beyond doubt, by its square.
 #: Doubled: the exact rank is asked for more often, and more modes are called a matter of rounding.
 CLEAR = 100.0
@@ -166,8 +163,12 @@ class Screening(NamedTuple):
     unstable_radius: float | None = None
 
 
-def screen(A: Any, C: Floats) -> Screening:
-    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable."""
+def screen(A: Any, C: Floats, *, wide: float = 1e4) -> Screening:
+    """Eigenvalues and excitations; whether every mode surely counts, or one is surely unstable.
+
+    Eigenvalues are told apart beyond doubt, second-order effects included, where discs that much
+    wider are disjoint; wider ones would have the exact rank asked for more often.
+    """
     C = unit_norm(C)
     parts = [_screened(submatrix(A, n), C[n]) for n in separate_parts(A)]
     joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
@@ -181,7 +182,7 @@ def screen(A: Any, C: Floats) -> Screening:
     return look._replace(
         disc=disc,
         symmetric=all(part.symmetric for part in parts),
-        sure=bool(beyond_doubt.all()) and room > WIDE,
+        sure=bool(beyond_doubt.all()) and room > wide,
         likely=bool(clear.all()) and room > 1,
         unstable_radius=float(outside.max()) if len(outside) else None,
     )

@@ -27,19 +27,14 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.result import Floats
+from memcurve.result import SEED, Floats
 
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones. Doubled:
 #: networks of 100 to 300 nodes take longer.
 FEW_NON_ZEROS = 0.05
-#: Terms that are made at a time, and after which a sequence is first looked at. Doubled: twice the
-#: memory, and low ranks take twice as long.
-TERMS = 64
 #: Residues are below 2³⁰ and held in two digits of so much where they are multiplied. Doubled:
 #: nothing; halved, likewise.
 _HALF = 2.0**15
-#: The projection is random but fixed: the same network gives the same answer.
-SEED = 20230501
 
 
 # --- residues
@@ -216,7 +211,9 @@ class KrylovSequence:
     """x_{k+1} = (A + CF)x_k modulo p, and terms uᵀx_k, made as they are needed.
 
     For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. Sums
-    are exact: of a sparse A in int64, or in two halves in float64 where its ``twin`` is.
+    are exact: of a sparse A in int64, or in two halves in float64 where its ``twin`` is. So many
+    terms are made ``at_a_time``, after which the sequence is first looked at: twice as many take
+    twice the memory, and twice as long where the rank is low.
     """
 
     def __init__(
@@ -226,6 +223,8 @@ class KrylovSequence:
         prime: int,
         rng: np.random.Generator,
         twin: DeviceMatrix | None = None,
+        *,
+        at_a_time: int = 64,
     ) -> None:
         from scipy.sparse import csr_array, hstack, vstack
 
@@ -233,6 +232,7 @@ class KrylovSequence:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
         self.prime, self.place, self._size = prime, place_of(None), len(C)
+        self._at_a_time = at_a_time
         if self._size > 2**53 // prime:  # sums of as many residues would not be exact
             raise ValueError(
                 f"`network` must have at most {2**53 // prime:,} states for an exact rank, got "
@@ -269,7 +269,7 @@ class KrylovSequence:
         """Go on from x_k by some steps, and pass on x_k as columns, some at a time."""
         while count > 0:
             columns = []
-            for _ in range(min(TERMS, count)):
+            for _ in range(min(self._at_a_time, count)):
                 columns.append(self.x)
                 self.x = self._next(self.x)
             count -= len(columns)
@@ -292,7 +292,7 @@ class KrylovSequence:
         if self.is_dense:
             self.terms = np.ravel(self._dense_terms() % self.prime).astype(np.int64).tolist()
             return recurrence(np.array(self.terms[: 2 * self._size]), self.prime)
-        terms = TERMS
+        terms = self._at_a_time
         while True:
             terms = 2 * most if 5 * terms > 9 * most else terms  # nearly all: go to the end
             for _ in self.blocks(terms - len(self.terms)):
@@ -386,21 +386,17 @@ def rank_of_high_powers(blocks: Sequence[Floats], least: int, power: int) -> int
     It is known to be ``least`` or more, and as a rule it is, for m not below ``power``. Two primes
     say the same but for an accident of probability about 1/p².
     """
-    return max(
-        _rank_of_high_powers(blocks, least, power, prime)
-        for prime in primes(max(map(len, blocks), default=1))[:2]
-    )
-
-
-def _rank_of_high_powers(blocks: Sequence[Floats], least: int, power: int, prime: int) -> int:
-    powers, rank, before = [residues(B, prime) for B in blocks], -1, -2
-    squarings = max(0, power - 1).bit_length()
-    while rank not in (least, before):
-        for _ in range(squarings):
-            powers = [centred(B @ B, prime) for B in powers]
-        before, rank = rank, sum(int(flint_matrix(B, prime).rank()) for B in powers)
-        squarings = 1
-    return rank
+    best = 0
+    for prime in primes(max(map(len, blocks), default=1))[:2]:
+        powers, rank, before = [residues(B, prime) for B in blocks], -1, -2
+        squarings = max(0, power - 1).bit_length()
+        while rank not in (least, before):
+            for _ in range(squarings):
+                powers = [centred(B @ B, prime) for B in powers]
+            before, rank = rank, sum(int(flint_matrix(B, prime).rank()) for B in powers)
+            squarings = 1
+        best = max(best, rank)
+    return best
 
 
 def characteristic_polynomial(B: Floats, prime: int) -> Any:

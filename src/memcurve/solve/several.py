@@ -1,4 +1,20 @@
-"""Input-normal realization for several inputs: Blaschke–Potapov factors from a Schur form."""
+"""Input-normal realization for several inputs: Blaschke–Potapov factors from a Schur form.
+
+With A lower triangular (a Schur form), λ its first entry, c the first row of C, u = c/‖c‖ and
+s = √(1 − |λ|²), the first state alone is an all-pass section in the direction u::
+
+    ξ ← λξ + s·u·v,        v ← v − u*·u·v + βu*(sξ − λ̄·u·v),        β = (1 − λ)/(1 − λ̄)
+
+What the other states owe to ξ is x = (I − λ̄T₂₂)⁻¹(λ̄t₂₁ + C₂(su)*), with t₂₁ scaled to unit
+variance of ξ; taken away, they are a smaller network driven by the signal v that has passed::
+
+    C₂ ← B + (β̄s·a − (1 + β̄λ)·B u*)·u,      a = T₂₂x + t₂₁ − λx,      B = C₂ − x(su)
+
+and so on. The phase β lets constant signals pass unchanged, so that the two sections of a
+conjugate pair have real coefficients together. No Gramian is formed; rows are kept near unit size
+by powers of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at
+the end.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +25,6 @@ import numpy as np
 from memcurve.errors import UncertainResultError
 from memcurve.result import Complexes, Floats
 from memcurve.solve.modes import diagonal_values
-
-# --- Input-normal realization for several inputs: Blaschke–Potapov factors from a Schur form.
-#
-# With A lower triangular (a Schur form), λ its first entry, c the first row of C, u = c/‖c‖ and
-# s = √(1 − |λ|²), the first state alone is an all-pass section in the direction u::
-#
-#     ξ ← λξ + s·u·v,        v ← v − u*·u·v + βu*(sξ − λ̄·u·v),        β = (1 − λ)/(1 − λ̄)
-#
-# What the other states owe to ξ is x = (I − λ̄T₂₂)⁻¹(λ̄t₂₁ + C₂(su)*), with t₂₁ scaled to unit
-# variance of ξ; taken away, they are a smaller network driven by the signal v that has passed::
-#
-#     C₂ ← B + (β̄s·a − (1 + β̄λ)·B u*)·u,      a = T₂₂x + t₂₁ − λx,      B = C₂ − x(su)
-#
-# and so on. The phase β lets constant signals pass unchanged, so that the two sections of a
-# conjugate pair have real coefficients together. No Gramian is formed; rows are kept near unit size
-# by powers of two, which are exact. Conjugate pairs of sections are rotated to real coordinates at
-# the end.
-
-#: A number for which X + GENERIC·Y has no double eigenvalue by accident.
-GENERIC = 0.7390851332151607
 
 
 def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -133,15 +129,18 @@ def _block(poles: Complexes, directions: Complexes) -> tuple[Floats, Floats, Flo
     return (Q @ a @ Q.conj().T).real, (Q @ b).real, (c @ Q.conj().T).real, through.real
 
 
-def _to_real(a: Complexes, b: Complexes) -> Complexes:
-    """Unitary Q with Qξ real, for a section whose impulse responses span a real space."""
+def _to_real(a: Complexes, b: Complexes, *, generic: float = 0.7390851332151607) -> Complexes:
+    """Unitary Q with Qξ real, for a section whose impulse responses span a real space.
+
+    X + ``generic``·Y has no double eigenvalue by accident.
+    """
     order = len(a)
     # J = Σ_k conj(a^k b)(a^k b)* solves J = conj(a) J a* + conj(b) b*
     system = np.eye(order * order) - np.kron(a.conj(), a.conj())
     J: Any = np.linalg.solve(system, (b.conj() @ b.conj().T).ravel()).reshape(order, order)
     J = (J + J.T) / 2
     # the real and imaginary parts of a symmetric unitary matrix commute: one rotation serves both
-    axes: Any = np.linalg.eigh(J.real + GENERIC * J.imag)[1]
+    axes: Any = np.linalg.eigh(J.real + generic * J.imag)[1]
     phases = np.angle(np.diag(axes.T @ J @ axes))
     return np.asarray(np.exp(0.5j * phases)[:, None] * axes.T)
 

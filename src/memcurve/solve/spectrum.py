@@ -41,7 +41,7 @@ from memcurve.network.graph import (
     separate_parts,
     submatrix,
 )
-from memcurve.result import EPS, TINY, Complexes, Floats
+from memcurve.result import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.errors import (
     FIRST_ORDER,
     UNKNOWN,
@@ -67,7 +67,7 @@ from memcurve.solve.modes import (
     touching,
     unit_norm,
 )
-from memcurve.solve.modular import SEED, krylov_rank
+from memcurve.solve.modular import krylov_rank
 from memcurve.solve.powers import power_norms
 from memcurve.solve.states import States
 

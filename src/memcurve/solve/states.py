@@ -25,7 +25,7 @@ from memcurve.network.places import place_of
 from memcurve.progress import Listener
 from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.errors import Sensitivity, pole_sensitivity
-from memcurve.solve.factors import MOST_WEIGHTS, Repeated, repeated_components
+from memcurve.solve.factors import Repeated, repeated_components
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
     MinimalPolynomial,
@@ -36,17 +36,6 @@ from memcurve.solve.modular import (
 )
 from memcurve.solve.powers import PowerNorms, power_norms, sums_of_powers
 
-#: Products with A before a sum over its powers is left to other ways. Doubled: so is the wait.
-MOST_PRODUCTS = 10_000
-#: From so many states on all modes take long. Doubled: a minute before an unstable one is named.
-MANY_MODES = 1000
-#: What rounding and a mask cannot do to a mode. Doubled: fewer unstable modes are named.
-SURELY = 1e-6
-#: States are measured in units that differ by no more binary orders. Doubled: numbers overflow.
-WIDEST_UNITS = 950
-#: The same within a cycle, where products and squares meet. Doubled: these overflow.
-WIDEST_CYCLE = 400
-
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:
     """Whether no number was lost, in part or as a whole, when they were scaled."""
@@ -54,6 +43,45 @@ def _same_digits(scaled: Floats, numbers: Floats) -> bool:
         return False
     small = np.abs(scaled) < TINY
     return not np.any(small & (scaled != 0) & (scaled != numbers))
+
+
+def _in_like_units(
+    A: Floats, C: Floats, *, widest: int = 950
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """D⁻¹AD, D⁻¹C and the exponents of D, which differ by no more than ``widest``."""
+    stored = A
+    A, d = balanced(stored) if len(stored) else (stored, np.ones(0))
+    exponents = np.frexp(d)[1].astype(np.int64) - 1
+    if len(stored) and (np.ptp(exponents) > widest or not _same_digits(A, stored)):
+        A, exponents = stored, np.zeros(len(stored), np.int64)
+    largest = np.frexp(C)[1] - exponents[:, None]
+    shift = int(largest[C != 0].max()) if C.any() else 0
+    scaled = np.ldexp(C, -(exponents + shift)[:, None])
+    if not _same_digits(scaled, C):
+        raise UncertainResultError(
+            "the numbers in `C` differ so much in size that float64 cannot hold them side by "
+            "side; measure the states in other units."
+        )
+    return np.ascontiguousarray(A), scaled, exponents + shift
+
+
+def _runaway(A: Any, C: Floats, *, many_modes: int = 1000, surely: float = 1e-6) -> float:
+    """The modulus of the leading mode, where it is unstable and excited for sure; 0 otherwise.
+
+    The mode λ with wᵀA = λwᵀ, in networks of ``many_modes``. Neither |wᵀC| nor |λ| − 1 may be a
+    matter of rounding, ``surely``: errors in A move λ by up to 1/|wᵀv| times as much, v the right
+    eigenvector, of the same length.
+    """
+    if isinstance(A, np.ndarray | Operator) or len(C) < many_modes:
+        return 0.0
+    found = leading_mode(A)
+    if found is None:
+        return 0.0
+    value, w, v = found
+    off = float(np.linalg.norm(A.T @ w - value * w))
+    excited = float(np.abs(w @ C).max() / np.abs(C).max())
+    beyond = abs(value) - 1 - surely
+    return abs(value) if beyond * abs(w @ v) > off and excited > surely else 0.0
 
 
 class States:
@@ -105,29 +133,17 @@ class States:
     @cached_property
     def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """D⁻¹AD, D⁻¹C and the exponents of D."""
-        A, d = balanced(self.dense) if len(self) else (self.dense, np.ones(0))
-        exponents = np.frexp(d)[1].astype(np.int64) - 1
-        if len(self) and (np.ptp(exponents) > WIDEST_UNITS or not _same_digits(A, self.dense)):
-            A, exponents = self.dense, np.zeros(len(self), np.int64)
-        largest = np.frexp(self.mask)[1] - exponents[:, None]
-        shift = int(largest[self.mask != 0].max()) if self.mask.any() else 0
-        C = np.ldexp(self.mask, -(exponents + shift)[:, None])
-        if not _same_digits(C, self.mask):
-            raise UncertainResultError(
-                "the numbers in `C` differ so much in size that float64 cannot hold them side by "
-                "side; measure the states in other units."
-            )
-        return np.ascontiguousarray(A), C, exponents + shift
+        return _in_like_units(self.dense, self.mask)
 
     @cached_property
-    def has_wild_units(self) -> bool:
-        """Whether nodes of one cycle are measured in units too far apart for floating point."""
+    def has_wild_units(self, *, widest: int = 400) -> bool:
+        """Whether units of nodes of one cycle differ by more binary orders: products overflow."""
         A = self.dense
         sizes = np.abs(A[A != 0])
-        if not len(sizes) or sizes.max() <= 2.0**WIDEST_CYCLE * sizes.min():
+        if not len(sizes) or sizes.max() <= 2.0**widest * sizes.min():
             return False
         scales = [balanced(submatrix(A, nodes))[1] for nodes in self.strong_components]
-        return any(np.ptp(np.frexp(scale)[1]) > WIDEST_CYCLE for scale in scales)
+        return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
 
     @property
     def A(self) -> Floats:
@@ -163,19 +179,19 @@ class States:
         """Σ‖A^k‖² and Σ‖A^k‖ in this measure."""
         return power_norms(np.asfortranarray(self.A))
 
-    def variances(self, psi: Floats) -> Floats:
+    def variances(self, psi: Floats, *, most_products: int = 10_000) -> Floats:
         """Variances of the states as they are stored, by products: Σ_k (A^k C)² for white input.
 
         In general inputs are white noise through filters, the columns of ψ (lags, d), and the sum
         is that of the squares of x_k = A x_{k−1} + C ψ_k. What comes later is at most
         ‖x_k‖² Σ_m ‖A^m‖², and left out where it is below rounding of the largest. Raises
-        UncertainResultError where that takes long.
+        UncertainResultError where that takes more than so many products.
         """
         A, unit = self.multiplied, float(np.abs(self.mask).max())
         place, later = place_of(A), sums_of_powers(A).squares
         C = place.put(self.mask / unit)
         total, x, weights = 0.0, 0.0 * C, place.small(psi)
-        for k in range(MOST_PRODUCTS):
+        for k in range(most_products):
             x = (A @ x if k else x) + (C * weights[k] if k < len(psi) else 0.0)
             total = total + (x**2).sum(axis=1)
             if k >= len(psi) - 1 and k % place.ahead == 0:
@@ -188,21 +204,9 @@ class States:
     def runaway(self) -> float:
         """The modulus of an unstable mode that the input excites for sure, or 0.
 
-        Looked for in large sparse networks, where all modes take long: the leading one, λ with
-        wᵀA = λwᵀ, is enough where |wᵀC| is no matter of rounding, and neither is |λ| > 1: errors
-        in A move λ by up to 1/|wᵀv| times as much, v the right eigenvector, of the same length.
+        Looked for in large sparse networks, where all modes take long.
         """
-        A = self.stored
-        if isinstance(A, np.ndarray | Operator) or len(self) < MANY_MODES:
-            return 0.0
-        found = leading_mode(A)
-        if found is None:
-            return 0.0
-        value, w, v = found
-        off = float(np.linalg.norm(A.T @ w - value * w))
-        excited = float(np.abs(w @ self.mask).max() / np.abs(self.mask).max())
-        beyond = abs(value) - 1 - SURELY
-        return abs(value) if beyond * abs(w @ v) > off and excited > SURELY else 0.0
+        return _runaway(self.stored, self.mask)
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
@@ -230,13 +234,13 @@ class States:
         return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
 
     @cached_property
-    def is_alike(self) -> bool:
+    def is_alike(self, *, most: int = 16) -> bool:
         """Whether there are few different weights: modes may well coincide, or be lost."""
         A = self.sparse
-        some = (A.ravel() if isinstance(A, np.ndarray) else A.data)[: 4 * MOST_WEIGHTS]
-        if len(set(map(abs, some.tolist())) - {0.0}) > MOST_WEIGHTS:  # as a rule, these tell
+        some = (A.ravel() if isinstance(A, np.ndarray) else A.data)[: 4 * most]
+        if len(set(map(abs, some.tolist())) - {0.0}) > most:  # as a rule, these tell
             return False
-        return len(self.weights) <= MOST_WEIGHTS
+        return len(self.weights) <= most
 
     @cached_property
     def nodes_on_cycles(self) -> int:

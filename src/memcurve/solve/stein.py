@@ -15,24 +15,26 @@ import numpy as np
 from memcurve.errors import UncertainResultError
 from memcurve.result import EPS, TINY, Floats
 
-#: Powers whose product is below this, relative to one, add nothing any more.
-NEGLIGIBLE = 2.0**-60
-#: Time constants beyond so many doublings are taken for infinite.
+#: Time constants beyond so many doublings, 2^72 steps, are taken for infinite. Doubled: networks on
+#: the unit circle take twice as long to be told from others.
 MOST_DOUBLINGS = 72
 
 
-def squarings(A: Floats, B: Floats) -> Iterator[tuple[Floats, Floats, float]]:
+def squarings(
+    A: Floats, B: Floats, *, negligible: float = 2.0**-60
+) -> Iterator[tuple[Floats, Floats, float]]:
     """Yield A^(2^k), B^(2^k), k = 0, 1, …, and the product of the norms of those that come next.
 
-    Callers break where that is negligible for what they add to; a sum that never gets there raises
-    UncertainResultError. Overflow is theirs to silence.
+    That is in units of what is ``negligible``: callers break where it is below one, and small for
+    what they add to. A sum that never gets there raises UncertainResultError. Overflow is theirs to
+    silence.
     """
     same = A is B
     for _ in range(MOST_DOUBLINGS):
         next_A = A @ A
         next_B = next_A if same else B @ B
         size = float(np.sqrt((next_A**2).sum() * (next_B**2).sum()))
-        yield A, B, size
+        yield A, B, size / negligible
         if not np.isfinite(size):
             break
         A, B = next_A, next_B
@@ -52,9 +54,9 @@ def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
     B = A if B is None else np.asarray(B)
     X: Floats = np.array(Q)
     with np.errstate(over="ignore", invalid="ignore"):
-        for left, right, size in squarings(A, B):
+        for left, right, rest in squarings(A, B):
             X += left @ X @ right.T
-            if size <= NEGLIGIBLE and size <= NEGLIGIBLE * _range(X):
+            if rest <= 1 and rest <= _range(X):
                 break
     return np.asarray((X + X.T) / 2 if A is B else X)
 

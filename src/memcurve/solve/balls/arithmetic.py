@@ -10,7 +10,7 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.result import Floats
-from memcurve.solve.stein import MOST_DOUBLINGS, NEGLIGIBLE, squarings
+from memcurve.solve.stein import MOST_DOUBLINGS, squarings
 
 
 def size_of(matrix: Any) -> Any:
@@ -137,10 +137,6 @@ def is_tight(matrix: Any, bits: int) -> bool:
 # So the work is done in float64, by refining the residual some forty bits at a time, and the proof
 # is one residual in balls. The sums come from doubling, with few bits; they also prove stability.
 
-#: Bits of the balls that prove stability: the first try, and the last.
-FIRST_BITS, LAST_BITS = 128, 1 << 13
-#: A refinement step that gains fewer bits than this is not worth its time.
-LEAST_GAIN = 6
 UNSTABLE = (
     "the network is unstable: proven in ball arithmetic, an eigenvalue that the input or the noise "
     "excites has modulus ≥ 1. Scale `A` below spectral radius 1."
@@ -155,17 +151,18 @@ class TooWideError(UncertainResultError):
     """The balls of a matrix are too wide to tell: it must be known to more bits."""
 
 
-def energy(A: Any) -> Any:
+def energy(A: Any, *, first_bits: int = 128, last_bits: int = 1 << 13) -> Any:
     """Upper bound on Σ_{k≥0} ‖A^k‖², which is finite iff A is stable.
 
     With ‖A^m‖ ≤ ½ the terms from k = m on are at most ‖A^m‖²/(1 − ‖A^m‖²) times those before, and
     Σ_{k<2m} A^k(A^k)ᵀ = G + A^m G (A^m)ᵀ doubles a sum G over k < m. An eigenvalue outside the
-    unit circle is proven by |tr A^m| > n. Raises TooWideError where A should have smaller balls.
+    unit circle is proven by |tr A^m| > n. Precision is doubled from ``first_bits`` up to
+    ``last_bits``. Raises TooWideError where A should have smaller balls.
     """
     from flint import ctx
 
-    bits = FIRST_BITS
-    while bits <= LAST_BITS:
+    bits = first_bits
+    while bits <= last_bits:
         with ctx.workprec(bits):
             powers = _powers_until_half(A)
             if powers is not None:
@@ -195,8 +192,11 @@ def _powers_until_half(A: Any) -> list[Any] | None:
     return powers
 
 
-def solve_stein(A: Any, B: Any, Q: Any, energies: tuple[Any, Any]) -> Any:
-    """Enclose X = Σ_k A^k Q (B^k)ᵀ at the current precision, given the energies of A and B."""
+def solve_stein(A: Any, B: Any, Q: Any, energies: tuple[Any, Any], *, least_gain: int = 6) -> Any:
+    """Enclose X = Σ_k A^k Q (B^k)ᵀ at the current precision, given the energies of A and B.
+
+    A refinement step that gains fewer bits than ``least_gain`` is not worth its time.
+    """
     from flint import arb_mat, ctx
 
     transposed = B.transpose()
@@ -212,7 +212,7 @@ def solve_stein(A: Any, B: Any, Q: Any, energies: tuple[Any, Any]) -> Any:
         before, after = norm, size_of(rest)
         if after < before:
             X, R, norm = X + change, rest, after
-        if after * power_of_two(LEAST_GAIN) > before:
+        if after * power_of_two(least_gain) > before:
             if not in_floats or spread_of(rest) * 4 > after:  # only wider numbers would help
                 break
             powers = []
@@ -238,9 +238,9 @@ def _float_powers(A: Floats, B: Floats) -> list[tuple[Floats, Floats]]:
     """A^(2^k) and B^(2^k) until their effect is below rounding; empty if they do not get there."""
     powers = []
     with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
-        for left, right, size in squarings(A, B):
+        for left, right, rest in squarings(A, B):
             powers.append((left, right))
-            if size <= NEGLIGIBLE:
+            if rest <= 1:
                 return powers
     return []
 
@@ -260,10 +260,6 @@ def _doubled(A: Any, B: Any, Q: Any) -> Any:
 
 # --- Whitening: W with W M Wᵀ ≈ I for a positive definite matrix M of balls.
 
-#: W is corrected until W M Wᵀ is that close to the identity.
-CLOSE = 2.0**-120
-CORRECTIONS = 3
-
 
 class Whitening(NamedTuple):
     """Exact W, the product W M, and δ ≥ ‖W M Wᵀ − I‖."""
@@ -281,19 +277,20 @@ class Whitening(NamedTuple):
         return (self.delta / (1 - self.delta)).upper()
 
 
-def whitening(M: Any) -> Whitening | None:
+def whitening(M: Any, *, close: float = 2.0**-120, corrections: int = 3) -> Whitening | None:
     """Whiten M, which proves it positive definite; None if the precision does not suffice.
 
-    W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor.
+    W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor,
+    corrected until W M Wᵀ is that ``close`` to the identity.
     """
     W = _inverse_factor(M.mid())
-    for _ in range(CORRECTIONS):
+    for _ in range(corrections):
         if W is None:
             return None
         WM = W * M
         product = WM * W.transpose()
         delta = size_of(product - identity(M.nrows()))
-        if delta < CLOSE:
+        if delta < close:
             return Whitening(W, WM, delta)
         if not delta < 0.5:
             return None

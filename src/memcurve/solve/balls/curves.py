@@ -18,9 +18,6 @@ from memcurve.inputs import ARMA, InputProcess
 from memcurve.inputs.arma import first_lags
 from memcurve.solve.balls.arithmetic import beside, block, energy, krylov, power_two, solve_stein
 
-#: Lags that are computed together: matrix products of this width.
-WIDTH = 64
-
 
 class Propagator:
     """A matrix F with its powers F^(2^k) and the bound Σ_k ‖F^k‖², each computed when needed."""
@@ -77,12 +74,22 @@ class Readout:
 
 
 class InputCurve:
-    """Memory and forecasts of one input, as many as are asked for."""
+    """Memory and forecasts of one input, as many as are asked for.
+
+    So many lags as the ``width``, a power of two, are computed together.
+    """
 
     def __init__(
-        self, states: Propagator, C: Any, known: Autocovariance, G: Any | None, readout: Readout
+        self,
+        states: Propagator,
+        C: Any,
+        known: BallsOfGamma,
+        G: Any | None,
+        readout: Readout,
+        *,
+        width: int = 64,
     ) -> None:
-        A, m = states.F, known.reach
+        A, m, self._width = states.F, known.reach, width
         self.size, self.readout, self.known, self.G = A.nrows(), readout, known, G
         everything = range(self.size)
         given = 0 if G is None else G.ncols()
@@ -106,12 +113,12 @@ class InputCurve:
         Block b of the recurrence is F^(w·l) times block b − l, l the lowest bit of b, so that
         every block is a product of few powers and its balls stay small.
         """
-        powers = self.propagator.powers
-        shift = WIDTH.bit_length() - 1
+        powers, width = self.propagator.powers, self._width
+        shift = width.bit_length() - 1
         while len(self.memory) < count:
-            b = (len(self.memory) - self.explicit_count) // WIDTH
+            b = (len(self.memory) - self.explicit_count) // width
             if b == 0:
-                columns = krylov(self.propagator.F, self.propagator.F * self.last, WIDTH, powers)
+                columns = krylov(self.propagator.F, self.propagator.F * self.last, width, powers)
             else:
                 low = b & -b
                 columns = power_two(powers, shift + low.bit_length() - 1) * self._blocks[b - low]
@@ -119,12 +126,12 @@ class InputCurve:
                 kept = {b & ~((1 << k) - 1) for k in range(b.bit_length() + 1)}
                 self._blocks = {key: self._blocks[key] for key in kept & self._blocks.keys()}
             self._blocks[b] = columns
-            p = block(columns, range(self.size), range(WIDTH))
+            p = block(columns, range(self.size), range(width))
             self.memory += self.readout.capacities(p)
 
     def extend_forecast(self, count: int) -> None:
         """Append horizons until there are at least ``count``."""
-        from flint import arb, arb_mat
+        from flint import arb
 
         missing = count - len(self.forecast)
         if missing <= 0:
@@ -133,10 +140,8 @@ class InputCurve:
             self.forecast += [arb(0)] * missing
             return
         backwards = self.known.companion.transpose()
-        unit = arb_mat(backwards.nrows(), 1)
-        unit[0, 0] = 1
-        beyond = count - self.known.reach
-        columns = self.G * krylov(backwards, backwards * unit, beyond)
+        first = block(backwards, range(backwards.nrows()), [0])
+        columns = self.G * krylov(backwards, first, count - self.known.reach)
         self.forecast += self.readout.capacities(columns)[-missing:]
 
     def memory_before(self) -> Any:
@@ -153,8 +158,7 @@ class InputCurve:
         if self.G is None:
             return total
         backwards = Propagator(self.known.companion.transpose())
-        unit = arb_mat(backwards.F.nrows(), 1)
-        unit[0, 0] = 1
+        unit = arb_mat([[int(i == 0)] for i in range(backwards.F.nrows())])
         return total + self.readout.of_sum(self.G * backwards.summed(unit) * self.G.transpose())
 
 
@@ -174,7 +178,7 @@ def total_memory(curves: list[InputCurve], readout: Readout) -> Any:
     return total
 
 
-def _augmented(A: Any, C: Any, known: Autocovariance, last: Any) -> tuple[Propagator, Any]:
+def _augmented(A: Any, C: Any, known: BallsOfGamma, last: Any) -> tuple[Propagator, Any]:
     """F and its start (p_m, γ(m), …, γ(m − p + 1)), which goes on to all later lags."""
     from flint import arb_mat
 
@@ -183,7 +187,7 @@ def _augmented(A: Any, C: Any, known: Autocovariance, last: Any) -> tuple[Propag
     weights = arb_mat([companion.tolist()[0]])
     top = beside(A, C * weights).tolist()
     bottom = beside(arb_mat(order, size), companion).tolist()
-    gamma = [[known.gamma[abs(known.reach - i)]] for i in range(order)]
+    gamma = [[value] for value in known.newest]
     return Propagator(arb_mat(top + bottom)), arb_mat(last.tolist() + gamma)
 
 
@@ -198,12 +202,17 @@ def _augmented(A: Any, C: Any, known: Autocovariance, last: Any) -> tuple[Propag
 # G Φᵀ = C [γ(m), …, γ(m − p + 1)], where Φ is the companion matrix of ar.
 
 
-class Autocovariance(NamedTuple):
+class BallsOfGamma(NamedTuple):
     """γ(0) = 1, …, γ(m) and the recurrence beyond: its companion matrix Φ, or None for zeros."""
 
     gamma: list[Any]
     companion: Any  # None where there is none
     energy: Any
+
+    @property
+    def newest(self) -> list[Any]:
+        """γ(m), …, γ(m − p + 1): what the recurrence goes on from."""
+        return self.around(self.reach - self.companion.nrows() + 1, self.reach)[::-1]
 
     @property
     def reach(self) -> int:
@@ -215,12 +224,12 @@ class Autocovariance(NamedTuple):
         return [self.gamma[abs(k)] for k in range(first, last + 1)]
 
 
-def autocovariance(process: InputProcess, bits: int) -> Autocovariance:
+def autocovariance(process: InputProcess, bits: int) -> BallsOfGamma:
     """γ/γ(0) of the process as its own numbers define it, at the current precision."""
     from flint import arb, arb_mat
 
     if process.is_white:
-        return Autocovariance([arb(1)], None, arb(0))
+        return BallsOfGamma([arb(1)], None, arb(0))
     if isinstance(process, ARMA):
         balls = first_lags(process.ar, process.ma, bits)
         order = len(process.ar)
@@ -234,27 +243,26 @@ def autocovariance(process: InputProcess, bits: int) -> Autocovariance:
         )
     gamma = [arb(1)] + [ball / balls[0] for ball in balls[1:]]
     if order == 0:
-        return Autocovariance(gamma, None, arb(0))
+        return BallsOfGamma(gamma, None, arb(0))
     companion = arb_mat(order, order)
     for i, weight in enumerate(process.ar.tolist()):  # type: ignore[attr-defined]
         companion[0, i] = weight
     for i in range(1, order):
         companion[i, i - 1] = 1
-    return Autocovariance(gamma, companion, energy(companion))
+    return BallsOfGamma(gamma, companion, energy(companion))
 
 
-def future(A: Any, C: Any, known: Autocovariance, energy_of_A: Any) -> Any | None:
+def future(A: Any, C: Any, known: BallsOfGamma, energy_of_A: Any) -> Any | None:
     """G = [p_{−m}, …, p_{−m+p−1}] for an ARMA input; None for a finite autocovariance."""
     from flint import arb_mat
 
     if known.companion is None:
         return None
-    order = known.companion.ncols()
-    newest_first = arb_mat([[known.gamma[abs(known.reach - i)] for i in range(order)]])
-    return solve_stein(A, known.companion, C * newest_first, (energy_of_A, known.energy))
+    driven_by = C * arb_mat([known.newest])
+    return solve_stein(A, known.companion, driven_by, (energy_of_A, known.energy))
 
 
-def present(A: Any, C: Any, known: Autocovariance, G: Any | None) -> Any:
+def present(A: Any, C: Any, known: BallsOfGamma, G: Any | None) -> Any:
     """p_0 = Cov(x_t, z_t), a column."""
     if G is not None:
         start = -known.reach + G.ncols() - 1

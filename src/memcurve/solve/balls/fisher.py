@@ -12,30 +12,29 @@ from memcurve.solve.balls.arithmetic import energy, identity, krylov, solve_stei
 from memcurve.solve.balls.general import rounded
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
-FIRST_BITS, LAST_BITS = 192, 1 << 13
-#: Radii, relative to the total, above which more bits are taken.
-LARGEST_RADIUS = 2.0**-70
 
-
-def enclose_fisher(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, float, float]:
+def enclose_fisher(
+    A: Floats, C: Floats, lags: int | None, *, first_bits: int = 192, last_bits: int = 1 << 13
+) -> tuple[Floats, Floats, float, float]:
     """Fisher memory (lags, inputs) for unit noise and its error; the total and its error."""
     from flint import ctx
 
-    bits = FIRST_BITS
-    while bits <= LAST_BITS:
+    bits = first_bits
+    while bits <= last_bits:
         with ctx.workprec(bits):
             found = _at_this_precision(A, C, lags)
         if found is not None:
             return found
         bits *= 2
     raise UncertainResultError(
-        f"no enclosure was found with {LAST_BITS} bits; scale `A` further below spectral radius 1."
+        f"no enclosure was found with {last_bits} bits; scale `A` further below spectral radius 1."
     )
 
 
 def _at_this_precision(
-    A: Floats, C: Floats, lags: int | None
+    A: Floats, C: Floats, lags: int | None, *, largest_radius: float = 2.0**-70
 ) -> tuple[Floats, Floats, float, float] | None:
+    """The same; None where some radius, relative to the total, is larger than that."""
     from flint import arb_mat
 
     matrix, mask = arb_mat(A.tolist()), arb_mat(C.tolist())
@@ -55,7 +54,7 @@ def _at_this_precision(
             count = min(2 * count, MOST_DEFAULT_LAGS)
     except ZeroDivisionError:
         return None
-    wide = LARGEST_RADIUS * float(total.abs_upper())
+    wide = largest_radius * float(total.abs_upper())
     if any(not float(ball.rad()) <= wide for ball in (total, *values)):
         return None
     (middle,), (radius,) = rounded([total])

@@ -19,6 +19,7 @@ from memcurve.solve.balls.arithmetic import (
     block,
     diagonal,
     energy,
+    identity,
     in_white_coordinates,
     is_tight,
     krylov,
@@ -37,13 +38,6 @@ from memcurve.solve.balls.curves import (
 )
 from memcurve.solve.balls.pivots import Pivots, find_pivots, has_reciprocal_eigenvalues
 from memcurve.solve.lags import Lags
-
-#: Precision in white coordinates: the first try, and the last.
-FIRST_LOW, LAST_LOW = 192, 1 << 13
-#: Values with larger radii are computed again with more bits.
-LARGEST_RADIUS = 2.0**-80
-#: Bits that the condition of the covariance costs for each state and input, by experience.
-BITS_PER_STATE = 8
 
 
 class _White(NamedTuple):
@@ -75,6 +69,8 @@ def enclose_any(
     state: Floats,
     rows: Sequence[int],
     max_bits: int = 2**15,
+    first_low: int = 192,
+    last_low: int = 1 << 13,
 ) -> tuple[Outcome, int, int]:
     """Enclose memory and forecasting capacity of x_t = A x_{t−1} + C z_t + noise rigorously.
 
@@ -106,13 +102,15 @@ def enclose_any(
         The states that are read.
     max_bits : int
         Give up beyond this precision.
+    first_low, last_low : int
+        Precision in white coordinates: the first try, and the last.
     """
     C = np.asarray(C, dtype=float).reshape(len(A), -1)
     problem = prepared(A, C, processes, observation, state, rows)
     if not problem.channels or not problem.pivots.outputs:
         return Outcome.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
-    bits, low = _first_bits(problem), FIRST_LOW
-    while bits <= max_bits and low <= LAST_LOW:
+    bits, low = first_low + _more_bits(problem), first_low
+    while bits <= max_bits and low <= last_low:
         white, found = None, None
         with contextlib.suppress(TooWideError):
             white = _in_white_coordinates(problem, bits, low)
@@ -130,11 +128,11 @@ def enclose_any(
     )
 
 
-def _first_bits(problem: ExactProblem) -> int:
+def _more_bits(problem: ExactProblem, *, per_state: int = 8) -> int:
+    """What the condition of the covariance costs for each state and input, by experience."""
     if problem.is_noisy:
-        return FIRST_LOW + 192
-    states, inputs = len(problem.pivots.nodes), len(problem.channels)
-    return FIRST_LOW + 128 + BITS_PER_STATE * states // inputs
+        return 192
+    return 128 + per_state * len(problem.pivots.nodes) // len(problem.channels)
 
 
 def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White | None:
@@ -143,7 +141,7 @@ def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White 
     The states are whitened with M = Γ + S, where Γ − A Γ Aᵀ = Σ_j (p_0 C_jᵀ + C_j p_0ᵀ − C_j C_jᵀ)
     and S has the noise. Any M > 0 would do, so all of the observation noise may go into it.
     """
-    from flint import ctx
+    from flint import arb, ctx
 
     with ctx.workprec(bits):
         reduced = problem.reduced()
@@ -160,36 +158,23 @@ def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White 
             cross = present(A, c, s, G) * c.transpose()
             Q = Q + cross + cross.transpose() - c * c.transpose()
         of_states = solve_stein(A, A, Q, (decay, decay))
-        return _whitened(reduced, of_states, columns, futures, spectra, low)
-
-
-def _whitened(
-    reduced: Reduced,
-    of_states: Any,
-    columns: list[Any],
-    futures: list[Any | None],
-    spectra: list[Any],
-    low: int,
-) -> _White | None:
-    from flint import arb
-
-    metric = whitening(of_states + reduced.own_noise)
-    if metric is None:
-        return None
-    A = in_white_coordinates(metric, reduced.A)
-    B, slack = None, metric.slack()
-    if not reduced.reads_all:
-        H = reduced.readout
-        output = whitening(H * of_states * H.transpose() + reduced.noise)
-        if output is None:
+        metric = whitening(of_states + reduced.own_noise)
+        if metric is None:
             return None
-        B, slack = in_white_coordinates(metric, H, output), output.slack()
-    columns = [metric.W * c for c in columns]
-    futures = [None if G is None else metric.W * G for G in futures]
-    parts = [A, *columns, *(G for G in futures if G is not None), *([] if B is None else [B])]
-    if not all(is_tight(part, low - 40) for part in parts):
-        return None
-    return _White(A, columns, futures, spectra, B, arb(slack))
+        B, slack = None, metric.slack()
+        if not reduced.reads_all:
+            H = reduced.readout
+            output = whitening(H * of_states * H.transpose() + reduced.noise)
+            if output is None:
+                return None
+            B, slack = in_white_coordinates(metric, H, output), output.slack()
+        A = in_white_coordinates(metric, A)
+        columns = [metric.W * c for c in columns]
+        futures = [None if G is None else metric.W * G for G in futures]
+        parts = (part for part in (A, B, *columns, *futures) if part is not None)
+        if not all(is_tight(part, low - 40) for part in parts):
+            return None
+        return _White(A, columns, futures, spectra, B, arb(slack))
 
 
 def _curves(
@@ -232,8 +217,9 @@ def _curves(
         )
 
 
-def _is_narrow(ball: Any) -> bool:
-    return bool(ball.rad() < LARGEST_RADIUS)
+def _is_narrow(ball: Any, *, largest_radius: float = 2.0**-80) -> bool:
+    """Whether the ball need not be computed again with more bits."""
+    return bool(ball.rad() < largest_radius)
 
 
 def _outcome(problem: ExactProblem, found: _Curves) -> Outcome:
@@ -263,13 +249,8 @@ def _table(problem: ExactProblem, balls: list[list[Any]]) -> tuple[Floats, Float
 
 # --- The problem in exact numbers, reduced to states that are excited independently of each other.
 
-#: Noise from this on, relative to the input's effect, makes the covariance well-conditioned.
-VISIBLE_NOISE = 1e-20
-#: Eigenvalues in float64 that may lie on the unit circle.
-NEAR_CIRCLE = 1e-6
 
-
-class Reduced(NamedTuple):
+class PivotProblem(NamedTuple):
     """x_t = A x_{t−1} + C z_t + state noise, read as ``readout``·x_t + noise, in balls.
 
     ``state`` and ``noise`` are covariances. ``own_noise`` is the observation noise of the states
@@ -300,7 +281,7 @@ class ExactProblem(NamedTuple):
     is_noisy: bool
     is_plain: bool
 
-    def reduced(self) -> Reduced | None:
+    def reduced(self) -> PivotProblem | None:
         """Keep the pivot nodes R only: x = T x[R] with T = K (K[R])⁻¹, K the Krylov matrix.
 
         Modes that nothing excites disappear, and may be unstable. None if K[R] cannot be inverted
@@ -312,9 +293,9 @@ class ExactProblem(NamedTuple):
         state = diagonal(self.state[i] for i in nodes)
         size = self.A.nrows()
         if len(nodes) == size:
-            readout = block(diagonal([1] * size), outputs, range(size))
+            readout = block(identity(size), outputs, range(size))
             reads_all = len(outputs) == size
-            return Reduced(self.A, self.C, state, readout, noise, own, reads_all)
+            return PivotProblem(self.A, self.C, state, readout, noise, own, reads_all)
         T = self._from_nodes()
         if T is None:
             return None
@@ -328,7 +309,7 @@ class ExactProblem(NamedTuple):
                     f"two."
                 )
         readout = block(T, outputs, range(len(nodes)))
-        return Reduced(A, C, state, readout, noise, own, outputs == nodes)
+        return PivotProblem(A, C, state, readout, noise, own, outputs == nodes)
 
     def _from_nodes(self) -> Any | None:
         from flint import arb_mat
@@ -354,8 +335,15 @@ def prepared(
     observation: Floats,
     state: Floats,
     rows: Sequence[int],
+    *,
+    visible_noise: float = 1e-20,
+    near_circle: float = 1e-6,
 ) -> ExactProblem:
-    """Scale by powers of two, which changes no capacity, and find the pivots."""
+    """Scale by powers of two, which changes no capacity, and find the pivots.
+
+    Noise is ``visible`` where, relative to the input's effect, it makes the covariance
+    well-conditioned; eigenvalues in float64 may lie on the unit circle where they are near it.
+    """
     from flint import arb, arb_mat, ctx
 
     size, inputs = C.shape
@@ -368,7 +356,7 @@ def prepared(
     own[read] = observation[read]
     pivots = find_pivots(A, C[:, channels], state, observation, read)
     # balls cannot tell an eigenvalue on the unit circle from one next to it
-    if pivots.nodes and float(np.abs(eigenvalues(A)).max()) > 1 - NEAR_CIRCLE:
+    if pivots.nodes and float(np.abs(eigenvalues(A)).max()) > 1 - near_circle:
         masks = np.hstack([C[:, channels], np.diag(state)[:, state > 0]])
         if has_reciprocal_eigenvalues(A, masks, pivots):
             raise UnstableNetworkError(UNSTABLE)
@@ -395,7 +383,7 @@ def prepared(
         channels=channels,
         inputs=inputs,
         pivots=pivots,
-        is_noisy=floor > 0 and floor >= VISIBLE_NOISE * float(np.abs(C).max()),
+        is_noisy=floor > 0 and floor >= visible_noise * float(np.abs(C).max()),
         is_plain=not observation[read].any()
         and not state.any()
         and all(process.is_white for process in driving),

@@ -14,7 +14,8 @@ import numpy as np
 from memcurve.result import Floats
 from memcurve.solve.modular import dyadic, pivot_columns
 
-#: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide).
+#: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide). Doubled: no primes, and
+#: half as large, deficient ranks would be as certain but for one bit.
 WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 
 

@@ -24,11 +24,10 @@ from memcurve.solve.balls.arithmetic import UNSTABLE
 from memcurve.solve.balls.pivots import single_pivots
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
-LARGEST_RADIUS = 2.0**-90
-MOST_BITS = 2**15
 
-
-def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Floats, int, int]:
+def enclose(
+    A: Floats, C: Floats, lags: int | None, *, most_bits: int = 2**15
+) -> tuple[Floats, Floats, Floats, int, int]:
     """Memory, loss, proven error, rank and precision in bits, for a pair that is all reachable."""
     from flint import arb_mat, ctx
 
@@ -43,7 +42,7 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Flo
         raise UnstableNetworkError(UNSTABLE)
     exact_A, exact_C = arb_mat(A.tolist()), arb_mat(C[:, None].tolist())
     bits = max(192, 5 * rank)
-    while bits <= MOST_BITS:
+    while bits <= most_bits:
         with ctx.workprec(bits):
             polynomial = _minimal_polynomial(exact_A, exact_C, rank, rows)
             stable = None if polynomial is None else _is_stable(polynomial)
@@ -54,7 +53,7 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Flo
             return *curve, rank, bits
         bits = int(bits * 1.6)
     raise UncertainResultError(
-        f"no enclosure was found with {MOST_BITS} bits: the spectral radius is 1 up to that "
+        f"no enclosure was found with {most_bits} bits: the spectral radius is 1 up to that "
         f"precision, or the Krylov matrix is too ill-conditioned. Scale `A` further below 1."
     )
 
@@ -101,7 +100,7 @@ def _is_stable(polynomial: list[Any]) -> bool | None:
 def _curve_of_polynomial(
     polynomial: list[Any], lags: int | None
 ) -> tuple[Floats, Floats, Floats] | None:
-    """Memory, loss and error as floats; None if some radius is above LARGEST_RADIUS."""
+    """Memory, loss and error as floats; None if some radius is too large."""
     count = lags or max(64, 4 * len(polynomial))
     while True:
         curve = _series_energy(polynomial, count)
@@ -114,7 +113,9 @@ def _curve_of_polynomial(
         count = min(4 * count, MOST_DEFAULT_LAGS)
 
 
-def _series_energy(polynomial: list[Any], count: int) -> tuple[Floats, Floats, Floats] | None:
+def _series_energy(
+    polynomial: list[Any], count: int, *, largest_radius: float = 2.0**-90
+) -> tuple[Floats, Floats, Floats] | None:
     from flint import arb, arb_series, ctx
 
     before, ctx.cap = ctx.cap, count
@@ -128,7 +129,7 @@ def _series_energy(polynomial: list[Any], count: int) -> tuple[Floats, Floats, F
     for lag in range(count):
         lost += b[lag] * b[lag]  # arb's ** gives NaN for balls around zero
         held = 1 - lost
-        if not float(held.rad()) <= LARGEST_RADIUS:
+        if not float(held.rad()) <= largest_radius:
             return None
         memory[lag] = min(1.0, max(0.0, float(held.mid())))
         loss[lag] = min(1.0, max(0.0, float(lost.mid())))
