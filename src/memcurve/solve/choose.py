@@ -180,6 +180,7 @@ def answered(
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
         notes += rank_notes(spectrum)
+    diagnostics |= unreadable(task)
     diagnostics["arithmetic"] = "ball" if name == "balls" else "float64"
     return Answer(outcome, rank, notes, diagnostics=diagnostics)
 
@@ -292,10 +293,11 @@ def certified(task: Task) -> Answer:
     """Answer a task in ball arithmetic: every error is proven."""
     notes = reach_notes(task)
     if not task.is_driven:
-        return Answer(solve_nothing(task), 0, notes)
+        return Answer(solve_nothing(task), 0, notes, diagnostics=unreadable(task))
     found = solve_in_balls(task)
     notes += _proof_notes(task, found)
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": "balls"}
+    diagnostics |= unreadable(task)
     if found.bits is not None:
         diagnostics["bits"] = found.bits
     return Answer(found.outcome, found.rank, notes, diagnostics=diagnostics)
@@ -378,7 +380,13 @@ def reach_notes(task: Task) -> list[Note]:
     if network.readout is not None:
         text = f"read from {len(network.readout)} of {network.size} nodes"
         notes.append(Note("reach", text))
-    return notes
+    return notes + [Note("reach", text) for text in task.range_remarks()]
+
+
+def unreadable(task: Task) -> dict[str, Any]:
+    """How many states their number format does not hold, where there are such."""
+    lost = task.readable
+    return {} if lost is None else {"unreadable": int(np.count_nonzero(~lost))}
 
 
 def rank_notes(spectrum: Spectrum) -> list[Note]:

@@ -547,6 +547,10 @@ def responses_to(H: Floats, c: Floats, lags: int) -> Floats:
 # --- sizes of the states
 
 
+#: Variances below this may be squares that have vanished. Doubled: nothing.
+LEAST_VARIANCE = 2.0**-900
+
+
 def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
     """Variances of the states, each to nearly full accuracy."""
     d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum()))
@@ -565,6 +569,28 @@ def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
             return np.asarray(variances)
         tail = TAIL * least
     return np.maximum(np.diag(state_covariance(A, C, filters)[1]), 0.0)
+
+
+def state_sizes(states: Any, filters: Sequence[Filter]) -> tuple[Floats, Any]:
+    """Standard deviations of the states, and the powers of two that they are measured in."""
+    failed = UncertainResultError("the states differ too much in size.")
+    try:
+        variances = state_variances(states.A, states.C, filters)
+        if LEAST_VARIANCE <= variances.min(initial=1.0) and np.isfinite(variances).all():
+            return np.sqrt(variances), states.exponents
+    except UncertainResultError as error:
+        failed = error
+    # squares vanish, or overflow, unless every state has a unit of its own
+    units = states.units()
+    with np.errstate(all="ignore"):
+        A = np.ldexp(states.dense, units - units[:, None])
+        C = np.ldexp(states.mask, -units[:, None])
+        if not (np.isfinite(A).all() and np.isfinite(C).all()):
+            raise failed
+        variances = state_variances(A, C, filters)
+    if not np.isfinite(variances).all():
+        raise failed
+    return np.sqrt(variances), units
 
 
 def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[Floats, Floats]:
