@@ -242,7 +242,8 @@ class Analysis:
         white = all(process.is_white for process in processes)
         key = (id(states), None if white else tuple(map(id, processes)))
         if key not in self._sizes:
-            sizes = self._state_sizes(states, filters_of(processes))
+            with np.errstate(all="ignore"):
+                sizes = self._state_sizes(states, filters_of(processes))
             self._sizes[key] = (processes, sizes)  # kept, so that no other gets its id
         return self._sizes[key][1]
 
@@ -325,6 +326,16 @@ class Task:
         found = noise.readable(sizes[self.asked], exponents[self.asked])
         return None if found.all() else found
 
+    def narrowed(self) -> Task:
+        """The same question without states beyond the number format that lead to none within."""
+        network = self.analysis.network
+        if self.readable is None or network.is_complex or not len(self.rows):
+            return self
+        part = observed(network.replace(readout=self.states.nodes[self.rows]))
+        if part.size == network.size:
+            return self
+        return Task(replace(self.question, network=part))
+
     def range_remarks(self) -> list[str]:
         """What to say of states that are too large or too small for their number format."""
         noise = self.question.noise
@@ -371,6 +382,18 @@ class Task:
             return self._measured("observation")
         sizes, units = self.analysis.sizes(self.states, self.question.processes)
         return self._in_measure(noise.relative_observation(sizes, units), units)
+
+    def matrices(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """A, C, and deviations of both kinds of noise, in a measure in which float64 holds all."""
+        noise = self.question.noise
+        try:
+            return self.A, self.C, self.observation, self.state
+        except UncertainResultError:
+            if noise is None or not noise.is_relative:
+                raise
+        sizes, units = self.analysis.sizes(self.states, self.question.processes)
+        errors = noise.relative_observation(sizes, units)
+        return *self.states.measured_in(units), errors, np.zeros(len(errors))
 
     @cached_property
     def state(self) -> Floats:

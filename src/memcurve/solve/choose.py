@@ -159,10 +159,11 @@ def answered(
         answer = answered(one, certify_up_to, tolerance, solver)
         answer.outcome = answer.outcome.shared(shares)
         return answer
+    notes, lost = reach_notes(task), unreadable(task)
+    task = task.narrowed()
     with few_threads(len(task.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
         outcome, reason, name = _in_floating_point(task, tolerance or LARGEST_ERROR, solver)
-    notes = reach_notes(task)
     rank = task.rank if _wants_rank(task, reason) else None
     if reason and solver is None and _is_affordable(task, outcome, certify_up_to, tolerance):
         with few_threads(len(task.states)):
@@ -180,7 +181,7 @@ def answered(
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
         notes += rank_notes(spectrum)
-    diagnostics |= unreadable(task)
+    diagnostics |= lost
     diagnostics["arithmetic"] = "ball" if name == "balls" else "float64"
     return Answer(outcome, rank, notes, diagnostics=diagnostics)
 
@@ -291,13 +292,14 @@ def _wants_rank(task: Task, reason: str) -> bool:
 
 def certified(task: Task) -> Answer:
     """Answer a task in ball arithmetic: every error is proven."""
-    notes = reach_notes(task)
+    notes, lost = reach_notes(task), unreadable(task)
+    task = task.narrowed()
     if not task.is_driven:
-        return Answer(solve_nothing(task), 0, notes, diagnostics=unreadable(task))
+        return Answer(solve_nothing(task), 0, notes, diagnostics=lost)
     found = solve_in_balls(task)
     notes += _proof_notes(task, found)
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": "balls"}
-    diagnostics |= unreadable(task)
+    diagnostics |= lost
     if found.bits is not None:
         diagnostics["bits"] = found.bits
     return Answer(found.outcome, found.rank, notes, diagnostics=diagnostics)

@@ -64,7 +64,7 @@ WORST_CONDITION = 1e8
 #: scaled. Doubled: nothing; squares are far from overflow.
 ABOUT_ONE = 20
 #: Errors of the states may differ by so many binary orders. Doubled: ratios of them overflow.
-WIDEST_NOISE = 900
+WIDEST_NOISE = 1022
 _SEED = 20230501
 
 
@@ -194,12 +194,12 @@ def _observation_scale(task: Task) -> tuple[Floats, int]:
         free[lost] = own[lost] + (mean - own[rows].mean())
         free[~np.isfinite(free)] = mean
     free[rows] = orders[rows]
-    unit = float(np.ceil(free.max()))
-    if not unit - orders[rows].min() <= WIDEST_NOISE:
+    if not free.max() - orders[rows].min() <= WIDEST_NOISE:
         raise UncertainResultError("some of the states are read without noise, or nearly so.")
+    unit = int(np.floor(free.max()))
     scale = np.exp2(np.maximum(free - unit, -WIDEST_NOISE))
-    scale[rows] = np.ldexp(given[rows], places[rows] - int(unit))
-    return scale, int(unit)
+    scale[rows] = np.ldexp(given[rows], places[rows] - unit)
+    return scale, unit
 
 
 def _process_noise(task: Task) -> Coordinates:

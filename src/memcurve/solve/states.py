@@ -157,6 +157,14 @@ class States:
         found = inner + level[label]
         return np.rint(np.where(np.isfinite(found), found, 0.0)).astype(np.int64)
 
+    def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
+        A = np.ldexp(self.dense, units - units[:, None])
+        C = np.ldexp(self.mask, -units[:, None])
+        if not (_same_digits(A, self.dense) and _same_digits(C, self.mask)):
+            raise UncertainResultError("the states differ too much in size for float64.")
+        return A, C
+
     @property
     def A(self) -> Floats:
         """Connectivity, dense, and balanced.
