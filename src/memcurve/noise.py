@@ -247,6 +247,10 @@ class _FloatingPoint(Noise):
         overflow, vanish, _ = self._out_of_range(state_deviations, exponents)
         return np.asarray(~(overflow | vanish))
 
+    def overflowing(self, state_deviations: Floats) -> Flags:
+        """Which states reach numbers that are too large."""
+        return self._out_of_range(state_deviations, 0)[0]
+
     def are_normal(self, state_deviations: Floats) -> bool:
         """Whether the range is of no concern to any of these states."""
         away = np.frexp(state_deviations)[1] < self.least + BINADES
@@ -330,12 +334,12 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
 
     Floating point rounds each state relative to its size; converters of 16 and 12 bits are taken to
     span four standard deviations of the largest state, either way. Root mean square over the states
-    that the format holds; formats that hold none are left out.
+    that do not overflow; formats in which all do are left out.
     """
     finite = state_deviations[np.isfinite(state_deviations)]
     marks = {}
     for noise in (Float64(), Float32()):
-        kept = finite[noise.readable(finite)]
+        kept = finite[~noise.overflowing(finite)]
         exponent = math.frexp(float(kept.max(initial=0.0)))[1]
         relative = np.ldexp(kept, -exponent)  # whose squares are numbers
         if len(kept):
