@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import memcurve
 from memcurve import Float32, Float64, LinearNetwork, MemoryCurve, Quantised, memory_curve
 from memcurve.noise import Noise, floating_point_deviations, number_formats
+from memcurve.sweeping import evaluate
 
 ADC = Quantised(bits=12, low=-4, high=4)
 DIAGONAL = np.diag([0.5, -0.6, 0.7])
@@ -50,7 +51,8 @@ def test_a_mask_beyond_single_precision(size: float, made: Any, method: str) -> 
 
 def test_a_mask_beyond_a_converter() -> None:
     curve = memory_curve(LinearNetwork(DIAGONAL, np.full(3, 9.0)), noise=ADC)
-    assert curve.total == 0 and "3 of 3 states are outside the range -4 … 4" in said(curve)
+    assert curve.total == 0
+    assert "3 of 3 states are outside the range -4 … 4" in said(curve)
     away = Quantised(bits=8, low=50, high=60)
     assert memory_curve(LinearNetwork(DIAGONAL, np.ones(3)), noise=away).total == 0
 
@@ -92,14 +94,16 @@ def test_states_in_range_are_read_as_if_alone(
     whole = memory_curve(LinearNetwork(made(A), C), 8, noise=noise, method=method)
     some = memory_curve(LinearNetwork(A, C, readout=[0, 2, 3, 5]), 8, noise=noise, method=method)
     same(whole, some)
-    assert "2 of 6 states are" in said(whole) and whole.rank == some.rank
+    assert "2 of 6 states are" in said(whole)
+    assert whole.rank == some.rank
     assert whole.total > 1
 
 
 def test_readouts_count_what_they_read() -> None:
     network = LinearNetwork(DIAGONAL, [1, 1e200, 1e-200], readout=[0, 1])
     curve = memory_curve(network, noise=Float32())
-    assert "1 of 2 states is too large" in said(curve) and "small" not in said(curve)
+    assert "1 of 2 states is too large" in said(curve)
+    assert "small" not in said(curve)
     same(curve, memory_curve(LinearNetwork(DIAGONAL[:1, :1], [1]), noise=Float32()))
 
 
@@ -132,9 +136,7 @@ def test_powers_of_two_in_range_change_nothing(
     A *= 0.8 / np.abs(np.linalg.eigvals(A)).max()
     plain = memory_curve(LinearNetwork(A, C), 10, noise=noise, method=method)
     for power in powers:
-        moved = memory_curve(
-            LinearNetwork(A, np.ldexp(C, power)), 10, noise=noise, method=method
-        )
+        moved = memory_curve(LinearNetwork(A, np.ldexp(C, power)), 10, noise=noise, method=method)
         same(plain, moved)
         assert moved.values == pytest.approx(plain.values, abs=1e-15)
         assert said(moved) == ""
@@ -202,3 +204,20 @@ def test_audits_know_the_range() -> None:
     totals = {row.name: row.total for row in rows}
     assert totals["float32"] == pytest.approx(2, abs=1e-6)
     assert totals["float64"] == pytest.approx(3, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["naive", "montecarlo"])
+def test_estimates_know_the_range(method: str) -> None:
+    network = LinearNetwork(DIAGONAL, [1e200, 1.0, 1.0])
+    curve = memory_curve(network, 20, noise=Float32(), method=method, seed=1)
+    assert curve.total == pytest.approx(2, abs=0.1)
+    assert "1 of 3 states is too large for float32" in said(curve)
+    with pytest.raises(memcurve.UncertainResultError, match="range of the number format"):
+        memory_curve(network.replace(readout=[0]), 20, noise=Float32(), method=method, seed=1)
+
+
+def test_sweeps_know_the_range() -> None:
+    """Noise of one size stands for rounding, but not for overflow."""
+    case = {"ensemble": "delay_line", "size": 5, "keep": ["usable_float32", "usable_float64"]}
+    kept = evaluate(case | {"ensemble_options": {"gain": 1e30}})["values"]
+    assert kept["usable_float32"] == pytest.approx(2)

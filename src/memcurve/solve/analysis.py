@@ -38,9 +38,16 @@ from memcurve.solve.states import States
 KEPT_UP_TO = 2000
 
 
-#: States of a sparse network that are so much below the largest are measured in a dense form, if it
-#: is small: products add up to rounding of the largest. Doubled: more of them are.
+#: States of a sparse network that are so much below the largest are measured in a dense form, if
+#: they are few: products add up to rounding of the largest. Doubled: more of them are.
 FAR_BELOW = 1e-8
+#: Up to this many it takes no time. Doubled: eight times as long, a tenth of a second.
+FEW_STATES = 300
+#: Relative to the largest, squares of smaller states may have vanished. Doubled: nothing.
+VANISHED = 2.0**-500
+#: Masks above 2 to this power drive states that are beyond number formats, which others may be
+#: within that are out of sight. Doubled: these are taken for too small.
+LARGE_MASK = 100
 
 
 class Analysis:
@@ -235,9 +242,7 @@ class Analysis:
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(*self.sizes(states, processes)))
 
-    def sizes(
-        self, states: States, processes: tuple[InputProcess, ...]
-    ) -> tuple[Floats, Indices]:
+    def sizes(self, states: States, processes: tuple[InputProcess, ...]) -> tuple[Floats, Indices]:
         """The same as numbers times powers of two, which float64 may be too narrow for."""
         white = all(process.is_white for process in processes)
         key = (id(states), None if white else tuple(map(id, processes)))
@@ -247,14 +252,16 @@ class Analysis:
             self._sizes[key] = (processes, sizes)  # kept, so that no other gets its id
         return self._sizes[key][1]
 
-    def _state_sizes(
-        self, states: States, filters: tuple[Filter, ...]
-    ) -> tuple[Floats, Indices]:
+    def _state_sizes(self, states: States, filters: tuple[Filter, ...]) -> tuple[Floats, Indices]:
         if not isinstance(states.multiplied, np.ndarray):
             try:
                 sizes, exponent = states.sizes(impulses(filters))
-                apart = sizes.min() < FAR_BELOW * sizes.max()
-                if not (apart and len(states) <= KEPT_UP_TO) or self.products_only:
+                least = float(sizes.min() / sizes.max())
+                vanished = least < VANISHED and exponent > LARGE_MASK
+                if vanished and (self.products_only or len(states) > KEPT_UP_TO):
+                    raise UncertainResultError("the states differ too much in size.")
+                dense = len(states) <= FEW_STATES and not self.products_only
+                if not vanished and (least >= FAR_BELOW or not dense):
                     return sizes, np.full(len(sizes), exponent)
             except UncertainResultError:
                 if states.runaway:

@@ -370,10 +370,10 @@ def _factor(
         leaving = np.square(model.H[m : m + d, :m] @ (sizes[:, None] * R)).sum()
         leakage = float(np.sqrt(leaving)) * model.passed_on
         outside = _outside(model, entering, sizes[:, None] * R)
-        if leakage <= 10 * LEFT_OUT * level and outside <= (OUTSIDE * level) ** 2:
+        if leakage <= 10 * LEFT_OUT * level and np.sqrt(outside) <= OUTSIDE * level:
             break
         m = min(len(model.H), int(1.4 * m) + 4) if leakage < level else len(model.H)
-        m = len(model.H) if outside > (OUTSIDE * level) ** 2 else m
+        m = len(model.H) if np.sqrt(outside) > OUTSIDE * level else m
         leakage = 0.0
     missing = model.leakage + leakage
     energy = sizes**2 * np.einsum("ij,ij->i", R, R)
