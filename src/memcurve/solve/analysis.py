@@ -385,8 +385,10 @@ class Task:
     def observation(self) -> Floats:
         """Standard deviations of the errors of reading, at level one."""
         noise = self.question.noise
-        if noise is None or not noise.is_relative:
-            return self._measured("observation")
+        if noise is None:
+            return np.zeros(len(self.states))
+        if not noise.is_relative:
+            return self._in_measure(noise.observation(np.ones(len(self.states))), 0)
         sizes, units = self.analysis.sizes(self.states, self.question.processes)
         return self._in_measure(noise.relative_observation(sizes, units), units)
 
@@ -405,11 +407,8 @@ class Task:
     @cached_property
     def state(self) -> Floats:
         """Standard deviations of the errors that enter the recursion, at level one."""
-        return self._measured("state")
-
-    def _measured(self, kind: str) -> Floats:
-        noise, given = self.question.noise, np.ones(len(self.states))
-        return 0 * given if noise is None else self._in_measure(getattr(noise, kind)(given), 0)
+        noise, unit = self.question.noise, np.ones(len(self.states))
+        return 0 * unit if noise is None else self._in_measure(noise.state(unit), 0)
 
     def _in_measure(self, given: Floats, units: Indices | int) -> Floats:
         """Deviations of the noise, in units of powers of two, in the measure of A and C."""

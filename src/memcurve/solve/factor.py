@@ -573,10 +573,10 @@ def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
 
 def state_sizes(states: Any, filters: Sequence[Filter]) -> tuple[Floats, Any]:
     """Standard deviations of the states, and the powers of two that they are measured in."""
-    failed = UncertainResultError("the states differ too much in size.")
+    failed = UncertainResultError("the states differ too much in size for float64.")
     try:
         variances = state_variances(states.A, states.C, filters)
-        if LEAST_VARIANCE <= variances.min(initial=1.0) and np.isfinite(variances).all():
+        if np.isfinite(variances).all() and variances.min(initial=1.0) >= LEAST_VARIANCE:
             return np.sqrt(variances), states.exponents
     except UncertainResultError as error:
         failed = error

@@ -202,10 +202,10 @@ class States:
     def sizes(self, psi: Floats) -> tuple[Floats, int]:
         """Standard deviations of the states, by products, and the power of two of their unit.
 
-        Their squares are Σ_k (A^k C)² for white input. In general inputs are white noise through filters, the columns of ψ (lags, d), and the sum
-        is that of the squares of x_k = A x_{k−1} + C ψ_k. What comes later is at most
-        ‖x_k‖² Σ_m ‖A^m‖², and left out where it is below rounding of the largest. Raises
-        UncertainResultError where that takes long.
+        Their squares are Σ_k (A^k C)² for white input. In general inputs are white noise through
+        filters, the columns of ψ (lags, d), and the sum is that of the squares of
+        x_k = A x_{k−1} + C ψ_k. What comes later is at most ‖x_k‖² Σ_m ‖A^m‖², and left out where
+        it is below rounding of the largest. Raises UncertainResultError where that takes long.
         """
         A, unit = self.multiplied, int(np.frexp(np.abs(self.mask).max())[1])
         place, later = place_of(A), sums_of_powers(A).squares
