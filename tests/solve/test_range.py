@@ -221,3 +221,9 @@ def test_sweeps_know_the_range() -> None:
     case = {"ensemble": "delay_line", "size": 5, "keep": ["usable_float32", "usable_float64"]}
     kept = evaluate(case | {"ensemble_options": {"gain": 1e30}})["values"]
     assert kept["usable_float32"] == pytest.approx(2)
+
+
+def test_noise_whose_square_vanishes_next_to_the_largest_state() -> None:
+    network = LinearNetwork(DIAGONAL, [1, 1e200, 1])
+    exact, proven = (memory_curve(network, 9, noise=1e-3, method=m) for m in ("exact", "certified"))
+    same(exact, proven)

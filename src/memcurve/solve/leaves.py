@@ -63,6 +63,9 @@ WORST_CONDITION = 1e8
 #: Binary digits by which masks of large networks may differ from one before they are copied to be
 #: scaled. Doubled: nothing; squares are far from overflow.
 ABOUT_ONE = 20
+#: Noise and entries of the mask this far below the largest have squares that vanish. Doubled:
+#: nothing.
+FAR_BELOW = 2.0**-500
 #: Errors of the states may differ by so many binary orders. Doubled: ratios of them overflow.
 WIDEST_NOISE = 1022
 _SEED = 20230501
@@ -153,6 +156,8 @@ def coordinates(task: Task, *, dense: bool = True) -> Coordinates:
     A = states.dense if dense else states.multiplied
     A = _scaled(A, scale) if np.ptp(scale) else A
     levels = np.ldexp(question.levels * unit, power - exponent)
+    if 0 < levels.min() < FAR_BELOW and np.abs(C[C != 0]).min() < FAR_BELOW:
+        raise UncertainResultError("squares of the noise, and of some states, leave float64.")
     units = scale.tobytes() if np.ptp(scale) else b""
     return Coordinates(A, C, levels, chosen, False, (units, id(states), key))
 
@@ -175,8 +180,8 @@ def _scaled(A: Any, scale: Floats) -> Any:
 def _observation_scale(task: Task) -> tuple[Floats, int]:
     """Standard deviations of observation noise at level one; one number where all are alike.
 
-    And the power of two of their unit. Units of states that are not read are free: the mean of the
-    others keeps numbers alike in size; states beyond a number format are measured in their own.
+    And the power of two of their unit. Units of states that are not read are free: in proportion to
+    their own size, as noise is to that of the others in the mean, keeps numbers alike in size.
     """
     noise, rows = task.question.noise, task.rows
     assert noise is not None
@@ -188,11 +193,8 @@ def _observation_scale(task: Task) -> tuple[Floats, int]:
         given, places = noise.relative_observation(sizes, units), units
     own, orders = np.log2(sizes) + units, np.log2(given) + places
     mean = float(orders[rows].mean())
-    free = np.full(len(sizes), mean)
-    if task.readable is not None:
-        lost = task.asked[~task.readable]
-        free[lost] = own[lost] + (mean - own[rows].mean())
-        free[~np.isfinite(free)] = mean
+    free = own + (mean - own[rows].mean())
+    free[~np.isfinite(free)] = mean
     free[rows] = orders[rows]
     if not free.max() - orders[rows].min() <= WIDEST_NOISE:
         raise UncertainResultError("some of the states are read without noise, or nearly so.")
