@@ -22,7 +22,7 @@ from memcurve.solve.question import Question
 COUNTED = [
     (analysis_module, "decided"),
     (analysis_module, "reachable_nodes"),
-    (analysis_module, "state_variances"),
+    (analysis_module, "state_sizes"),
     (states, "strong_components"),
     (states, "pole_sensitivity"),
     (spectrum, "screen"),
@@ -66,7 +66,7 @@ def test_an_audit_finds_out_once(network: Any, calls: Counter[str]) -> None:
     # the network itself, and the one whose weights are rounded to single precision
     assert calls["decided"] == 2
     assert calls["reachable_nodes"] == 2
-    assert calls["state_variances"] <= 2
+    assert calls["state_sizes"] <= 2
 
 
 def test_all_entry_points_share_one_analysis(calls: Counter[str]) -> None:

@@ -94,14 +94,19 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         deviations = analysis.deviations(analysis.reached, processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
         rows = []
-        floating = Question.of(network, input=processes, noise=_BothPrecisions())
-        levels = [formats.pop(name, None) for name in ("float64", "float32")]
+        kinds = (Float64(), Float32())
+        levels = [formats.pop(kind.label, float("nan")) for kind in kinds]
         with contextlib.suppress(UncertainResultError):  # states may be too small for any error
-            for name, level, curve in zip(
-                ("float64", "float32"), levels, ask_family(floating), strict=True
-            ):
-                if level is not None and is_known(curve):
-                    rows.append(_row(name, level, curve))
+            if all(kind.are_normal(deviations) for kind in kinds):
+                floating = ask_family(
+                    Question.of(network, input=processes, noise=_BothPrecisions())
+                )
+            else:  # each has a range of its own
+                asked = [Question.of(network, input=processes, noise=kind) for kind in kinds]
+                floating = tuple(ask(question, warn=False) for question in asked)
+            for kind, level, curve in zip(kinds, levels, floating, strict=True):
+                if is_known(curve):
+                    rows.append(_row(kind.label, level, curve))
         # the least levels first: what is found out for them serves the others
         picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
         curves = ask_family(picture)

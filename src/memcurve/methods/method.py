@@ -6,7 +6,6 @@ declaration; nothing else describes a method.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from memcurve.arguments import Seed, require_size
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.limits import Work, one_thread
 from memcurve.network import LinearNetwork
+from memcurve.notes import Note
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.question import Feature, Question
@@ -128,8 +128,13 @@ class Method:
         Without errors that hold, a result may be rounding and little else, which changes with the
         number of threads: on a single one it is the same in an audit, on the page and in a sweep.
         """
-        with contextlib.nullcontext() if self.bounded else one_thread():
-            return self.run(task, **options, **({"seed": seed} if self.draws else {}))
+        seeded = {"seed": seed} if self.draws else {}
+        if self.bounded:  # and says what is out of the range of a number format
+            return self.run(task, **options, **seeded)
+        with one_thread():
+            found = self.run(task.narrowed(), **options, **seeded)
+        found.notes += [Note("reach", text) for text in task.range_remarks()]
+        return found
 
 
 def dense_single_input(task: Task) -> tuple[Any, Any]:
@@ -162,8 +167,8 @@ def require_driven(task: Task) -> None:
     """Raise where no state that is read is ever driven, or the network is unstable."""
     if not task.is_driven:
         raise UncertainResultError(
-            "no input reaches the states that are read, and this method has nothing to work on; "
-            "method='exact' gives 0."
+            "no input reaches the states that are read, or none of them is in the range of the "
+            "number format, and this method has nothing to work on; method='exact' gives 0."
         )
     require_stable(task.question.network)
 

@@ -8,12 +8,13 @@ network's own states depend on the network alone, and serve every question about
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.inputs import InputProcess
@@ -25,7 +26,7 @@ from memcurve.network.operator import Operator
 from memcurve.progress import Listener, silent
 from memcurve.result import Complexes, Floats
 from memcurve.solve.closed_forms import walk_spectrum
-from memcurve.solve.factor import state_covariance, state_variances
+from memcurve.solve.factor import state_covariance, state_sizes
 from memcurve.solve.filters import Filter, filters_of, impulses
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
@@ -35,6 +36,18 @@ from memcurve.solve.states import States
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.
 KEPT_UP_TO = 2000
+
+
+#: States of a sparse network that are so much below the largest are measured in a dense form, if
+#: they are few: products add up to rounding of the largest. Doubled: more of them are.
+FAR_BELOW = 1e-8
+#: Up to this many it takes no time. Doubled: eight times as long, a tenth of a second.
+FEW_STATES = 300
+#: Relative to the largest, squares of smaller states may have vanished. Doubled: nothing.
+VANISHED = 2.0**-500
+#: Masks above 2 to this power drive states that are beyond number formats, which others may be
+#: within that are out of sight. Doubled: these are taken for too small.
+LARGE_MASK = 100
 
 
 class Analysis:
@@ -55,7 +68,7 @@ class Analysis:
     def __init__(self, network: LinearNetwork) -> None:
         self.network = network
         self._spectrum: Spectrum | None = None
-        self._deviations: dict[Any, tuple[Any, Floats]] = {}
+        self._sizes: dict[Any, tuple[Any, tuple[Floats, Indices]]] = {}
         #: Reduced models of this network, by the source and by the units of its states.
         self.models: dict[Any, Any] = {}
         #: Whether usable memory has to come from products with A alone.
@@ -226,24 +239,36 @@ class Analysis:
 
     def deviations(self, states: States, processes: tuple[InputProcess, ...]) -> Floats:
         """Standard deviations of the states without noise, as they are stored."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(*self.sizes(states, processes)))
+
+    def sizes(self, states: States, processes: tuple[InputProcess, ...]) -> tuple[Floats, Indices]:
+        """The same as numbers times powers of two, which float64 may be too narrow for."""
         white = all(process.is_white for process in processes)
         key = (id(states), None if white else tuple(map(id, processes)))
-        if key not in self._deviations:
-            sizes = self._state_deviations(states, filters_of(processes))
-            self._deviations[key] = (processes, sizes)  # kept, so that no other gets its id
-        return self._deviations[key][1]
+        if key not in self._sizes:
+            with np.errstate(all="ignore"):
+                sizes = self._state_sizes(states, filters_of(processes))
+            self._sizes[key] = (processes, sizes)  # kept, so that no other gets its id
+        return self._sizes[key][1]
 
-    def _state_deviations(self, states: States, filters: tuple[Filter, ...]) -> Floats:
+    def _state_sizes(self, states: States, filters: tuple[Filter, ...]) -> tuple[Floats, Indices]:
         if not isinstance(states.multiplied, np.ndarray):
             try:
-                return np.sqrt(states.variances(impulses(filters)))
+                sizes, exponent = states.sizes(impulses(filters))
+                least = float(sizes.min() / sizes.max())
+                vanished = least < VANISHED and exponent > LARGE_MASK
+                if vanished and (self.products_only or len(states) > KEPT_UP_TO):
+                    raise UncertainResultError("the states differ too much in size.")
+                dense = len(states) <= FEW_STATES and not self.products_only
+                if not vanished and (least >= FAR_BELOW or not dense):
+                    return sizes, np.full(len(sizes), exponent)
             except UncertainResultError:
                 if states.runaway:
                     raise unstable(states.runaway) from None
                 if self.products_only or not fits(len(states), "noise"):
                     raise
-        sizes = np.sqrt(state_variances(states.A, states.C, filters))
-        return np.asarray(np.ldexp(sizes, states.exponents))
+        return state_sizes(states, filters)
 
 
 def observed(network: LinearNetwork) -> LinearNetwork:
@@ -292,7 +317,46 @@ class Task:
 
     @cached_property
     def rows(self) -> Indices:
-        """Which of these states are read."""
+        """Which of these states are read, less those that the number format cannot hold."""
+        return self.asked if self.readable is None else self.asked[self.readable]
+
+    @cached_property
+    def readable(self) -> NDArray[np.bool_] | None:
+        """Which of the states that are asked for their number format holds; None for all."""
+        noise = self.question.noise
+        if noise is None or not noise.has_range or not self.states.mask.any():
+            return None
+        try:
+            sizes, exponents = self.analysis.sizes(self.states, self.question.processes)
+        except UncertainResultError:  # which solvers have more to say of
+            return None
+        found = noise.readable(sizes[self.asked], exponents[self.asked])
+        return None if found.all() else found
+
+    def narrowed(self) -> Task:
+        """The same question without states beyond the number format that lead to none within."""
+        network = self.analysis.network
+        if self.readable is None or network.is_complex or not len(self.rows):
+            return self
+        part = observed(network.replace(readout=self.states.nodes[self.rows]))
+        if part.size == network.size:
+            return self
+        return Task(replace(self.question, network=part))
+
+    def range_remarks(self) -> list[str]:
+        """What to say of states that are too large or too small for their number format."""
+        noise = self.question.noise
+        if noise is None or not noise.has_range or not self.states.mask.any():
+            return []
+        try:
+            sizes, exponents = self.analysis.sizes(self.states, self.question.processes)
+        except UncertainResultError:
+            return [f"sizes of the states are not known: some may be out of range of {noise.label}"]
+        return noise.range_remarks(sizes[self.asked], exponents[self.asked])
+
+    @cached_property
+    def asked(self) -> Indices:
+        """Which of these states are asked for."""
         network = self.analysis.network
         read = network.readout
         if read is None:
@@ -304,7 +368,8 @@ class Task:
     @property
     def reads_all(self) -> bool:
         """Whether every one of these states is read."""
-        return self.analysis.network.readout is None or len(self.rows) == len(self.states)
+        whole = self.analysis.network.readout is None and self.readable is None
+        return whole or len(self.rows) == len(self.states)
 
     @property
     def is_driven(self) -> bool:
@@ -320,24 +385,39 @@ class Task:
     def observation(self) -> Floats:
         """Standard deviations of the errors of reading, at level one."""
         noise = self.question.noise
-        return np.zeros(len(self.states)) if noise is None else self._measured(noise.observation)
+        if noise is None:
+            return np.zeros(len(self.states))
+        if not noise.is_relative:
+            return self._in_measure(noise.observation(np.ones(len(self.states))), 0)
+        sizes, units = self.analysis.sizes(self.states, self.question.processes)
+        return self._in_measure(noise.relative_observation(sizes, units), units)
+
+    def matrices(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """A, C, and deviations of both kinds of noise, in a measure in which float64 holds all."""
+        noise = self.question.noise
+        try:
+            return self.A, self.C, self.observation, self.state
+        except UncertainResultError:
+            if noise is None or not noise.is_relative:
+                raise
+        sizes, units = self.analysis.sizes(self.states, self.question.processes)
+        errors = noise.relative_observation(sizes, units)
+        return *self.states.measured_in(units), errors, np.zeros(len(errors))
 
     @cached_property
     def state(self) -> Floats:
         """Standard deviations of the errors that enter the recursion, at level one."""
-        noise = self.question.noise
-        return np.zeros(len(self.states)) if noise is None else self._measured(noise.state)
+        noise, unit = self.question.noise, np.ones(len(self.states))
+        return 0 * unit if noise is None else self._in_measure(noise.state(unit), 0)
 
-    def _measured(self, deviations: Callable[[Floats], Floats]) -> Floats:
-        """Deviations of the noise in the measure of A and C."""
-        noise = self.question.noise
-        given = np.ones(len(self.states))
-        if noise is not None and noise.is_relative:
-            given = self.analysis.deviations(self.states, self.question.processes)
-        given = deviations(given)
+    def _in_measure(self, given: Floats, units: Indices | int) -> Floats:
+        """Deviations of the noise, in units of powers of two, in the measure of A and C."""
+        if self.readable is not None:
+            given = np.array(given)
+            given[self.asked[~self.readable]] = 0.0  # not read
         with np.errstate(all="ignore"):
-            found = np.ldexp(given, -self.states.exponents)
-            lost = not np.array_equal(np.ldexp(found, self.states.exponents), given)
+            found = np.ldexp(given, units - self.states.exponents)
+            lost = not np.array_equal(np.ldexp(found, self.states.exponents - units), given)
         if lost:
             raise UncertainResultError(
                 "the noise is so far above or below the states that float64 cannot hold both; "

@@ -158,18 +158,19 @@ def answered(
     Where that would take long, or more than ``certify_up_to`` states are at work, the errors are
     what they are, and a note says so.
     """
+    notes, lost = reach_notes(task), unreadable(task)
+    task = task.narrowed()
     enough, merged = tolerance or LARGEST_ERROR, merged_inputs(task)
     with few_threads(len(task.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
         outcome, reason, name = None, "", ""
         if (
             merged is not None
-        ):  # rounded to float64, so that its errors hold for both, balls' do not
+        ):  # rounded to float64: errors there hold for both, those of balls do not
             outcome, reason, name = _in_floating_point(merged[0], enough, solver)
             outcome = outcome and outcome.shared(merged[1])
         if outcome is None or reason:
             outcome, reason, name = _in_floating_point(task, enough, solver)
-    notes = reach_notes(task)
     rank = task.rank if _wants_rank(task, reason) else None
     if reason and solver is None and _is_affordable(task, outcome, certify_up_to, tolerance):
         with few_threads(len(task.states)):
@@ -187,6 +188,7 @@ def answered(
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
         notes += rank_notes(spectrum)
+    diagnostics |= lost
     diagnostics["arithmetic"] = "ball" if name == "balls" else "float64"
     return Answer(outcome, rank, notes, diagnostics=diagnostics)
 
@@ -300,12 +302,14 @@ def _wants_rank(task: Task, reason: str) -> bool:
 
 def certified(task: Task) -> Answer:
     """Answer a task in ball arithmetic: every error is proven."""
-    notes = reach_notes(task)
+    notes, lost = reach_notes(task), unreadable(task)
+    task = task.narrowed()
     if not task.is_driven:
-        return Answer(solve_nothing(task), 0, notes)
+        return Answer(solve_nothing(task), 0, notes, diagnostics=lost)
     found = solve_in_balls(task)
     notes += _proof_notes(task, found)
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": "balls"}
+    diagnostics |= lost
     if found.bits is not None:
         diagnostics["bits"] = found.bits
     return Answer(found.outcome, found.rank, notes, diagnostics=diagnostics)
@@ -390,7 +394,13 @@ def reach_notes(task: Task) -> list[Note]:
     if network.readout is not None:
         text = f"read from {len(network.readout)} of {network.size} nodes"
         notes.append(Note("reach", text))
-    return notes
+    return notes + [Note("reach", text) for text in task.range_remarks()]
+
+
+def unreadable(task: Task) -> dict[str, Any]:
+    """How many states their number format does not hold, where there are such."""
+    lost = task.readable
+    return {} if lost is None else {"unreadable": int(np.count_nonzero(~lost))}
 
 
 def rank_notes(spectrum: Spectrum) -> list[Note]:

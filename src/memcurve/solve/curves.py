@@ -72,7 +72,8 @@ def _curve(
     if kind != "Fisher" and found.bounded:
         if question.noise is not None:
             diagnostics["noise"] = {"kind": question.noise.label, "level": level}
-        notes += _question_notes(question, level, found.rank)
+        whole = not diagnostics.get("unreadable")  # else the rank is that of the other states
+        notes += _question_notes(question, level, found.rank if whole else None)
         if not question.is_white:
             more, bounds = _colour_bounds(question, found, k)
             notes += more

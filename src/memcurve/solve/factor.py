@@ -378,10 +378,10 @@ def _factor(
         leaving = np.square(model.H[m : m + d, :m] @ (sizes[:, None] * R)).sum()
         leakage = float(np.sqrt(leaving)) * model.passed_on
         outside = _outside(model, entering, sizes[:, None] * R)
-        if leakage <= 10 * LEFT_OUT * level and outside <= OUTSIDE * OUTSIDE * level * level:
+        if leakage <= 10 * LEFT_OUT * level and np.sqrt(outside) <= OUTSIDE * level:
             break
         m = min(len(model.H), int(1.4 * m) + 4) if leakage < level else len(model.H)
-        m = len(model.H) if outside > OUTSIDE * OUTSIDE * level * level else m
+        m = len(model.H) if np.sqrt(outside) > OUTSIDE * level else m
         leakage = 0.0
     missing = model.leakage + leakage
     energy = sizes**2 * np.einsum("ij,ij->i", R, R)
@@ -555,6 +555,10 @@ def responses_to(H: Floats, c: Floats, lags: int) -> Floats:
 # --- sizes of the states
 
 
+#: Variances below this may be squares that have vanished. Doubled: nothing.
+LEAST_VARIANCE = 2.0**-900
+
+
 def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
     """Variances of the states, each to nearly full accuracy."""
     d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum()))
@@ -573,6 +577,28 @@ def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
             return np.asarray(variances)
         tail = TAIL * least
     return np.maximum(np.diag(state_covariance(A, C, filters)[1]), 0.0)
+
+
+def state_sizes(states: Any, filters: Sequence[Filter]) -> tuple[Floats, Any]:
+    """Standard deviations of the states, and the powers of two that they are measured in."""
+    failed = UncertainResultError("the states differ too much in size for float64.")
+    try:
+        variances = state_variances(states.A, states.C, filters)
+        if np.isfinite(variances).all() and variances.min(initial=1.0) >= LEAST_VARIANCE:
+            return np.sqrt(variances), states.exponents
+    except UncertainResultError as error:
+        failed = error
+    # squares vanish, or overflow, unless every state has a unit of its own
+    units = states.units()
+    with np.errstate(all="ignore"):
+        A = np.ldexp(states.dense, units - units[:, None])
+        C = np.ldexp(states.mask, -units[:, None])
+        if not (np.isfinite(A).all() and np.isfinite(C).all()):
+            raise failed
+        variances = state_variances(A, C, filters)
+    if not np.isfinite(variances).all():
+        raise failed
+    return np.sqrt(variances), units
 
 
 def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[Floats, Floats]:

@@ -67,6 +67,11 @@ FEW_STATES = 1000
 #: Binary digits by which masks of large networks may differ from one before they are copied to be
 #: scaled. Doubled: nothing; squares are far from overflow.
 ABOUT_ONE = 20
+#: Noise and entries of the mask this far below the largest have squares that vanish. Doubled:
+#: nothing.
+FAR_BELOW = 2.0**-500
+#: Errors of the states may differ by so many binary orders. Doubled: ratios of them overflow.
+WIDEST_NOISE = 1022
 _SEED = 20230501
 
 
@@ -143,7 +148,7 @@ def coordinates(task: Task, *, dense: bool = True) -> Coordinates:
         )
     if question.noise.state(np.ones(1)).any():
         return _process_noise(task)
-    scale = _observation_scale(task)
+    scale, power = _observation_scale(task)
     unit = float(scale.max())
     scale = scale / unit
     C = states.mask if np.ptp(scale) == 0 else states.mask / scale[:, None]
@@ -154,7 +159,9 @@ def coordinates(task: Task, *, dense: bool = True) -> Coordinates:
     C = np.ldexp(C, -exponent) if exponent else C
     A = states.dense if dense else states.multiplied
     A = _scaled(A, scale) if np.ptp(scale) else A
-    levels = np.ldexp(question.levels * unit, -exponent)
+    levels = np.ldexp(question.levels * unit, power - exponent)
+    if 0 < levels.min() < FAR_BELOW and np.abs(C[C != 0]).min() < FAR_BELOW:
+        raise UncertainResultError("squares of the noise, and of some states, leave float64.")
     units = scale.tobytes() if np.ptp(scale) else b""
     return Coordinates(A, C, levels, chosen, False, (units, id(states), key))
 
@@ -174,23 +181,31 @@ def _scaled(A: Any, scale: Floats) -> Any:
     return (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
 
 
-def _observation_scale(task: Task) -> Floats:
+def _observation_scale(task: Task) -> tuple[Floats, int]:
     """Standard deviations of observation noise at level one; one number where all are alike.
 
-    Units of states that are not read are free: the mean of the others keeps numbers alike in size.
+    And the power of two of their unit. Units of states that are not read are free: in proportion to
+    their own size, as noise is to that of the others in the mean, keeps numbers alike in size.
     """
-    noise = task.question.noise
+    noise, rows = task.question.noise, task.rows
     assert noise is not None
-    if not noise.is_relative:
-        return noise.observation(np.ones(1))
-    scale = noise.observation(task.analysis.deviations(task.states, task.question.processes))
-    read = scale if task.reads_all else scale[task.rows]
-    if not read.min() > 0:
-        raise UncertainResultError("some of the states are read without noise.")
-    if not task.reads_all:
-        scale = np.full(len(scale), float(np.exp(np.log(read).mean())))
-        scale[task.rows] = read
-    return scale
+    if not noise.is_relative and task.readable is None:
+        return noise.observation(np.ones(1)), 0
+    sizes, units = task.analysis.sizes(task.states, task.question.processes)
+    given, places = noise.observation(sizes), 0 * units
+    if noise.is_relative:
+        given, places = noise.relative_observation(sizes, units), units
+    own, orders = np.log2(sizes) + units, np.log2(given) + places
+    mean = float(orders[rows].mean())
+    free = own + (mean - own[rows].mean())
+    free[~np.isfinite(free)] = mean
+    free[rows] = orders[rows]
+    if not free.max() - orders[rows].min() <= WIDEST_NOISE:
+        raise UncertainResultError("some of the states are read without noise, or nearly so.")
+    unit = int(np.floor(free.max()))
+    scale = np.exp2(np.maximum(free - unit, -WIDEST_NOISE))
+    scale[rows] = np.ldexp(given[rows], places[rows] - unit)
+    return scale, unit
 
 
 def _process_noise(task: Task) -> Coordinates:

@@ -145,6 +145,42 @@ class States:
         scales = [balanced(submatrix(A, nodes))[1] for nodes in self.strong_components]
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
 
+    def units(self) -> NDArray[np.int64]:
+        """Powers of two in which every state is about one, as far as mask and weights tell.
+
+        Nodes that can reach each other are alike once they are balanced; from one set of them to
+        the next the largest product of weights tells.
+        """
+        A, count = self.dense, len(self.strong_components)
+        label, inner = np.empty(len(self), np.intp), np.zeros(len(self))
+        for k, nodes in enumerate(self.strong_components):
+            label[nodes] = k
+            if len(nodes) > 1:
+                inner[nodes] = np.log2(balanced(submatrix(A, nodes))[1])
+        to, start = np.nonzero(A)
+        apart = label[to] != label[start]
+        to, start = to[apart], start[apart]
+        with np.errstate(divide="ignore"):
+            own = np.log2(np.abs(self.mask).max(axis=1)) - inner
+        gain = np.log2(np.abs(A[to, start])) + inner[start] - inner[to]
+        level = np.full(count, -np.inf)
+        np.maximum.at(level, label, own)
+        for _ in range(count):
+            before = level.copy()
+            np.maximum.at(level, label[to], gain + level[label[start]])
+            if np.array_equal(level, before):
+                break
+        found = inner + level[label]
+        return np.rint(np.where(np.isfinite(found), found, 0.0)).astype(np.int64)
+
+    def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
+        A = np.ldexp(self.dense, units - units[:, None])
+        C = np.ldexp(self.mask, -units[:, None])
+        if not (_same_digits(A, self.dense) and _same_digits(C, self.mask)):
+            raise UncertainResultError("the states differ too much in size for float64.")
+        return A, C
+
     @property
     def A(self) -> Floats:
         """Connectivity, dense, and balanced.
@@ -179,17 +215,18 @@ class States:
         """Σ‖A^k‖² and Σ‖A^k‖ in this measure."""
         return power_norms(np.asfortranarray(self.A))
 
-    def variances(self, psi: Floats, *, most_products: int = 10_000) -> Floats:
-        """Variances of the states as they are stored, by products: Σ_k (A^k C)² for white input.
+    def sizes(self, psi: Floats, *, most_products: int = 10_000) -> tuple[Floats, int]:
+        """Standard deviations of the states, by products, and the power of two of their unit.
 
-        In general inputs are white noise through filters, the columns of ψ (lags, d), and the sum
-        is that of the squares of x_k = A x_{k−1} + C ψ_k. What comes later is at most
-        ‖x_k‖² Σ_m ‖A^m‖², and left out where it is below rounding of the largest. Raises
-        UncertainResultError where that takes more than so many products.
+        Their squares are Σ_k (A^k C)² for white input. In general inputs are white noise through
+        filters, the columns of ψ (lags, d), and the sum is that of the squares of
+        x_k = A x_{k−1} + C ψ_k. What comes later is at most ‖x_k‖² Σ_m ‖A^m‖², and left out where
+        it is below rounding of the largest. Raises UncertainResultError where that takes more than
+        so many products.
         """
-        A, unit = self.multiplied, float(np.abs(self.mask).max())
+        A, unit = self.multiplied, int(np.frexp(np.abs(self.mask).max())[1])
         place, later = place_of(A), sums_of_powers(A).squares
-        C = place.put(self.mask / unit)
+        C = place.put(np.ldexp(self.mask, -unit))
         total, x, weights = 0.0, 0.0 * C, place.small(psi)
         for k in range(most_products):
             x = (A @ x if k else x) + (C * weights[k] if k < len(psi) else 0.0)
@@ -197,7 +234,7 @@ class States:
             if k >= len(psi) - 1 and k % place.ahead == 0:
                 largest = float(place.host([place.largest(total)])[0])
                 if float(place.squares(x).sum()) * later <= EPS**2 * largest:
-                    return np.asarray(place.host(total) * unit**2)
+                    return np.sqrt(place.host(total)), unit
         raise UncertainResultError("the states take too long to settle.")
 
     @cached_property

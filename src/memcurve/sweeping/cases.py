@@ -35,7 +35,7 @@ from memcurve.masks import MASKS, is_random
 from memcurve.memory import memory_curve, noise_profile, rank
 from memcurve.methods import METHODS
 from memcurve.network import LinearNetwork
-from memcurve.noise import StateNoise, noise_of, number_formats, parse_noise
+from memcurve.noise import Float32, Float64, StateNoise, noise_of, number_formats, parse_noise
 from memcurve.solve.analysis import Analysis
 
 
@@ -437,11 +437,18 @@ class _Quantities:
         """Exact totals at the noise that number formats amount to, for this network's states."""
         processes = processes_for(self.case.input, self.network.inputs)
         analysis = Analysis.of(self.network)
-        levels = number_formats(analysis.deviations(analysis.reached, processes))
+        deviations = analysis.deviations(analysis.reached, processes)
+        levels = number_formats(deviations)
         names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
+        totals = {}
+        for kind in (Float64(), Float32()):
+            if kind.overflowing(deviations).any():  # which no noise of one size stands for
+                names.remove(kind.label)
+                own = memory_curve(self.network, 1, input=self.case.input, noise=kind)
+                totals[kind.label] = own.total
         wanted = [levels[name] for name in names]
         family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
-        return dict(zip(names, family.known_totals.tolist(), strict=True))
+        return totals | dict(zip(names, family.known_totals.tolist(), strict=True))
 
 
 def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:

@@ -35,15 +35,16 @@ def solve_in_balls(
         outcome = Outcome.of_memory(memory[:, None], error[:, None], rank, 0.0, loss[:, None])
         return Enclosed(outcome, rank, bits)
     found = []
+    A, C, observation, state = task.matrices()
     for level in (question.levels if levels is None else levels).tolist():
         outcome, rank, bits = enclose_any(
-            task.A,
-            task.C,
+            A,
+            C,
             processes=question.processes,
             lags=lags,
             horizons=question.horizons,
-            observation=level * task.observation,
-            state=level * task.state,
+            observation=level * observation,
+            state=level * state,
             rows=task.rows.tolist(),
         )
         lags = outcome.memory.shape[1]  # the same for all levels
