@@ -346,6 +346,8 @@ def solve_cascade(task: Task) -> Outcome:
     rank = task.rank if space.exactly else len(task.states)
     gain = max(each.gain for each in filters)
     white = all(each.is_white for each in filters)
+    unsure = max(each.uncertainty for each in filters)
+    known = unsure <= LARGEST_UNCERTAINTY  # else autocovariances alone are, of all lags
     lags = task.question.lags or 4 * len(task.states) + 64
     if not white:  # beyond the reach of the colour all is known
         lags = max(lags, max(len(each.gamma) for each in filters))
@@ -357,7 +359,7 @@ def solve_cascade(task: Task) -> Outcome:
     def system(
         A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]
     ) -> tuple[SingularSystem, float]:
-        tail = 0.0 if white else COLOURED_TAIL / gain
+        tail = 0.0 if white or not known else COLOURED_TAIL / gain
         factor = cascade_factor(A, C, poles, lags, read, tail)
         made = singular_system(
             factor, levels=space.levels, whiten=(space.whiten or _as_it_is) if read else None,
@@ -367,7 +369,9 @@ def solve_cascade(task: Task) -> Outcome:
 
     while True:
         base, colour = system(space.A, space.C, poles, filters)
-        left = Truncation(gain=gain, uncertainty=space.uncertainty + colour)
+        left = Truncation(
+            gain=gain, uncertainty=space.uncertainty + colour + (unsure if known else 0.0)
+        )
         if single and not read and condition < WORST_CONDITION:
             rounding = (
                 4 * EPS * float(np.sqrt(condition * (len(task.states) + len(filters[0].gamma))))
