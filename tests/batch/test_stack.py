@@ -32,7 +32,7 @@ from memcurve.batch.decisions import (
     residues,
     scaling,
 )
-from memcurve.solve import modular, sensitivity
+from memcurve.solve import errors, modular, powers
 from tolerances import CLOSED_FORM, EPS
 
 NUMPY = Backend(np, None, "numpy", True)
@@ -267,8 +267,8 @@ def test_scaling_leaves_nothing_to_balance() -> None:
     exponents, done = scaling(NUMPY, A)
     assert done.all()
     assert exponents is not None
-    for matrix, powers in zip(A, exponents, strict=True):
-        scaled = matrix * 2.0 ** (powers[None, :] - powers[:, None])
+    for matrix, shifts in zip(A, exponents, strict=True):
+        scaled = matrix * 2.0 ** (shifts[None, :] - shifts[:, None])
         assert np.array_equal(balanced(scaled)[0], scaled)
     assert scaling(NUMPY, normal_stack(2, 50))[0] is None
     assert scaling(NUMPY, np.eye(4, k=-1)[None])[1].tolist() == [False]
@@ -280,10 +280,10 @@ def test_sensitivity_is_that_of_single_networks(size: int) -> None:
     squares, norms = power_norms(NUMPY, A)
     bounds = pole_sensitivities(NUMPY, A)
     for k in range(3):
-        one = sensitivity.power_norms(np.asfortranarray(A[k]))
+        one = powers.power_norms(np.asfortranarray(A[k]))
         assert squares[k] == pytest.approx(one.squares, rel=1e-3)
         assert norms[k] == pytest.approx(one.sum, rel=1e-3)
-        assert bounds[k] == pytest.approx(sensitivity.pole_sensitivity(A[k]).curve, rel=0.5)
+        assert bounds[k] == pytest.approx(errors.pole_sensitivity(A[k]).curve, rel=0.5)
 
 
 def hostile_outcome(family: str, seed: int) -> str:

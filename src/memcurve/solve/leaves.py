@@ -437,7 +437,7 @@ def _filters(task: Task) -> tuple[Filter, ...]:
 
 
 class Reduction(NamedTuple):
-    """A small network that stands for a task at its noise and above, what is read, and the error."""
+    """A small network that stands for a task at its noise and above, what is read, the error."""
 
     H: Floats
     c: Floats
