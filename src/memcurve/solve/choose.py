@@ -154,26 +154,29 @@ def answered(
     Where that would take long, or more than ``certify_up_to`` states are at work, the errors are
     what they are, and a note says so.
     """
-    if task.analysis.inputs > 1 and (merged := merged_inputs(task)) is not None:
-        one, shares = merged
-        answer = answered(one, certify_up_to, tolerance, solver)
-        answer.outcome = answer.outcome.shared(shares)
-        return answer
+    enough, merged = tolerance or LARGEST_ERROR, merged_inputs(task)
     with few_threads(len(task.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
-        outcome, reason, name = _in_floating_point(task, tolerance or LARGEST_ERROR, solver)
+        outcome, reason, name = None, "", ""
+        if (
+            merged is not None
+        ):  # rounded to float64, so that its errors hold for both, balls' do not
+            outcome, reason, name = _in_floating_point(merged[0], enough, solver)
+            outcome = outcome and outcome.shared(merged[1])
+        if outcome is None or reason:
+            outcome, reason, name = _in_floating_point(task, enough, solver)
     notes = reach_notes(task)
     rank = task.rank if _wants_rank(task, reason) else None
     if reason and solver is None and _is_affordable(task, outcome, certify_up_to, tolerance):
         with few_threads(len(task.states)):
-            outcome = _in_balls(task, outcome, tolerance or LARGEST_ERROR)
+            outcome = _in_balls(task, outcome, enough)
         name = "balls"
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
     elif outcome is None or (reason and not np.any(outcome.largest_error < 1)):
         raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
     elif reason:
-        notes.append(_error_note(task, outcome, tolerance or LARGEST_ERROR))
+        notes.append(_error_note(task, outcome, enough))
     diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": name}
     if task.analysis.inputs == 1 and rank is not None:
         spectrum = task.analysis.spectrum(poles=False)
@@ -190,9 +193,9 @@ def merged_inputs(task: Task) -> tuple[Task, Floats] | None:
     With c_j = α_j c the states see Σα_j z_j, one input of variance Σα², of which z_j is α_j²/Σα².
     """
     network, processes = task.question.network, task.question.processes
-    C = np.asarray(network.C)
-    if network.is_complex or not isinstance(network.C, np.ndarray):
+    if task.analysis.inputs == 1 or network.is_complex or not isinstance(network.C, np.ndarray):
         return None
+    C, plain = network.C, task.question.noise is None
     groups: list[list[int]] = []
     for j, column in enumerate(C.T):
         for group in groups:
@@ -212,7 +215,9 @@ def merged_inputs(task: Task) -> tuple[Task, Floats] | None:
         sizes = sizes / sizes.max()
         largest = group[int(np.argmax(sizes))]
         shares[k, group] = sizes**2 / (sizes**2).sum()
-        columns[:, k] = C[:, largest] * np.sqrt((sizes**2).sum())
+        # without noise the size of a single input is no matter, and its rank that of these numbers
+        size = 1.0 if plain and len(groups) == 1 else np.sqrt((sizes**2).sum())
+        columns[:, k] = C[:, largest] * size
     question = replace(
         task.question,
         network=network.replace(C=columns if len(groups) > 1 else columns[:, 0]),
@@ -329,6 +334,8 @@ def _in_floating_point(
         if task.question.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, "", name
         reason = f"the error would be {worst:.1e}"
+        if len(task.states) >= MANY_STATES:  # dense matrices would take minutes, for few digits
+            break
     return best, reason, name
 
 

@@ -112,7 +112,8 @@ class ReducedModel:
             return replace(self, H=H, c=c)
         m, d = min(directions, len(self.H)), self.c.shape[1]
         change = rng.standard_normal((m, m + d))
-        sizes = np.append(self.rounding[:m], self.rounding[len(self.H) :])
+        sizes = np.hypot(self.rounding, self.dropped)
+        sizes = np.append(sizes[:m], sizes[len(self.H) :])
         change *= sizes / np.sqrt((change**2).sum(axis=0))
         # rounding may lead to where nothing else does: that is to be seen
         model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:], TINY)
@@ -360,8 +361,15 @@ def _factor(
     m, leakage = min(len(model.H), directions or model.cut(level)), 0.0
     entering = np.square(model.rounding) + np.square(model.dropped)
     while True:
-        H, c = model.H[:m, :m], model.c[:m]
-        R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail)
+        H, c, cut_off = model.H[:m, :m], model.c[:m], m < len(model.H) and not fixed
+        most = 4 * len(model.H) + 2000 if cut_off else MOST_LAGS
+        try:
+            R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail, most)
+        except UncertainResultError:  # a part of a stable network need not be stable
+            if not cut_off:
+                raise
+            m = len(model.H)
+            continue
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
         if fixed or level == 0 or m == len(model.H):
@@ -394,9 +402,9 @@ def _factor(
             W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
     stretch = _stretch(L, sizes, level)
     M = sizes[:, None] * L
-    if not whole:
+    if not whole:  # what lies outside is not at right angles to the rest where some rows are read
         assert model.read is not None
-        M = model.read(M)
+        M, missing, outside = model.read(M), missing + 2 * float(np.sqrt(outside)), 0.0
     factor = KrylovFactor(
         M=M, W=W, inputs=d, missing=missing, outside=outside, complete=complete,
         directions=m,
@@ -449,7 +457,7 @@ def _orthonormal_rows(R: Floats) -> tuple[Floats, Floats]:
 
 
 def _graded(
-    H: Floats, c: Floats, log_sizes: Floats, level: float, tail: float
+    H: Floats, c: Floats, log_sizes: Floats, level: float, tail: float, most: int = MOST_LAGS
 ) -> tuple[Floats, Floats, float]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
 
@@ -463,7 +471,7 @@ def _graded(
             weights = np.ones(len(H))
             if level > 0:
                 weights = np.exp(np.minimum(0.0, log_sizes - np.log(level)))
-            R, beyond = faded(scaled, start, weights, tail)
+            R, beyond = faded(scaled, start, weights, tail, most)
         largest = np.abs(R).max(axis=1)
         if level > 0:  # what is reached by later lags only is far below the noise
             largest = np.where(largest > 0, largest, 1.0)

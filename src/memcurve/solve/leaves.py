@@ -20,7 +20,6 @@ from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.errors import (
-    SAFETY,
     Bounded,
     Truncation,
     backward_error,
@@ -60,6 +59,8 @@ CLEARLY_THERE = 1e6
 #: Ratio of the largest to the least spectral density of the input up to which rounding is bounded,
 #: not measured. Doubled: errors of some inputs are bounded twice as far.
 WORST_CONDITION = 1e8
+#: The same from which on densities may as well vanish. Doubled: errors of such inputs by √2.
+HOPELESS = 1e12
 #: Binary digits by which masks of large networks may differ from one before they are copied to be
 #: scaled. Doubled: nothing; squares are far from overflow.
 ABOUT_ONE = 20
@@ -299,15 +300,20 @@ def _read_off(
             system(
                 model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), factor.cut, fewer
             )[1]
-            for _ in range(3 if fewer <= FEW_DIRECTIONS else 1)
+            for _ in range(_trials(fewer))
         ]
         uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
-        outside = SAFETY * factor.outside
-        left = Truncation(factor.missing, factor.tail, outside, gain, uncertainty)
+        # rounding was taken twice, and its square counts
+        left = Truncation(factor.missing, factor.tail, 4 * factor.outside, gain, uncertainty)
         kept = model.systems[key] = level, [base, *others], left
     _, systems, left = kept
     rank = _rank_read(task, systems) if level == 0 else len(systems[0].sigma)
     return outcome_of(measured(systems, space.levels, rank, len(filters), left), question)
+
+
+def _trials(directions: int) -> int:
+    """Changes that are tried: of few directions, one may leave some number alone by accident."""
+    return 1 if directions > FEW_DIRECTIONS else 3 if directions > FEW_DIRECTIONS // 2 else 6
 
 
 def _as_it_is(M: Floats) -> Floats:
@@ -372,17 +378,17 @@ def solve_cascade(task: Task) -> Outcome:
         left = Truncation(
             gain=gain, uncertainty=space.uncertainty + colour + (unsure if known else 0.0)
         )
+        if not white:
+            terms = len(task.states) + max(len(each.gamma) for each in filters)
+            rounding = 4 * EPS * float(np.sqrt(min(condition, HOPELESS) * terms))
+            left = left._replace(uncertainty=left.uncertainty + rounding)
         if single and not read and condition < WORST_CONDITION:
-            rounding = (
-                4 * EPS * float(np.sqrt(condition * (len(task.states) + len(filters[0].gamma))))
-            )
-            left = left._replace(uncertainty=left.uncertainty + (0.0 if white else rounding))
             bounded = measured([base], space.levels, rank, 1, left)
             span = len(task.states) + sum(len(each.gamma) for each in filters)
             bounded = turned(bounded, gap * float(np.sqrt(condition)), span)
         else:
             rng, others = np.random.default_rng(_SEED), []
-            for _ in range(3 if len(task.states) <= FEW_DIRECTIONS else 1):
+            for _ in range(_trials(len(task.states))):
                 A, C = _changed(space.A, space.C, rng)
                 again = eigenvalues(A) if single else None
                 others.append(system(A, C, again, tuple(f.changed(rng) for f in filters))[0])
@@ -400,7 +406,10 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
     change *= backward_error(A) / np.sqrt((change**2).sum())
     if np.array_equal(A, A.T):
         change = (change + change.T) / 2
-    return A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))
+    A, C = A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))
+    if not (np.isfinite(A).all() and np.isfinite(C).all()):
+        raise UncertainResultError("the weights are next to the end of the range of floats.")
+    return A, C
 
 
 def outcome_of(found: Bounded, question: Any) -> Outcome:
