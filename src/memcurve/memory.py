@@ -473,9 +473,11 @@ def ask_family(
     A = question.network.A
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(task)):
         raise A.needs_matrix("exact curves, noise in the recursion and other methods")
-    if question.network.is_sparse and not is_usable_memory(task) and task.analysis.reached.runaway:
-        raise unstable(task.analysis.reached.runaway)  # all its eigenvalues take minutes
     _require_room(declared, task, options)
+    closed = question.is_plain and task.analysis.walk is not None  # which takes no eigenvalues
+    dear = question.network.is_sparse and not (is_usable_memory(task) or closed)
+    if dear and task.analysis.reached.runaway:  # all its eigenvalues take minutes
+        raise unstable(task.analysis.reached.runaway)
     with contextlib.ExitStack() as stack:
         stack.enter_context(place_of(A).together())
         if "progress" in declared.options:  # it tells by itself

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
+from scipy.sparse import csr_array
 
-from memcurve import LinearNetwork, ensembles, forecasting_curve, inputs, memory_curve
+from memcurve import Float32, LinearNetwork, ensembles, forecasting_curve, inputs, memory_curve
 from memcurve.inputs import ARMA, Autocovariance, InputProcess, SpectralDensity, White
 from tolerances import CLOSED_FORM, COLOURED, EPS, SMALL_DIRECT, WHOLE_SUM, coloured
 from truth import truth
@@ -223,6 +224,21 @@ def test_one_process_in_three_forms() -> None:
         assert np.abs(later.values - ahead[0].values).max() <= COLOURED
         assert other.total == pytest.approx(curves[0].total, rel=COLOURED)
         assert later.total == pytest.approx(ahead[0].total, rel=COLOURED)
+
+
+@pytest.mark.parametrize("noise", [None, 1e-3, Float32()])
+def test_densities_that_vanish(noise: Any) -> None:
+    """γ = (1, ½) has f(π) = 0, and no root of f is a filter: it is e_t + e_{t−1} all the same."""
+    dense = ensembles.normal(12, spectral_radius=0.9, seed=1)
+    for network in (dense, dense.replace(A=csr_array(dense.A)), dense.replace(readout=[0, 5])):
+        one = memory_curve(network, 30, input=Autocovariance([1.0, 0.5]), noise=noise)
+        other = memory_curve(network, 30, input=ARMA(ma=[1.0]), noise=noise)
+        assert np.all(np.abs(one.values - other.values) <= one.error + other.error)
+        assert abs(one.total - other.total) <= one.total_error + other.total_error
+        assert one.error.max() < 1e-7
+    known = truth(dense.A, dense.C, 30, arma=([], [1.0]), bits=600)
+    plain = memory_curve(dense, 30, input=Autocovariance([1.0, 0.5]))
+    assert np.all(np.abs(plain.values - known.memory[:, 0]) <= plain.error)
 
 
 def test_autocovariance_of_an_autoregression() -> None:

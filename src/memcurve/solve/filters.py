@@ -89,6 +89,8 @@ def filters_of(processes: Sequence[InputProcess]) -> tuple[Filter, ...]:
 
 def impulses(filters: Sequence[Filter]) -> Floats:
     """The filters of several inputs side by side, (lags, d)."""
+    if not all(np.isfinite(each.uncertainty) for each in filters):
+        raise UncertainResultError("the input is not known as a filter.")
     psi = np.zeros((max(len(each.psi) for each in filters), len(filters)))
     for j, each in enumerate(filters):
         psi[: len(each.psi), j] = each.psi
@@ -144,7 +146,9 @@ def _root_filter(process: InputProcess) -> Filter:
     large = np.flatnonzero(np.abs(symmetric[: size // 2]) > EPS * symmetric[0])
     half = int(large[-1]) + 1
     if 2 * half > LONGEST_FILTER:  # the density nearly vanishes at some frequency
-        return Filter(np.sqrt(np.abs(gamma).sum(keepdims=True)), np.inf, gamma)
+        # its largest value is known all the same, γ(0) + 2Σ|γ(k)| at most
+        largest = 2 * np.abs(gamma).sum(keepdims=True) - 1
+        return Filter(np.sqrt(largest), np.inf, gamma)
     psi = np.concatenate([symmetric[-half:], symmetric[: half + 1]])
     off = np.abs(np.abs(np.fft.rfft(psi, size)) ** 2 - density) + EPS * len(gamma) * density.max()
     return Filter(psi, float((off / np.maximum(density, TINY)).max()), gamma)
