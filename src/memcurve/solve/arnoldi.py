@@ -2,7 +2,7 @@
 
 Columns of K = [C, AC, A²C, …] hardly differ ("Krylov squeezing"): memory above the noise lies in
 few directions. An orthonormal basis Q of the Krylov space (Arnoldi's method, several steps at once
-where their directions are far apart, orthogonalised twice) reduces the network to H = QᵀAQ, c = QᵀC.
+where their directions are far apart, orthogonalised twice) takes A to H = QᵀAQ and C to c = QᵀC.
 It ends where what leaves the space, passed on by the powers of A, is far below the noise.
 
 A is a dense or sparse array, an operator, on a device, or shared out over ranks: tall vectors stay
