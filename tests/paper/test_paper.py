@@ -105,4 +105,4 @@ def test_command(
     assert "index.html" in done.out
     assert "figure 6: done" in done.err
     assert (tmp_path / "out" / "figure6.pdf").exists()
-    assert "got 9" in failed(inside(monkeypatch, capsys, *asked, 9))
+    assert "got 9" in failed(inside(monkeypatch, capsys, *asked, 9), 2)

@@ -285,7 +285,7 @@ def observed(network: LinearNetwork) -> LinearNetwork:
         if len(nodes) < network.size:
             inner = A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
             readout = np.searchsorted(nodes, network.readout)
-            part = network.replace(A=inner, C=network.C[nodes], readout=readout)
+            part = LinearNetwork(inner, network.C[nodes], readout, name=network.name)
         network.__dict__["_observed"] = part
     return part
 

@@ -50,6 +50,8 @@ class Arnoldi:
         How much of a vector must lie outside of the space with those before, to be taken at once.
     samples : int
         Columns of a large network whose rounding is measured.
+    left_out : float
+        What may be missing of K, relative to the noise: values are off by twice as much.
     """
 
     most: int = 4000
@@ -58,6 +60,7 @@ class Arnoldi:
     ahead: int = 16
     far_apart: float = 0.5
     samples: int = 32
+    left_out: float = LEFT_OUT
 
     def reduce(
         self,
@@ -86,7 +89,7 @@ class Arnoldi:
         # the lengths of the steps multiply to what the next power has outside of the space: as long
         # as that is not small, a convergence check is not worth its time
         check, k, history = basis.count, 0, list[float]()
-        target = LEFT_OUT * level
+        target = self.left_out * level
         log_new = np.log(np.sqrt((c**2).sum()))
         log_enough = np.log(self.convergence * target) - np.log(powers.norms)
         ahead = 4 if size >= MANY_STATES and C.shape[1] == 1 else 1

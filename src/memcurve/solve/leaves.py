@@ -30,6 +30,7 @@ from memcurve.solve.errors import (
 from memcurve.solve.evaluate import SingularSystem, Whiten, singular_system
 from memcurve.solve.factor import (
     COLOURED_TAIL,
+    LEFT_OUT,
     MOST_ENTRIES,
     TAIL,
     KrylovFactor,
@@ -271,7 +272,9 @@ def arnoldi_model(task: Task, space: Coordinates, most: int | None = None) -> Re
     size = len(space.C)
     # beyond half of the states a dense form is quicker
     limit = size if size <= 300 or not task.reads_all else max(300, size // 2)
-    solver = Arnoldi(most=min(Arnoldi.most, limit))
+    # directions are dear where states are many, and ten digits enough
+    left_out = 1e-10 if size >= MANY_STATES else LEFT_OUT
+    solver = Arnoldi(most=min(Arnoldi.most, limit), left_out=left_out)
     rows = None if task.reads_all else task.rows
     model = solver.reduce(A, space.C, level, rows=rows, tell=task.analysis.tell)
     model.level = level
