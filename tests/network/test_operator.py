@@ -35,7 +35,8 @@ def test_products_answer_like_the_matrix(noise: Any, readout: Any) -> None:
     of_products = products(lambda x: A @ x).replace(readout=readout)
     found, known = (memory_curve(network, noise=noise) for network in (of_products, matrix))
     assert agree(found, known)
-    assert found.error.max() < 1e-9
+    # what rounding leads out of the basis is not at right angles to the nodes that are read
+    assert found.error.max() < (1e-9 if readout is None else 1e-6)
 
 
 def test_coloured_input_and_profiles() -> None:

@@ -88,7 +88,16 @@ def solve_nothing(task: Task) -> Outcome:
 
 def solve_lattice(task: Task) -> Outcome:
     """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
+    if task.analysis.walk is None:
+        _require_like_units(task)
     return lattice_outcome(task.analysis.spectrum(poles=False), task.question.lags)
+
+
+def _require_like_units(task: Task) -> None:
+    if task.states.has_wild_units:
+        raise UncertainResultError(
+            "the numbers in `A` differ too much in size: measure the states in other units."
+        )
 
 
 def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
@@ -238,6 +247,7 @@ def _process_noise(task: Task) -> Coordinates:
 def solve_hessenberg(task: Task) -> Outcome:
     """Any question from the Krylov factor of a dense network, without its eigenvalues."""
     require_room_for_states(len(task.states), "noise")
+    _require_like_units(task)
     filters, space = _filters(task), coordinates(task)
     return _read_off(task, _hessenberg_model(task, space), space, filters)
 
@@ -358,10 +368,7 @@ def solve_cascade(task: Task) -> Outcome:
     require_room_for_states(len(task.states), "noise")
     filters, space = filters_of(task.question.processes), coordinates(task)
     single = task.analysis.inputs == 1
-    if task.states.has_wild_units:
-        raise UncertainResultError(
-            "the numbers in `A` differ too much in size: measure the states in other units."
-        )
+    _require_like_units(task)
     poles, gap = None, float(task.states.sensitivity.gap)
     if single:
         spectrum = task.analysis.spectrum()
