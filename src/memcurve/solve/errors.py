@@ -221,8 +221,7 @@ def measured(
     common = left.gain**2 * (2 * missing * np.maximum(slope, levels == 0) + second)
     common += left.gain**2 * 4 * left.uncertainty * factors.sum(axis=1) + outside
     # without noise, each direction that is read holds one white input
-    white = bool((base.held == 1).all())
-    exact, most = (levels == 0) & white, float(len(base.sigma)) if white else np.inf
+    exact = (levels == 0) & bool((base.held == 1).all())
     total_error = SAFETY * moved[0] + rounding * np.maximum(total, 1.0) + spread @ base.held
     ahead_error = SAFETY * moved[1] + rounding * total_ahead + spread @ base.held_ahead
     first = error(memory, base.squares, changes[0])
@@ -230,8 +229,7 @@ def measured(
     return Bounded(
         np.clip(memory, 0.0, 1.0), first, _of_sums(first, changes[0], summed[0]),
         np.clip(ahead, 0.0, 1.0), later, _of_sums(later, changes[1], summed[1]),
-        total, np.minimum(np.where(exact, 0.0, total_error + common), most), total_ahead,
-        ahead_error + common,
+        total, np.where(exact, 0.0, total_error + common), total_ahead, ahead_error + common,
     )  # fmt: skip
 
 
