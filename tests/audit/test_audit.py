@@ -251,6 +251,7 @@ def test_an_unexcited_unstable_node() -> None:
     assert len([note for note in result.notes if "20" in note]) == 1
 
 
+@pytest.mark.slow
 def test_the_chart_of_a_slow_network_shows_its_memory() -> None:
     document = audit(LinearNetwork([[0.99999]], [1.0])).document()
     chart = next(section.chart for section in document.sections if section.title == "Memory")

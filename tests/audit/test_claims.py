@@ -303,6 +303,7 @@ def test_half_of_a_small_memory_is_no_rounding() -> None:
     assert not claim.holds
 
 
+@pytest.mark.slow
 def test_sums_beyond_the_lags_listed() -> None:
     slow = LinearNetwork([[0.99999]], [1.0])
     truth = 1 - 0.99999 ** (2 * 200_001)
@@ -311,6 +312,7 @@ def test_sums_beyond_the_lags_listed() -> None:
     assert claim.holds
 
 
+@pytest.mark.slow
 def test_the_lag_that_is_solved_for_comes_closest() -> None:
     slow = LinearNetwork([[0.99999]], [1.0])
     claim = audit(slow, claimed="0.7").claim

@@ -254,8 +254,8 @@ def test_an_error_tells_the_rank() -> None:
         memory_curve(LinearNetwork(A, np.eye(size)[0]))
 
 
-@pytest.mark.parametrize("level", [None, 1e-16, 1e-300])
-@pytest.mark.parametrize("readout", [None, [*range(0, 40, 3)]])
+@pytest.mark.parametrize("level", [None, 1e-16])
+@pytest.mark.parametrize("readout", [[*range(0, 40, 3)]])
 def test_what_more_noise_leaves_is_there_with_less(
     level: float | None, readout: list[int] | None
 ) -> None:
