@@ -90,7 +90,7 @@ def test_usable_memory_is_that_of_scipy(library: Library, readout: Any) -> None:
         )
         assert agree(found, known)
         # of rows that are read, what rounding leads out of the basis counts at first order
-        assert found.error.max() < (1e-9 if readout is None else 1e-6)
+        assert found.error.max() < (1e-9 if readout is None else 1e-4)
 
 
 def test_pairs_stay_on_the_device(library: Library) -> None:

@@ -36,7 +36,7 @@ def test_products_answer_like_the_matrix(noise: Any, readout: Any) -> None:
     found, known = (memory_curve(network, noise=noise) for network in (of_products, matrix))
     assert agree(found, known)
     # what rounding leads out of the basis is not at right angles to the nodes that are read
-    assert found.error.max() < (1e-9 if readout is None else 1e-6)
+    assert found.error.max() < (1e-9 if readout is None else 1e-4)
 
 
 def test_coloured_input_and_profiles() -> None:
