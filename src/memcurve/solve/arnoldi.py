@@ -22,13 +22,11 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.result import EPS, TINY, Floats
+from memcurve.result import EPS, SEED, TINY, Floats
 from memcurve.solve.basis import Basis
 from memcurve.solve.factor import LEFT_OUT, ReducedModel, longer_responses
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from memcurve.solve.powers import MANY_STATES, PowerSums, sums_of_powers, times
-
-_SEED = 20230501
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ class Arnoldi:
         """The model in the first k directions, with what rounding did to it."""
         count, width, place = basis.count, C.shape[1], basis.place
         known = np.concatenate([H[:count, :k], c[:count]], axis=1)
-        sizes, rng = np.sqrt((known**2).sum(axis=0)), np.random.default_rng(_SEED)
+        sizes, rng = np.sqrt((known**2).sum(axis=0)), np.random.default_rng(SEED)
         # rounding of all columns is of one kind: of large networks some of them tell, and
         # combinations of all of them where products are dear
         if isinstance(A, Operator) and not A.has_entries:

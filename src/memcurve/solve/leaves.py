@@ -14,7 +14,7 @@ from memcurve.limits import require_room_for_states
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
-from memcurve.result import EPS, Floats
+from memcurve.result import EPS, SEED, Floats
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
@@ -73,7 +73,6 @@ ABOUT_ONE = 20
 FAR_BELOW = 2.0**-500
 #: Errors of the states may differ by so many binary orders. Doubled: ratios of them overflow.
 WIDEST_NOISE = 1022
-_SEED = 20230501
 
 
 # --- one white input, no noise: poles are all it takes
@@ -307,7 +306,7 @@ def _read_off(
             f"controllable."
         )
     whiten = _as_it_is if whole and not space.exactly else space.whiten
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(SEED)
 
     def system(
         model: ReducedModel, own: tuple[Filter, ...], tail: float, directions: int | None = None
@@ -413,7 +412,7 @@ def solve_cascade(task: Task) -> Outcome:
             span = len(task.states) + sum(len(each.gamma) for each in filters)
             bounded = turned(bounded, gap * float(np.sqrt(condition)), span)
         else:
-            rng, others = np.random.default_rng(_SEED), []
+            rng, others = np.random.default_rng(SEED), []
             for _ in range(_trials(len(task.states))):
                 A, C = _changed(space.A, space.C, rng)
                 again = eigenvalues(A) if single else None
