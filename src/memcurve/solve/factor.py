@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import EPS, TINY, Complexes, Floats
+from memcurve.result import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
@@ -415,6 +415,9 @@ def _factor(
         kept = max(1, int(np.count_nonzero(after > LEFT_OUT * level)))
         missing += float(after[kept]) if kept < m else 0.0
         R, sizes = R[:kept], sizes[:kept]
+    if fixed:  # rounding of the decomposition knows nothing of where the responses come from
+        noise = np.random.default_rng(SEED).standard_normal(R.shape)
+        R = R + 2 * EPS * np.sqrt((R**2).sum(axis=1, keepdims=True) / R.shape[1]) * noise
     W, L = _orthonormal_rows(R)
     complete = level == 0
     if level == 0:
