@@ -22,7 +22,7 @@ from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.result import Result
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 #: Notes that say nothing about a method: they are the network's, the question's, or known of all.
 _KNOWN_BEFORE = ("network", "question", "unbounded")
@@ -161,16 +161,16 @@ def compare(
     """
     subject = as_network(network)
     lags = 2 * subject.states if lags is None else lags
-    question = Question.of(subject, lags, input=input, noise=one_level(noise))
+    problem = Problem.of(subject, lags, input=input, noise=one_level(noise))
     chosen = dict(options or {})
-    asked = _methods(methods, question, chosen)
+    asked = _methods(methods, problem, chosen)
     for name in [*(name for name, _, _ in asked), *chosen]:
         table_entry(METHODS, name, "method")
-    seconds, exact = _timed(question, "exact", chosen.get("exact", {}), None)
+    seconds, exact = _timed(problem, "exact", chosen.get("exact", {}), None)
     rows = [_row(exact, "exact", float(exact.channel_errors.max()), seconds)]
     for name, label, given in asked:
         try:
-            seconds, curve = _timed(question, name, given, seed)
+            seconds, curve = _timed(problem, name, given, seed)
         except (
             UncertainResultError, UnstableNetworkError, TooLargeError, np.linalg.LinAlgError,
         ) as error:  # fmt: skip
@@ -180,15 +180,15 @@ def compare(
         else:
             largest = float(np.abs(curve.channels - exact.channels).max())
             rows.append(_row(curve, label, largest, seconds))
-    return Comparison(exact, tuple(rows), question.setting())
+    return Comparison(exact, tuple(rows), problem.setting())
 
 
 def _methods(
-    methods: Any, question: Question, options: Mapping[str, Mapping[str, Any]]
+    methods: Any, problem: Problem, options: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
     """Name, label and options of the methods to run besides the exact one."""
     if methods is None:
-        methods = [m.name for m in METHODS.values() if m.compared and m.can_answer(question)]
+        methods = [m.name for m in METHODS.values() if m.compared and m.can_answer(problem)]
     asked = []
     for one in [methods] if isinstance(methods, str) or not np.iterable(methods) else methods:
         name, own = name_and_options(one, "methods")
@@ -199,19 +199,19 @@ def _methods(
 
 
 def _timed(
-    question: Question, method: str, options: Mapping[str, Any], seed: Seed | None
+    problem: Problem, method: str, options: Mapping[str, Any], seed: Seed | None
 ) -> tuple[float, MemoryCurve]:
     """The curve of one method, and its time once its libraries are loaded.
 
     It is run on two nodes first, which loads them.
     """
-    masks = np.eye(2, question.network.inputs)
+    masks = np.eye(2, problem.network.inputs)
     tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks)
-    small = Question(tiny, question.processes, question.noise, 1)
+    small = Problem(tiny, problem.processes, problem.noise, 1)
     with contextlib.suppress(ValueError, UncertainResultError):  # the real run will tell
         ask(small, method, seed=0, options={}, warn=False)
     start = time.perf_counter()
-    curve = ask(question, method, seed=seed, options=options, warn=False)
+    curve = ask(problem, method, seed=seed, options=options, warn=False)
     return time.perf_counter() - start, curve
 
 

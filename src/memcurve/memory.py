@@ -28,12 +28,12 @@ from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.noise import Noise, ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.progress import Progress, listening
-from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.analysis import Analysis
 from memcurve.solve.choose import is_usable_memory
 from memcurve.solve.curves import curves_of
 from memcurve.solve.leaves import reduction_of
 from memcurve.solve.modes import Spectrum
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 MOST_HORIZONS = 100_000
 #: Why a question takes dense matrices, and what of larger networks can be asked.
@@ -107,8 +107,8 @@ def memory_curve(
     >>> round(memcurve.memory_curve(delay_line, input=memcurve.inputs.ARMA(ar=[0.9])).total, 3)
     14.263
     """
-    question = Question.of(as_network(network), lags, input=input, noise=one_level(noise))
-    return ask(question, method, seed=seed, options=options, progress=progress)
+    problem = Problem.of(as_network(network), lags, input=input, noise=one_level(noise))
+    return ask(problem, method, seed=seed, options=options, progress=progress)
 
 
 def forecasting_curve(
@@ -155,8 +155,8 @@ def forecasting_curve(
     if horizons > MOST_HORIZONS:
         raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
     asked = {"input": input, "noise": one_level(noise), "horizons": horizons}
-    question = Question.of(as_network(network), 1, kind="forecasting", **asked)
-    return ask(question, method, options=options)
+    problem = Problem.of(as_network(network), 1, kind="forecasting", **asked)
+    return ask(problem, method, options=options)
 
 
 def fisher_curve(
@@ -202,8 +202,8 @@ def fisher_curve(
             "`network` must be read from all its nodes: Fisher memory is a property of the whole "
             "state; use network.replace(readout=None)."
         )
-    question = Question.of(subject, lags, noise=StateNoise(s), kind="Fisher")
-    return ask(question, method, options=options)
+    problem = Problem.of(subject, lags, noise=StateNoise(s), kind="Fisher")
+    return ask(problem, method, options=options)
 
 
 def noise_profile(
@@ -249,21 +249,21 @@ def noise_profile(
     chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
     kind = StateNoise if state_noise else ObservationNoise
     noise = kind(chosen)
-    question = Question.of(as_network(network), lags, input=input, noise=noise)
+    problem = Problem.of(as_network(network), lags, input=input, noise=noise)
     if table_entry(METHODS, method, "method").bounded:
-        curves = ask_family(question, method, seed=seed, options=options, progress=progress)
+        curves = ask_family(problem, method, seed=seed, options=options, progress=progress)
     else:  # one level at a time, at the lags of the first
         curves = ()
         for level in noise.levels.tolist():
-            shared = question.lags or (len(curves[0]) if curves else None)
-            one = dataclasses.replace(question, noise=kind(level), lags=shared)
+            shared = problem.lags or (len(curves[0]) if curves else None)
+            one = dataclasses.replace(problem, noise=kind(level), lags=shared)
             curves += ask_family(one, method, seed=seed, options=options, progress=progress)
     _warn_of_rank(curves[0])
     marks = {}
-    if question.network.C.any():
-        with place_of(question.network.A).together():
-            analysis = Analysis.of(question.network)
-            deviations = analysis.deviations(analysis.reached, question.processes)
+    if problem.network.C.any():
+        with place_of(problem.network.A).together():
+            analysis = Analysis.of(problem.network)
+            deviations = analysis.deviations(problem.processes)
         marks = number_formats(deviations)
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
@@ -323,11 +323,11 @@ def rank(network: Any, *, progress: Progress = False) -> int:
     >>> memcurve.rank((ring, [1, 0, 0, 1, 0, 0])), memcurve.rank((ring, [1, 0, 0, 2, 0, 0]))
     (3, 6)
     """
-    task = Task(Question.of(as_network(network)))
-    if not task.is_driven:
+    problem = Problem.of(as_network(network))
+    if not problem.is_driven:
         return 0
     with listening(progress) as tell:
-        return task.analysis.exact_rank(task.rows, tell)
+        return problem.analysis.exact_rank(problem.rows, tell)
 
 
 def structural_rank(network: Any) -> StructuralRank:
@@ -415,12 +415,12 @@ def reduced(network: Any, noise: float) -> Reduced:
     True
     """
     s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
-    task = Task(Question.of(as_network(network), noise=s))
-    if not task.is_driven:
+    problem = Problem.of(as_network(network), noise=s)
+    if not problem.is_driven:
         raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"), place_of(task.question.network.A).together():
-        H, c, reader, error = reduction_of(task)
-    large, read = task.question.network, None
+    with np.errstate(all="ignore"), place_of(problem.network.A).together():
+        H, c, reader, error = reduction_of(problem)
+    large, read = problem.network, None
     if reader is not None:  # what is read are states, too: y_t = Rξ_t
         read = np.arange(len(H), len(H) + len(reader))
         H = np.block([[H, np.zeros((len(H), len(reader)))], [reader @ H, 0 * reader @ reader.T]])
@@ -435,7 +435,7 @@ def reduced(network: Any, noise: float) -> Reduced:
 
 
 def ask(
-    question: Question,
+    problem: Problem,
     method: str = "exact",
     *,
     seed: Seed | None = None,
@@ -444,14 +444,14 @@ def ask(
     progress: Progress = False,
 ) -> MemoryCurve:
     """Answer a question by one of the methods; ``warn`` of a rank that hangs on the last digits."""
-    [curve] = ask_family(question, method, seed=seed, options=options, progress=progress)
+    [curve] = ask_family(problem, method, seed=seed, options=options, progress=progress)
     if warn:
         _warn_of_rank(curve, stacklevel=4)
     return curve
 
 
 def ask_family(
-    question: Question,
+    problem: Problem,
     method: str = "exact",
     *,
     seed: Seed | None = None,
@@ -468,36 +468,35 @@ def ask_family(
         )
     if seed is not None:
         generator(seed)  # refuses what is no seed
-    _require_answers(declared, question)
-    task = Task(question)
-    A = question.network.A
-    if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(task)):
+    _require_answers(declared, problem)
+    A = problem.network.A
+    if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(problem)):
         raise A.needs_matrix("exact curves, noise in the recursion and other methods")
-    _require_room(declared, task, options)
-    closed = question.is_plain and task.analysis.walk is not None  # which takes no eigenvalues
-    dear = question.network.is_sparse and not (is_usable_memory(task) or closed)
-    if dear and task.analysis.reached.runaway:  # all its eigenvalues take minutes
-        raise unstable(task.analysis.reached.runaway)
+    _require_room(declared, problem, options)
+    closed = problem.is_plain and problem.analysis.walk is not None  # which takes no eigenvalues
+    dear = problem.network.is_sparse and not (is_usable_memory(problem) or closed)
+    if dear and problem.analysis.runaway:  # all its eigenvalues take minutes
+        raise unstable(problem.analysis.runaway)
     with contextlib.ExitStack() as stack:
         stack.enter_context(place_of(A).together())
         if "progress" in declared.options:  # it tells by itself
             options = {"progress": progress or False, **options}
         elif progress is not False:  # else whoever asks tells
             tell = stack.enter_context(listening(progress))
-            stack.enter_context(task.analysis.telling(tell))
-        found = declared.answer(task, seed, options)
-    return curves_of(question, found, method=declared.name, seed=seed)
+            stack.enter_context(problem.analysis.telling(tell))
+        found = declared.answer(problem, seed, options)
+    return curves_of(problem, found, method=declared.name, seed=seed)
 
 
-def _require_answers(method: Method, question: Question) -> None:
+def _require_answers(method: Method, problem: Problem) -> None:
     """Raise where a method is asked for more than it answers."""
-    if question.kind not in method.kinds:
-        able = [name for name, other in METHODS.items() if question.kind in other.kinds]
+    if problem.kind not in method.kinds:
+        able = [name for name, other in METHODS.items() if problem.kind in other.kinds]
         raise ValueError(
-            f"`method` must be one of {', '.join(map(repr, able))} for a {question.kind} curve, "
+            f"`method` must be one of {', '.join(map(repr, able))} for a {problem.kind} curve, "
             f"got {method.name!r}."
         )
-    for feature in question.features:
+    for feature in problem.features:
         if feature not in method.answers:
             able = [name for name, other in METHODS.items() if feature in other.answers]
             raise ValueError(
@@ -506,47 +505,46 @@ def _require_answers(method: Method, question: Question) -> None:
             )
 
 
-def _require_room(method: Method, task: Task, options: Mapping[str, Any]) -> None:
+def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) -> None:
     """Raise a TooLargeError where a method cannot answer for lack of memory.
 
     Only states that inputs reach count for the exact method, and on one white input only the
     largest of the parts without a connection between them.
     """
-    question = task.question
     if method.name == "certified":  # it has a limit of its own
         return
-    columns = question.lags if method.columns is None else method.columns(question, options)
+    columns = problem.lags if method.columns is None else method.columns(problem, options)
     columns = columns if isinstance(columns, int) else None  # what is no number, the method refuses
-    work = _work_of(question) if method.name == "exact" else method.cost
-    states = question.network.states
-    if isinstance(question.network.A, Operator) or fits(states, work, columns=columns):
+    work = _work_of(problem) if method.name == "exact" else method.cost
+    states = problem.network.states
+    if isinstance(problem.network.A, Operator) or fits(states, work, columns=columns):
         return
     if method.name == "exact":  # all other methods take the network as it is
-        if question.is_plain and task.analysis.walk is not None:
+        if problem.is_plain and problem.analysis.walk is not None:
             return  # closed form: no arrays at all
-        if question.network.is_sparse and is_usable_memory(task):
+        if problem.network.is_sparse and is_usable_memory(problem):
             return  # products with A, and few directions; what else might be tried asks again
-        states = len(task.states)
-        sparse = question.network.is_sparse
-        if question.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):
-            states = max(map(len, separate_parts(task.states.stored)))
-    reason = WITHOUT_NOISE if question.noise is None else ""
-    if question.noise is not None and question.noise.state(np.ones(1)).any():
+        states = len(problem.states)
+        sparse = problem.network.is_sparse
+        if problem.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):
+            states = max(map(len, separate_parts(problem.states.stored)))
+    reason = WITHOUT_NOISE if problem.noise is None else ""
+    if problem.noise is not None and problem.noise.state(np.ones(1)).any():
         reason = FULL_RANK
     require_room_for_states(states, work, columns=columns, reason=reason)
 
 
-def _work_of(question: Question) -> Work:
+def _work_of(problem: Problem) -> Work:
     """What the exact method takes for a question."""
-    if question.kind == "Fisher":
+    if problem.kind == "Fisher":
         return WORK["Fisher"]
-    if question.is_plain:
+    if problem.is_plain:
         return WORK["exact"]
-    if question.network.readout is not None:
+    if problem.network.readout is not None:
         return WORK["readout"]
-    if question.noise is not None:
+    if problem.noise is not None:
         return WORK["noise"]
-    return WORK["several inputs" if question.is_white else "coloured"]
+    return WORK["several inputs" if problem.is_white else "coloured"]
 
 
 def one_level(noise: Any) -> Any:

@@ -109,15 +109,14 @@ def input_normal(network: Any) -> InputNormal:
     True
     """
     subject = as_network(network)
-    analysis = Analysis.of(subject)
-    states = analysis.reached
+    states = Analysis.of(subject)
     require_room_for_states(len(states), "realization")
     if not states.mask.any():
         raise ValueError(
             "`network` has a zero mask: nothing drives it, there is nothing to realize."
         )
     try:
-        A, C, T = input_normal_realization(analysis)
+        A, C, T = input_normal_realization(states)
     except UncertainResultError as error:
         raise UncertainResultError(
             f"no input-normal realization in floating point: {error} method='certified' of "

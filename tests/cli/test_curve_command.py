@@ -40,7 +40,7 @@ def test_choices_are_the_tables() -> None:
 def test_a_method_that_was_added(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     guess = Method(
         "guess",
-        lambda task: estimate(np.ones(len(task.states)), "one for each node"),
+        lambda problem: estimate(np.ones(len(problem.states)), "one for each node"),
         "One for each node.",
         Work(0, 0, 0),
     )

@@ -18,10 +18,10 @@ from memcurve.solve.curves import estimate
 NETWORK = ensembles.normal(12, seed=1)
 
 
-def half(task: Any, *, seed: int, share: float = 0.5) -> Any:
+def half(problem: Any, *, seed: int, share: float = 0.5) -> Any:
     """Say that a share of every state is memory."""
     generator = np.random.default_rng(seed)
-    memory = np.full(task.question.lags or len(task.states), share)
+    memory = np.full(problem.lags or len(problem.states), share)
     return estimate(memory, f"{share} by decree, {generator.random():.3f}")
 
 

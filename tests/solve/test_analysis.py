@@ -17,12 +17,12 @@ from memcurve.network import graph
 from memcurve.solve import analysis as analysis_module
 from memcurve.solve import spectrum, states
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 COUNTED = [
     (analysis_module, "decided"),
-    (analysis_module, "reachable_nodes"),
-    (analysis_module, "state_sizes"),
+    (states, "reachable_nodes"),
+    (states, "state_sizes"),
     (states, "strong_components"),
     (states, "pole_sensitivity"),
     (spectrum, "screen"),
@@ -44,15 +44,15 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     for module, name in COUNTED:
         monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
     built: list[tuple[Any, ...]] = []
-    initialise = Question.__init__
+    initialise = Problem.__init__
 
-    def remembered(self: Question, *args: Any, **kwargs: Any) -> None:
+    def remembered(self: Problem, *args: Any, **kwargs: Any) -> None:
         initialise(self, *args, **kwargs)
         noise = None if self.noise is None else (type(self.noise), self.noise.levels.tobytes())
         names = tuple(process.name for process in self.processes)
         built.append((id(self.network), self.kind, self.lags, self.horizons, names, noise))
 
-    monkeypatch.setattr(Question, "__init__", remembered)
+    monkeypatch.setattr(Problem, "__init__", remembered)
     yield counts
     counts["questions"] = len(built)
     assert len(set(built)) == len(built), "a question was built twice"
@@ -111,11 +111,11 @@ def test_facts_are_those_of_the_network() -> None:
     analysis = Analysis.of(network)
     A, C = network.real_pair()
     nodes = graph.reachable_nodes(A, C)
-    assert np.array_equal(analysis.reached.nodes, nodes)
+    assert np.array_equal(analysis.nodes, nodes)
     assert analysis.rank == memcurve.memory_curve(network, method="certified").rank
     A = ensembles.normal(30, seed=3).A
     expected = np.sort_complex(np.linalg.eigvals(A))
-    found = Analysis.of(memcurve.LinearNetwork(A, np.ones(30))).eigenvalues
+    found = Analysis.of(memcurve.LinearNetwork(A, np.ones(30))).all_eigenvalues
     assert np.allclose(np.sort_complex(found), expected, atol=1e-12)
 
 
@@ -123,13 +123,12 @@ def test_variances_are_those_of_the_gramian() -> None:
     white = processes_for(None, 1)
     for network in (ensembles.normal(12, spectral_radius=0.99, seed=1), ensembles.delay_line(6)):
         analysis = Analysis(network)
-        states = analysis.reached
-        K = [states.C]
+        K = [analysis.C]
         for _ in range(6000):
-            K.append(states.A @ K[-1])
+            K.append(analysis.A @ K[-1])
         explicit = np.hstack(K) @ np.hstack(K).T
-        covariance = analysis.covariance(states, white)[1]
+        covariance = analysis.covariance(white)[1]
         assert np.allclose(covariance, explicit, rtol=1e-12, atol=1e-14 * np.abs(explicit).max())
-        deviations = analysis.deviations(states, white)
-        sizes = np.ldexp(np.sqrt(np.diag(explicit)), states.exponents)
+        deviations = analysis.deviations(white)
+        sizes = np.ldexp(np.sqrt(np.diag(explicit)), analysis.exponents)
         assert np.allclose(deviations, sizes, rtol=1e-12)

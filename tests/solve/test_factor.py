@@ -20,14 +20,14 @@ from memcurve import (
 )
 from memcurve.errors import UncertainResultError
 from memcurve.noise import Float64, Noise
-from memcurve.solve.analysis import Analysis, Task
-from memcurve.solve.answer import Outcome
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.answer import Answer
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.choose import LARGEST_ERROR, is_usable_memory
 from memcurve.solve.factor import responses_to
 from memcurve.solve.filters import filter_of
 from memcurve.solve.leaves import solve_arnoldi, solve_cascade, solve_hessenberg
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 BITS, LAGS = 600, 30
 LEVELS = [1.0, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-20]
@@ -79,14 +79,14 @@ SOURCES = {"hessenberg": solve_hessenberg, "arnoldi": solve_arnoldi, "cascade": 
 
 def solved(
     network: LinearNetwork, noise: Noise, source: str = "hessenberg", **question: Any
-) -> Outcome:
-    task = Task(Question.of(network, LAGS, noise=noise, **question), Analysis(network))
-    assert is_usable_memory(task)
+) -> Answer:
+    problem = Problem.of(network, LAGS, noise=noise, analysis=Analysis(network), **question)
+    assert is_usable_memory(problem)
     with np.errstate(all="ignore"):
-        return SOURCES[source](task)
+        return SOURCES[source](problem)
 
 
-def holds(outcome: Outcome, index: int, known: tuple[np.ndarray, float]) -> None:
+def holds(outcome: Answer, index: int, known: tuple[np.ndarray, float]) -> None:
     off, error = np.abs(outcome.memory[index] - known[0]), outcome.memory_error[index]
     assert np.all(off <= error), f"off by {off.max():.1e}, reported {error.max():.1e}"
     off_total = abs(outcome.total[index] - known[1])
@@ -384,7 +384,7 @@ def test_sizes_of_states_by_products(name: str) -> None:
     A, C = radius(rng.standard_normal((30, 30))), rng.standard_normal((30, 2))
     processes = (PROCESSES[name], PROCESSES["AR"])
     dense = Analysis(LinearNetwork(A, C))
-    dense = dense.deviations(dense.reached, processes)
+    dense = dense.deviations(processes)
     found = Analysis(LinearNetwork(csr_array(A), C))
-    found = found.deviations(found.reached, processes)
+    found = found.deviations(processes)
     assert np.allclose(found, dense, rtol=1e-11)

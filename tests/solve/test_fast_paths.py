@@ -20,7 +20,7 @@ from memcurve import (
 )
 from memcurve.limits import TooLargeError
 from memcurve.network.graph import balanced, eigenvalues, single_walk, strong_components
-from memcurve.solve import allpass, analysis, modes
+from memcurve.solve import allpass, modes, states
 from memcurve.solve.modes import schur_modes
 from tolerances import CLOSED_FORM
 
@@ -51,7 +51,7 @@ def assert_right(network: LinearNetwork, lags: int = 40) -> str:
 @pytest.fixture
 def long_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch off what knows special structure."""
-    monkeypatch.setattr(analysis, "single_walk", lambda A, C: None)
+    monkeypatch.setattr(states, "single_walk", lambda A, C: None)
     monkeypatch.setattr(modes, "schur_modes", lambda A, C: None)
 
 

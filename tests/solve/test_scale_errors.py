@@ -15,10 +15,10 @@ from graph_families import random_graph, scale_free, small_world, weighted
 from memcurve import LinearNetwork, ObservationNoise
 from memcurve.errors import UncertainResultError
 from memcurve.solve import arnoldi, leaves
-from memcurve.solve.analysis import Analysis, Task
-from memcurve.solve.answer import Outcome
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.answer import Answer
 from memcurve.solve.leaves import krylov_model, solve_arnoldi, solve_cascade, solve_hessenberg
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 from truth import truth
 
 Rng = np.random.Generator
@@ -116,23 +116,23 @@ def drawn(family: str, size: int, seed: int = 1) -> LinearNetwork:
     return LinearNetwork(csr_array(A), C / np.linalg.norm(C))
 
 
-def answers(network: LinearNetwork, level: float, lags: int) -> list[Outcome]:
+def answers(network: LinearNetwork, level: float, lags: int) -> list[Answer]:
     """By a basis, step by step and several steps at once as for large networks, and dense."""
     found = []
     ways = ((arnoldi.MANY_STATES, solve_arnoldi), (0, solve_arnoldi), (0, solve_hessenberg))
     for many, solve in ways:
-        task = Task(Question.of(network.replace(name=f"{many} {solve}"), lags, noise=level))
+        problem = Problem.of(network.replace(name=f"{many} {solve}"), lags, noise=level)
         with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
             patch.setattr(arnoldi, "MANY_STATES", many)
             patch.setattr(leaves, "MANY_STATES", many)
             try:
-                found.append(solve(task))
+                found.append(solve(problem))
             except UncertainResultError:  # too many directions or lags, a gain too strong: said so
                 continue
     return found
 
 
-def require_holds(found: Outcome, memory: np.ndarray, total: float, own: float = 0.0) -> None:
+def require_holds(found: Answer, memory: np.ndarray, total: float, own: float = 0.0) -> None:
     """Every number within its error of the truth, which is known to ``own``."""
     seen = found.memory[0, : len(memory)]
     assert np.all(np.abs(seen - memory) <= found.memory_error[0, : len(memory)] + own)
@@ -168,9 +168,9 @@ def proven(network: LinearNetwork) -> Known:
 
 def dense(network: LinearNetwork) -> Known:
     """In white coordinates; of symmetric networks these come from eigenvectors alone."""
-    task = Task(Question.of(network.replace(name="dense"), LAGS, noise=ObservationNoise(LEVELS)))
+    problem = Problem.of(network.replace(name="dense"), LAGS, noise=ObservationNoise(LEVELS))
     with np.errstate(all="ignore"):
-        found = solve_cascade(task)
+        found = solve_cascade(problem)
     return Known(found.memory[:, :LAGS], found.total, found.largest_error)
 
 
@@ -233,7 +233,7 @@ def test_waves_take_all_directions() -> None:
     network = drawn("gain chain", 500)
     known, at = listed(network), LEVELS.index(1e-2)
     with pytest.raises(UncertainResultError, match="too many directions"):
-        solve_arnoldi(Task(Question.of(network, LAGS, noise=1e-2)))
-    found = solve_hessenberg(Task(Question.of(network, LAGS, noise=1e-2)))
+        solve_arnoldi(Problem.of(network, LAGS, noise=1e-2))
+    found = solve_hessenberg(Problem.of(network, LAGS, noise=1e-2))
     require_holds(found, known.memory[at], float(known.total[at]), float(known.own[at]))
     assert found.largest_error[0] < 1e-6

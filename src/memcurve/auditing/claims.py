@@ -25,7 +25,7 @@ from memcurve.inputs import ARMA
 from memcurve.memory import ask, fisher_curve, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.result import Floats
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
 BEST_PRECISION = 1e-6
@@ -576,9 +576,9 @@ def coloured_input(case: Case) -> Iterator[Explanation]:
 
 def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
     """The total for AR(1) input, with and without lag 0."""
-    question = Question.of(case.network, 1, input=ARMA(ar=[coefficient]))
+    problem = Problem.of(case.network, 1, input=ARMA(ar=[coefficient]))
     try:
-        curve = ask(question, warn=False)
+        curve = ask(problem, warn=False)
     except UncertainResultError:
         return None
     return curve.total, curve.total - float(curve.values[0])

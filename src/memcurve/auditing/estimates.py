@@ -19,7 +19,7 @@ from memcurve.methods.montecarlo import in_range, lagged_products
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Floats
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 #: Where a claim is within this share of a simulation's total, and might be one, the simulation is
 #: run with this many inputs, to know how much totals scatter.
@@ -85,12 +85,12 @@ def usual_estimates(
     if not rank:
         text = "the usual estimates need a network that holds some memory; left out"
         return (), (Note("method", text),)
-    question = Question.of(network, 2 * network.states + 1)
+    problem = Problem.of(network, 2 * network.states + 1)
     # name, largest number of states, whether its start must be forgotten, and how it is run
     ways = list[tuple[str, float, bool, Callable[[MemoryCurve], Estimate]]]()
     for method in METHODS.values():
-        for variant in method.variants if method.can_answer(question) else ():
-            run = partial(_estimated, question, method, variant, seed)
+        for variant in method.variants if method.can_answer(problem) else ():
+            run = partial(_estimated, problem, method, variant, seed)
             simulates = method.draws and "samples" in method.options
             ways.append((variant.name, variant.largest_size, simulates, run))
     for key, protocol in PROTOCOLS.items():
@@ -134,10 +134,10 @@ def usual_estimates(
 
 
 def _estimated(
-    question: Question, method: Method, variant: Variant, seed: int, exact: MemoryCurve
+    problem: Problem, method: Method, variant: Variant, seed: int, exact: MemoryCurve
 ) -> Estimate:
     start = time.perf_counter()
-    curve = ask(question, method.name, seed=seed, options=variant.options, warn=False)
+    curve = ask(problem, method.name, seed=seed, options=variant.options, warn=False)
     samples = variant.options.get("samples")
     return Estimate(
         key=variant.key,

@@ -16,10 +16,10 @@ from memcurve.network.graph import generically_driven
 from memcurve.network.operator import Operator
 from memcurve.progress import Listener
 from memcurve.report.document import listed
-from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.analysis import Analysis
 from memcurve.solve.modes import LostModes
 from memcurve.solve.modular import proportional_rows
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 from memcurve.solve.states import States
 
 #: Nodes named in a sentence; the rest are counted. Doubled: longer sentences.
@@ -81,7 +81,7 @@ class Account:
 
 def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     """Find out where a network's memory is lost; ``curve`` is its exact one."""
-    states = Analysis.of(network).reached
+    states = Analysis.of(network)
     rank, read = int(curve.rank or 0), network.read_states
     losses = _unreached(states, network)
     if network.readout is None:
@@ -111,7 +111,7 @@ def account_of_wiring(
 ) -> tuple[Account, tuple[tuple[str, str], ...]]:
     """What is known of a large network without its curve, and what is not, with the reason."""
     analysis, left_out = Analysis.of(network), list[tuple[str, str]]()
-    states, read = analysis.reached, network.read_states
+    states, read = analysis, network.read_states
     losses, possible, rank = _unreached(states, network), None, None
     if isinstance(network.A, Operator):
         why = "`A` is known by its products only"
@@ -127,7 +127,7 @@ def account_of_wiring(
     edges = int(np.count_nonzero(states.stored.data if network.is_sparse else states.stored))
     seconds = RANK_SECONDS * len(states) * edges
     if seconds <= MOST_SECONDS:
-        every = Task(Question.of(network), analysis)
+        every = Problem.of(network, analysis=analysis)
         rank = analysis.exact_rank(every.rows, tell) if every.is_driven else 0
         if possible is not None and rank < possible:
             losses.append(_rest(possible - rank))

@@ -41,7 +41,7 @@ from memcurve.network.operator import Operator
 from memcurve.notes import Note
 from memcurve.progress import Listener, Progress, listening
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 #: Seconds that the curve without noise of a sparse network may take, by estimate.
 MOST_SECONDS = 3600.0
@@ -263,9 +263,9 @@ def _require_time_for(network: LinearNetwork) -> None:
     if isinstance(network.A, Operator):
         raise TooLargeError("`network` must have a matrix here: `A` is known by its products only.")
     analysis = Analysis.of(network)
-    if not network.is_sparse or analysis.walk is not None or not len(analysis.reached):
+    if not network.is_sparse or analysis.walk is not None or not len(analysis):
         return
-    largest = max(map(len, separate_parts(analysis.reached.stored)))
+    largest = max(map(len, separate_parts(analysis.stored)))
     seconds = estimated_cost(largest).seconds
     if seconds > MOST_SECONDS:
         raise TooLargeError(
@@ -337,7 +337,7 @@ def _bounds(usable: UsableMemory, account: Account, *, white: bool) -> Bounds:
 
 
 def _curve(network: LinearNetwork, lags: int | None = None, *, input: Any = None) -> MemoryCurve:
-    return ask(Question.of(network, lags, input=input), warn=False)
+    return ask(Problem.of(network, lags, input=input), warn=False)
 
 
 def _known_of_claim(

@@ -18,7 +18,7 @@ from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.factor import responses_to
 from memcurve.solve.leaves import krylov_model
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 #: Beyond this condition number floating point sees noise.
 WORST_CONDITION = 1e15
@@ -53,13 +53,13 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     """The spectrum as a picture shows it."""
     analysis = Analysis.of(network)
     if network.inputs > 1 or network.readout is not None:
-        return Eigenvalues(analysis.eigenvalues, None)
+        return Eigenvalues(analysis.all_eigenvalues, None)
     spectrum = analysis.spectrum(poles=network.states <= MOST_STATES)
     counting, response = spectrum.poles, spectrum.response
     if counting is None and response is not None:
         # deflating many zeros takes long, and a picture does not tell them from those around
         counting = response.likely_poles()
-    return Eigenvalues(analysis.eigenvalues, counting)
+    return Eigenvalues(analysis.all_eigenvalues, counting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def _krylov(analysis: Analysis, rank: int, columns: int) -> tuple[Floats, Floats
     # no decay to speak of: all directions are needed
     if analysis.network.states > MOST_STATES:
         return None
-    A, mask = analysis.reached.stored, analysis.reached.mask[:, 0]
+    A, mask = analysis.stored, analysis.mask[:, 0]
     mask = mask / np.linalg.norm(mask / np.abs(mask).max()) / np.abs(mask).max()
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         _, steps = arnoldi_basis(A, mask, rank)
@@ -141,11 +141,11 @@ def _condition(network: LinearNetwork, rank: int, directions: int) -> float:
     """
     analysis, white = Analysis.of(network), processes_for(None, network.inputs)
     if network.states > MOST_STATES:
-        least = float(analysis.deviations(analysis.reached, white).min())
-        outside = INVISIBLE * float(np.linalg.norm(analysis.reached.mask))
+        least = float(analysis.deviations(white).min())
+        outside = INVISIBLE * float(np.linalg.norm(analysis.mask))
         hidden = directions < rank and outside**2 * WORST_CONDITION < least**2
         return WORST_CONDITION if hidden else float("nan")
-    G = analysis.covariance(analysis.reached, white)[1]
+    G = analysis.covariance(white)[1]
     size = np.sqrt(np.diag(G))
     if not np.all(size > 0):
         return WORST_CONDITION
@@ -175,7 +175,7 @@ def rounded_weights(network: LinearNetwork, curve: MemoryCurve, input: Any) -> R
     with np.errstate(over="ignore"):
         A, C = network.A.astype(single), network.C.astype(single)
     try:
-        other = ask(Question.of(network.replace(A=A, C=C), len(curve), input=input), warn=False)
+        other = ask(Problem.of(network.replace(A=A, C=C), len(curve), input=input), warn=False)
     except (UnstableNetworkError, UncertainResultError, ValueError) as error:
         return RoundedWeights(reason=str(error))
     return RoundedWeights(float(np.abs(other.values - curve.values).max()), other.rank)

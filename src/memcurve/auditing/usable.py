@@ -19,7 +19,7 @@ from memcurve.noise import Float32, Float64, Noise, ObservationNoise, noise_of, 
 from memcurve.result import Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.leaves import krylov_model
-from memcurve.solve.question import Question
+from memcurve.solve.problem import Problem
 
 #: Noise levels of the picture, two a decade.
 LEVELS = np.logspace(-18, 0, 37)
@@ -91,33 +91,31 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
                 f"{MOST_STATES} of them it takes minutes; memcurve.noise_profile computes it"
             )
         analysis = Analysis.of(network)
-        deviations = analysis.deviations(analysis.reached, processes)
+        deviations = analysis.deviations(processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
         rows = []
         kinds = (Float64(), Float32())
         levels = [formats.pop(kind.label, float("nan")) for kind in kinds]
         with contextlib.suppress(UncertainResultError):  # states may be too small for any error
             if all(kind.are_normal(deviations) for kind in kinds):
-                floating = ask_family(
-                    Question.of(network, input=processes, noise=_BothPrecisions())
-                )
+                floating = ask_family(Problem.of(network, input=processes, noise=_BothPrecisions()))
             else:  # each has a range of its own
-                asked = [Question.of(network, input=processes, noise=kind) for kind in kinds]
-                floating = tuple(ask(question, warn=False) for question in asked)
+                asked = [Problem.of(network, input=processes, noise=kind) for kind in kinds]
+                floating = tuple(ask(problem, warn=False) for problem in asked)
             for kind, level, curve in zip(kinds, levels, floating, strict=True):
                 if is_known(curve):
                     rows.append(_row(kind.label, level, curve))
         # the least levels first: what is found out for them serves the others
-        picture = Question.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
+        picture = Problem.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
         curves = ask_family(picture)
         known = np.array([is_known(curve) for curve in curves])
         totals = np.array([curve.total for curve in curves])[known]
-        steps = Question.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
+        steps = Problem.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
         for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
             if is_known(curve):
                 rows.append(_row(name, level, curve))
         if given is not None:
-            curve = ask(Question.of(network, input=processes, noise=given), warn=False)
+            curve = ask(Problem.of(network, input=processes, noise=given), warn=False)
             level = float(given.levels[0]) if given.is_scaled else float("nan")
             rows.append(_row(given.label, level, curve, given=True))
     except UncertainResultError as error:
@@ -142,7 +140,7 @@ def usable_memory_at_scale(
     tell("sizes of the states")
     try:
         analysis = Analysis.of(network)
-        formats = number_formats(analysis.deviations(analysis.reached, processes))
+        formats = number_formats(analysis.deviations(processes))
     except UncertainResultError as error:
         formats = {}
         left_out.append(("number formats", shortly(error)))
@@ -170,7 +168,7 @@ def usable_memory_at_scale(
     for kind in others:
         tell(f"usable memory, {kind.label}")
         try:
-            curve = ask(Question.of(network, input=processes, noise=kind), warn=False)
+            curve = ask(Problem.of(network, input=processes, noise=kind), warn=False)
         except (UncertainResultError, TooLargeError) as error:
             left_out.append((f"usable memory, {kind.label}", shortly(error)))
             continue
@@ -197,9 +195,9 @@ def _against_noise(
         tell(f"usable memory, {name}")
         above = LEVELS[least < LEVELS]
         asked = np.array([least, *above, *(v for v in steps.values() if v > least)])
-        question = Question.of(network, input=processes, noise=ObservationNoise(asked))
+        problem = Problem.of(network, input=processes, noise=ObservationNoise(asked))
         try:
-            by_level = dict(zip(asked.tolist(), ask_family(question), strict=True))
+            by_level = dict(zip(asked.tolist(), ask_family(problem), strict=True))
         except (UncertainResultError, TooLargeError) as error:
             if name in steps:
                 left_out.append((f"usable memory, {name}", shortly(error)))

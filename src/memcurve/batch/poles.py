@@ -44,7 +44,7 @@ from memcurve.errors import UnstableNetworkError
 from memcurve.notes import Note
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.question import validated_lags
+from memcurve.solve.problem import validated_lags
 
 METHODS = dict.fromkeys(("auto", "circle", "lattice"))
 LATTICE = 0  # the number of points of a network that goes through the lattice

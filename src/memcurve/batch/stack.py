@@ -20,7 +20,7 @@ from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 from memcurve.result import Complexes, Floats
 from memcurve.solve.choose import LARGEST_ERROR
-from memcurve.solve.question import validated_lags
+from memcurve.solve.problem import validated_lags
 
 NO_MASK = Note(
     "question",

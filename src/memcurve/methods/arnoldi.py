@@ -13,26 +13,26 @@ from memcurve.arguments import require_number
 from memcurve.krylov import arnoldi_basis
 from memcurve.limits import Work
 from memcurve.methods.method import Method, dense_single_input
-from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
+from memcurve.solve.problem import Problem
 
 REGULARISATION = 1e-14
 
 
-def arnoldi(task: Task, *, breakdown: float = 1e-13) -> Answer:
+def arnoldi(problem: Problem, *, breakdown: float = 1e-13) -> Answer:
     """Count the Arnoldi vectors.
 
     Parameters
     ----------
-    task
+    problem
         The question in the matrices of its network; ``lags=None`` means N.
     breakdown : float
         The iteration ends where a step is not longer than this.
     """
-    A, C = dense_single_input(task)
+    A, C = dense_single_input(problem)
     breakdown = require_number(breakdown, "breakdown", "at least 0", lambda b: b >= 0)
-    count = task.question.lags or len(C)
+    count = problem.lags or len(C)
     Q, _ = arnoldi_basis(A, C / np.linalg.norm(C), len(C), breakdown=breakdown)
     regular = Q @ Q.T + REGULARISATION * np.eye(len(C))
     found = np.einsum("ij,ij->j", Q, np.linalg.solve(regular, Q))

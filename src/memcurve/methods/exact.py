@@ -11,6 +11,8 @@ error it has otherwise (:mod:`memcurve.solve.choose`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from memcurve.arguments import require_limit, require_number, table_entry
@@ -18,14 +20,14 @@ from memcurve.errors import UncertainResultError
 from memcurve.limits import WORK
 from memcurve.methods.method import EVERYTHING, Method
 from memcurve.notes import Note
-from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.choose import LARGEST_ERROR, SOLVERS, answered, few_threads, reach_notes
-from memcurve.solve.leaves import lattice_outcome
+from memcurve.solve.leaves import lattice_answer
+from memcurve.solve.problem import Problem
 
 
 def exact(
-    task: Task,
+    problem: Problem,
     *,
     tolerance: float | None = None,
     certify_up_to: int = 300,
@@ -36,7 +38,7 @@ def exact(
 
     Parameters
     ----------
-    task
+    problem
         The question in the matrices of its network.
     tolerance : float, optional
         The largest error that will do; by default 1e-6, which measured networks meet. Where
@@ -61,13 +63,13 @@ def exact(
         raise TypeError(
             f"`assume_controllable` must be True or False, got {assume_controllable!r}."
         )
-    if assume_controllable and not task.question.is_plain:
+    if assume_controllable and not problem.is_plain:
         raise ValueError(
             "`assume_controllable` is for one white input without noise, read from all nodes: "
             "elsewhere the mask shapes more than the rank. Leave it out."
         )
-    found = _assumed(task) if assume_controllable else None
-    found = answered(task, certify_up_to, tolerance, solver) if found is None else found
+    found = _assumed(problem) if assume_controllable else None
+    found = answered(problem, certify_up_to, tolerance, solver) if found is None else found
     found.options["certify_up_to"] = certify_up_to
     if tolerance is not None:
         found.options["tolerance"] = tolerance
@@ -78,26 +80,26 @@ def exact(
     return found
 
 
-def _assumed(task: Task) -> Answer | None:
+def _assumed(problem: Problem) -> Answer | None:
     """The answer if all modes count; None where floating point cannot give it."""
-    with few_threads(len(task.states)):
-        spectrum = task.analysis.assumed_spectrum()
+    with few_threads(len(problem.states)):
+        spectrum = problem.analysis.assumed_spectrum()
         try:
-            outcome = lattice_outcome(spectrum, task.question.lags)
+            found = lattice_answer(spectrum, problem.lags)
         except UncertainResultError:
             return None
-    if not spectrum.assumed or not outcome.largest_error.max() <= LARGEST_ERROR:
+    if not spectrum.assumed or not found.largest_error.max() <= LARGEST_ERROR:
         return None
     text = (
         f"rank {spectrum.rank} is assumed, not computed: every mode of the reachable states is "
         f"taken to be excited by the mask"
     )
-    return Answer(
-        outcome,
-        spectrum.rank,
-        [*reach_notes(task), Note("method", text)],
+    return replace(
+        found,
+        rank=spectrum.rank,
+        notes=[*reach_notes(problem), Note("method", text)],
         diagnostics={
-            "reachable": len(task.states),
+            "reachable": len(problem.states),
             "rank_robust": None,
             "margin": None,
             "arithmetic": "float64",

@@ -17,9 +17,8 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.limits import Work, one_thread
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
-from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
-from memcurve.solve.question import Feature, Question
+from memcurve.solve.problem import Feature, Problem
 
 #: What a method that answers every question answers.
 EVERYTHING: tuple[Feature, ...] = get_args(Feature)
@@ -55,8 +54,8 @@ class Method:
     name : str
         What ``method=`` calls it.
     run : callable
-        ``run(task, **options) -> Answer``, with ``seed=`` too if the method draws. The keyword-only
-        parameters of the function are the method's options.
+        ``run(problem, **options) -> Answer``, with ``seed=`` too if the method draws. The
+        keyword-only parameters of the function are the method's options.
     help : str
         One line.
     cost : Work
@@ -83,8 +82,8 @@ class Method:
     >>> from memcurve.methods import METHODS, Method
     >>> from memcurve.limits import Work
     >>> from memcurve.solve.curves import estimate
-    >>> def guess(task):
-    ...     return estimate(np.ones(len(task.states)), "one for each node")
+    >>> def guess(problem):
+    ...     return estimate(np.ones(len(problem.states)), "one for each node")
     >>> METHODS["guess"] = Method("guess", guess, "One for each node.", Work(0, 0, 0))
     >>> memcurve.memory_curve(memcurve.ensembles.cyclic(7), method="guess").total
     7.0
@@ -98,7 +97,7 @@ class Method:
     answers: tuple[Feature, ...] = ()
     kinds: tuple[str, ...] = ("memory",)
     bounded: bool = False
-    columns: Callable[[Question, Mapping[str, Any]], int | None] | None = None
+    columns: Callable[[Problem, Mapping[str, Any]], int | None] | None = None
     compared: bool = False
     variants: tuple[Variant, ...] = ()
 
@@ -118,11 +117,11 @@ class Method:
         """Whether it draws random numbers, and so needs a seed."""
         return "seed" in inspect.signature(self.run).parameters
 
-    def can_answer(self, question: Question) -> bool:
+    def can_answer(self, problem: Problem) -> bool:
         """Whether it takes what the question has."""
-        return question.kind in self.kinds and set(question.features) <= set(self.answers)
+        return problem.kind in self.kinds and set(problem.features) <= set(self.answers)
 
-    def answer(self, task: Task, seed: Seed | None, options: Mapping[str, Any]) -> Answer:
+    def answer(self, problem: Problem, seed: Seed | None, options: Mapping[str, Any]) -> Answer:
         """Run it, with its seed if it draws.
 
         Without errors that hold, a result may be rounding and little else, which changes with the
@@ -130,20 +129,20 @@ class Method:
         """
         seeded = {"seed": seed} if self.draws else {}
         if self.bounded:  # and says what is out of the range of a number format
-            return self.run(task, **options, **seeded)
+            return self.run(problem, **options, **seeded)
         with one_thread():
-            found = self.run(task.narrowed(), **options, **seeded)
-        found.notes += [Note("reach", text) for text in task.range_remarks()]
+            found = self.run(problem.narrowed(), **options, **seeded)
+        found.notes += [Note("reach", text) for text in problem.range_remarks()]
         return found
 
 
-def dense_single_input(task: Task) -> tuple[Any, Any]:
+def dense_single_input(problem: Problem) -> tuple[Any, Any]:
     """A of all states as a dense matrix and the one column of C, for a method without proofs.
 
     A mask so large or small that its squares leave float64 is scaled, which memory does not feel.
     """
-    require_stable(task.question.network)
-    states = task.analysis.everything
+    require_stable(problem.network)
+    states = problem.analysis.everything
     largest = float(abs(states.mask).max())
     if largest == 0:
         raise UncertainResultError(
@@ -163,14 +162,14 @@ def require_stable(network: LinearNetwork) -> None:
         )
 
 
-def require_driven(task: Task) -> None:
+def require_driven(problem: Problem) -> None:
     """Raise where no state that is read is ever driven, or the network is unstable."""
-    if not task.is_driven:
+    if not problem.is_driven:
         raise UncertainResultError(
             "no input reaches the states that are read, or none of them is in the range of the "
             "number format, and this method has nothing to work on; method='exact' gives 0."
         )
-    require_stable(task.question.network)
+    require_stable(problem.network)
 
 
 def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:

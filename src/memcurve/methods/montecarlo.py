@@ -29,9 +29,10 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
 from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
-from memcurve.solve.analysis import Analysis, Task
+from memcurve.solve.analysis import Analysis
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
+from memcurve.solve.problem import Problem
 
 #: Samples drawn unless told otherwise.
 SAMPLES = 10_000
@@ -42,7 +43,7 @@ DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
 
 
 def montecarlo(
-    task: Task,
+    problem: Problem,
     *,
     seed: Seed,
     samples: int = SAMPLES,
@@ -55,7 +56,7 @@ def montecarlo(
 
     Parameters
     ----------
-    task
+    problem
         The question in the matrices of its network; ``lags=None`` means 5N, and at most half of
         ``samples``.
     seed : int, SeedSequence or Generator
@@ -77,7 +78,7 @@ def montecarlo(
         raise ValueError(
             "`debias` must be False for covariance='sample', whose bias has no formula."
         )
-    network, lags = task.question.network, task.question.lags
+    network, lags = problem.network, problem.lags
     states = network.states
     samples = require_size(samples, "samples")
     count = min(5 * states, max(1, samples // 2)) if lags is None else lags
@@ -86,20 +87,20 @@ def montecarlo(
             f"`samples` must exceed the number of lags {count} and of states {states}, got "
             f"{samples}; simulate longer or ask for fewer lags."
         )
-    if not task.question.is_plain:
+    if not problem.is_plain:
         if (distribution, covariance) != ("normal", "sample"):
             raise ValueError(
                 "method 'montecarlo' takes distribution='normal' and covariance='sample' for "
                 f"coloured input, noise, several inputs or readouts; got {distribution!r} and "
                 f"{covariance!r}."
             )
-        require_driven(task)
+        require_driven(problem)
         washout = _washout(washout, network.spectral_radius)
-        return _general(task, count, samples, washout, generator(seed))
-    simulated, found = network, task.analysis.spectrum().poles
+        return _general(problem, count, samples, washout, generator(seed))
+    simulated, found = network, problem.analysis.spectrum().poles
     radius = network.spectral_radius if found is None else float(np.abs(found).max(initial=0.0))
     if covariance == "known" or radius >= 1:
-        simulated = LinearNetwork(*cascade(section_poles(_poles(task.analysis))))
+        simulated = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
     washout = _washout(washout, radius)
     z = draw_input(distribution, generator(seed), samples + washout)
     x = simulated.simulate(z, washout=washout)
@@ -188,20 +189,20 @@ def _washout(given: int | None, radius: float) -> int:
 
 
 def _general(
-    task: Task, count: int, samples: int, washout: int, rng: np.random.Generator
+    problem: Problem, count: int, samples: int, washout: int, rng: np.random.Generator
 ) -> Answer:
     """Simulate inputs, network and noise, and regress every lag on the states."""
-    length, [level] = samples + washout, task.question.levels.tolist()
+    length, [level] = samples + washout, problem.levels.tolist()
     z = np.column_stack(
-        [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in task.question.processes]
+        [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in problem.processes]
     )
-    C, drive = task.C, z
-    if task.state.any():  # noise that enters the recursion is a further input to every state
-        C = np.hstack([C, np.diag(level * task.state)])
+    C, drive = problem.C, z
+    if problem.state.any():  # noise that enters the recursion is a further input to every state
+        C = np.hstack([C, np.diag(level * problem.state)])
         drive = np.hstack([z, rng.standard_normal((length, len(C)))])
-    x = LinearNetwork(task.A, C).simulate(drive, washout=washout)
-    x = x + level * task.observation * rng.standard_normal(x.shape)
-    x, z = in_range(x[:, task.rows])[0], z[washout:]
+    x = LinearNetwork(problem.A, C).simulate(drive, washout=washout)
+    x = x + level * problem.observation * rng.standard_normal(x.shape)
+    x, z = in_range(x[:, problem.rows])[0], z[washout:]
     lagged = np.stack([_lagged(x, one, count) for one in z.T], axis=1)  # (lags, inputs, states)
     flat = lagged.reshape(-1, x.shape[1])
     solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)
@@ -271,7 +272,7 @@ METHOD = Method(
     help="Sample covariances of a simulation.",
     cost=Work(5, 2, 15),
     answers=EVERYTHING,
-    columns=lambda question, options: options.get("samples", SAMPLES),
+    columns=lambda problem, options: options.get("samples", SAMPLES),
     compared=True,
     variants=(
         Variant(

@@ -28,14 +28,14 @@ from memcurve.methods.method import (
     truncation_for,
 )
 from memcurve.result import EPS, Floats
-from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
+from memcurve.solve.problem import Problem
 from memcurve.solve.stein import stein
 
 
 def naive(
-    task: Task,
+    problem: Problem,
     *,
     gramian: str = "lyapunov",
     inverse: str = "solve",
@@ -46,7 +46,7 @@ def naive(
 
     Parameters
     ----------
-    task
+    problem
         The question in the matrices of its network; ``lags=None`` means 5N.
     gramian : str
         ``"lyapunov"``: solve G = AGAᵀ + CCᵀ; ``"series"``: the first ``terms`` terms;
@@ -60,11 +60,11 @@ def naive(
     ridge : float
         For ``"tikhonov"``.
     """
-    if not task.question.is_plain:
-        return _general(task, gramian, inverse, ridge)
-    A, C = dense_single_input(task)
+    if not problem.is_plain:
+        return _general(problem, gramian, inverse, ridge)
+    A, C = dense_single_input(problem)
     terms = truncation_for(len(C), terms, "terms")
-    count = task.question.lags or 5 * len(C)
+    count = problem.lags or 5 * len(C)
     form = table_entry(_GRAMIANS, gramian, "gramian")
     invert: Any = table_entry(_INVERSES, inverse, "inverse")
     ridge = require_number(ridge, "ridge", "above 0", lambda r: r > 0)
@@ -108,7 +108,7 @@ def naive(
     )
 
 
-def _general(task: Task, gramian: str, inverse: str, ridge: float) -> Answer:
+def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Answer:
     invert: Any = table_entry(_INVERSES, inverse, "inverse")
     if gramian != "lyapunov" or inverse == "projector":
         raise ValueError(
@@ -116,19 +116,19 @@ def _general(task: Task, gramian: str, inverse: str, ridge: float) -> Answer:
             f"input, noise, several inputs or readouts; got gramian={gramian!r}, "
             f"inverse={inverse!r}."
         )
-    require_driven(task)
-    processes = task.question.processes
-    rows, count = task.rows, task.question.lags or 5 * len(task.C)
-    present, covariance = task.analysis.covariance(task.states, processes)
-    [level] = task.question.levels.tolist()
-    if task.state.any():
-        covariance = covariance + stein(task.A, np.diag((level * task.state) ** 2))
-    covariance = (covariance + np.diag((level * task.observation) ** 2))[np.ix_(rows, rows)]
+    require_driven(problem)
+    processes = problem.processes
+    rows, count = problem.rows, problem.lags or 5 * len(problem.C)
+    present, covariance = problem.states.covariance(processes)
+    [level] = problem.levels.tolist()
+    if problem.state.any():
+        covariance = covariance + stein(problem.A, np.diag((level * problem.state) ** 2))
+    covariance = (covariance + np.diag((level * problem.observation) ** 2))[np.ix_(rows, rows)]
     gamma = np.stack([process.autocovariance(count) / process.variance for process in processes])
     lagged = np.empty((count, *present.shape))
     for lag in range(count):
         lagged[lag] = present
-        present = task.A @ present + task.C * gamma[:, min(lag + 1, count - 1)]
+        present = problem.A @ present + problem.C * gamma[:, min(lag + 1, count - 1)]
     condition = float(np.linalg.cond(covariance))
     X = lagged[:, rows].transpose(1, 0, 2).reshape(len(rows), -1)
     try:

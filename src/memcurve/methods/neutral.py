@@ -13,17 +13,17 @@ from memcurve.arguments import table_entry
 from memcurve.errors import UncertainResultError
 from memcurve.limits import Work
 from memcurve.methods.method import Method, dense_single_input
-from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
+from memcurve.solve.problem import Problem
 
 
-def neutral(task: Task, *, inverse: str = "solve") -> Answer:
+def neutral(problem: Problem, *, inverse: str = "solve") -> Answer:
     """Invert the matrix L_A of the eigenvalues.
 
     Parameters
     ----------
-    task
+    problem
         The question in the matrices of its network; ``lags=None`` means 5N.
     inverse : str
         ``"solve"`` or ``"pinv"``.
@@ -31,11 +31,11 @@ def neutral(task: Task, *, inverse: str = "solve") -> Answer:
     solve = table_entry(
         {"solve": np.linalg.solve, "pinv": lambda L, X: np.linalg.pinv(L) @ X}, inverse, "inverse"
     )
-    A, C = dense_single_input(task)
+    A, C = dense_single_input(problem)
     values = np.linalg.eigvals(A).astype(complex)
     L = 1 / (1 - values[:, None] * values.conj())
     condition = float(np.linalg.cond(L))
-    X = np.vander(values, task.question.lags or 5 * len(C), increasing=True)
+    X = np.vander(values, problem.lags or 5 * len(C), increasing=True)
     try:
         memory = np.einsum("ij,ij->j", X.conj(), solve(L, X)).real
     except np.linalg.LinAlgError as error:

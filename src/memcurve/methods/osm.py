@@ -25,9 +25,9 @@ from memcurve.limits import Work
 from memcurve.methods.method import Method, Variant, dense_single_input, truncation_for
 from memcurve.progress import Progress, watched
 from memcurve.result import Floats
-from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
+from memcurve.solve.problem import Problem
 
 #: The bands are these quantiles over the masks.
 QUANTILES = (0.05, 0.95)
@@ -36,18 +36,18 @@ _BY_CONSTRUCTION = "the total equals the number of states by construction, whate
 _AUDITED_MASKS = 100
 
 
-def osm(task: Task, *, truncation: int | None = None) -> Answer:
+def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
     """Project on the right singular vectors of the Krylov matrix.
 
     Parameters
     ----------
-    task
+    problem
         The question in the matrices of its network; ``lags=None`` means ``truncation`` lags.
     truncation : int
         Number m of columns of the Krylov matrix, at least N; 5N by default.
     """
-    lags = task.question.lags
-    A, C = dense_single_input(task)
+    lags = problem.lags
+    A, C = dense_single_input(problem)
     truncation = truncation_for(len(C), truncation, "truncation", lags)
     whole = subspace_memory(A, C, truncation)
     return estimate(
@@ -59,7 +59,7 @@ def osm(task: Task, *, truncation: int | None = None) -> Answer:
 
 
 def osm_plus(
-    task: Task,
+    problem: Problem,
     *,
     seed: Seed,
     masks: int = 1000,
@@ -73,7 +73,7 @@ def osm_plus(
 
     Parameters
     ----------
-    task
+    problem
         The question in the matrices of its network; ``lags=None`` means ``truncation`` lags. The
         network's own mask is not used.
     seed : int, SeedSequence or Generator
@@ -91,8 +91,8 @@ def osm_plus(
     progress : bool or callable
         Show a bar on stderr, or call a function of (label, done, total).
     """
-    lags = task.question.lags
-    A, C = dense_single_input(task)
+    lags = problem.lags
+    A, C = dense_single_input(problem)
     truncation = truncation_for(len(C), truncation, "truncation", lags)
     count = require_size(masks, "masks")
     draw = distribution
@@ -134,7 +134,7 @@ METHODS = (
         run=osm,
         help="The paper's orthogonalised subspace method.",
         cost=Work(4, 4, 5),
-        columns=lambda question, options: options.get("truncation"),
+        columns=lambda problem, options: options.get("truncation"),
         compared=True,
         variants=(
             Variant(
@@ -148,7 +148,7 @@ METHODS = (
         run=osm_plus,
         help="OSM averaged over random masks.",
         cost=Work(4, 4, 6),
-        columns=lambda question, options: options.get("truncation"),
+        columns=lambda problem, options: options.get("truncation"),
         compared=True,
         variants=(
             Variant(

@@ -2,122 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.notes import Note
 from memcurve.result import EPS, Floats
 
+#: Numbers of an answer that have an entry for every noise level.
+BY_LEVEL = (
+    "memory", "memory_error", "forecast", "forecast_error", "total", "total_error",
+    "total_forecast", "total_forecast_error", "sum_error", "forecast_sum_error",
+)  # fmt: skip
+
 
 @dataclass(eq=False)
-class Outcome:
+class Answer:
     """Numbers for every noise level: memory (levels, lags, inputs), forecasts (…, horizons, …).
 
     Each with a bound on its error of the same shape; totals (levels,) are over all lags and all
     horizons. ``loss`` is 1 − memory where it is known to more digits than that. ``sum_error`` and
     ``forecast_sum_error`` (levels, lags) are of sums over inputs: where inputs are alike, what they
     share is known far better than who has which part. By default the errors of the parts are added,
-    and the rounding of the sum.
-    """
-
-    memory: Floats
-    memory_error: Floats
-    forecast: Floats
-    forecast_error: Floats
-    total: Floats
-    total_error: Floats
-    total_forecast: Floats
-    total_forecast_error: Floats
-    loss: Floats | None = None
-    sum_error: Floats = field(default_factory=lambda: np.zeros(0))
-    forecast_sum_error: Floats = field(default_factory=lambda: np.zeros(0))
-
-    def __post_init__(self) -> None:
-        if self.sum_error.ndim == 1:
-            self.sum_error = _error_of_sum(self.memory, self.memory_error)
-            self.forecast_sum_error = _error_of_sum(self.forecast, self.forecast_error)
-
-    @classmethod
-    def of_memory(
-        cls, memory: Floats, error: Floats, total: Any, total_error: Any, loss: Floats | None = None
-    ) -> Outcome:
-        """One noise level and no forecasts; ``memory`` has shape (lags, inputs)."""
-        none = np.zeros(1)
-        ahead = np.zeros((1, 0, memory.shape[1]))
-        return cls(
-            memory[None], error[None], ahead, ahead, np.array([float(total)]),
-            np.array([float(total_error)]), none, none, None if loss is None else loss[None],
-        )  # fmt: skip
-
-    @classmethod
-    def nothing(cls, levels: int, lags: int, horizons: int, inputs: int) -> Outcome:
-        """No memory at all, for certain."""
-        memory, ahead = np.zeros((levels, lags, inputs)), np.zeros((levels, horizons, inputs))
-        none = np.zeros(levels)
-        return cls(memory, memory, ahead, ahead, none, none, none, none)
-
-    @classmethod
-    def stacked(cls, found: list[Outcome]) -> Outcome:
-        """Several levels as one."""
-        names = [item.name for item in fields(cls) if item.name != "loss"]
-        return cls(
-            **{name: np.concatenate([getattr(one, name) for one in found]) for name in names}
-        )
-
-    @property
-    def largest_error(self) -> Floats:
-        """The largest error of each level; totals relative to their size."""
-        total = self.total_error / np.maximum(1.0, self.total)
-        ahead = self.total_forecast_error / np.maximum(1.0, self.total_forecast)
-        memory = self.memory_error.max(axis=(1, 2))
-        forecast = self.forecast_error.max(axis=(1, 2), initial=0.0)
-        return np.asarray(np.max([memory, forecast, total, ahead], axis=0))
-
-    def shared(self, shares: Floats) -> Outcome:
-        """The outcome of (d,) inputs of which each is a share of one of these, shares (·, d)."""
-        rounding = 4 * EPS
-        return replace(
-            self,
-            memory=self.memory @ shares,
-            memory_error=(self.memory_error + rounding * self.memory) @ shares,
-            forecast=self.forecast @ shares,
-            forecast_error=(self.forecast_error + rounding * self.forecast) @ shares,
-            sum_error=self.sum_error + rounding * self.memory.sum(axis=2),
-            forecast_sum_error=self.forecast_sum_error + rounding * self.forecast.sum(axis=2),
-            loss=None,
-        )
-
-    def better_of(self, other: Outcome) -> Outcome:
-        """Level by level, the outcome with the smaller largest error."""
-        mine = self.largest_error <= other.largest_error
-        if mine.all():
-            return self
-        chosen = {}
-        for item in fields(self):
-            values, rival = getattr(self, item.name), getattr(other, item.name)
-            if values is not None and rival is not None:
-                chosen[item.name] = np.where(
-                    mine.reshape(-1, *[1] * (values.ndim - 1)), values, rival
-                )
-        return Outcome(**chosen)
-
-
-def _error_of_sum(parts: Floats, errors: Floats) -> Floats:
-    """Error of sums over the last axis, as they are rounded."""
-    rounding = EPS * (parts.shape[2] - 1)
-    return np.asarray((errors + rounding / 2 * np.abs(parts)).sum(axis=2) * (1 + 2 * rounding))
-
-
-@dataclass(eq=False)
-class Answer:
-    """An outcome with what one should know about it.
+    and the rounding of the sum. The rest is what one should know about them.
 
     Attributes
     ----------
-    outcome : Outcome
-        The numbers.
     rank : int or None
         Exact rank of what is read, where the method knows it.
     notes : list of Note
@@ -132,10 +44,100 @@ class Answer:
         Whether the errors hold; if not, the notes of the method say all there is to say.
     """
 
-    outcome: Outcome
+    memory: Floats
+    memory_error: Floats
+    forecast: Floats
+    forecast_error: Floats
+    total: Floats
+    total_error: Floats
+    total_forecast: Floats
+    total_forecast_error: Floats
+    loss: Floats | None = None
+    sum_error: Floats = field(default_factory=lambda: np.zeros(0))
+    forecast_sum_error: Floats = field(default_factory=lambda: np.zeros(0))
     rank: int | None = None
     notes: list[Note] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)
     bands: Floats | None = None
     bounded: bool = True
+
+    def __post_init__(self) -> None:
+        if self.sum_error.ndim == 1:
+            self.sum_error = _error_of_sum(self.memory, self.memory_error)
+            self.forecast_sum_error = _error_of_sum(self.forecast, self.forecast_error)
+
+    @classmethod
+    def of_memory(
+        cls, memory: Floats, error: Floats, total: Any, total_error: Any, loss: Floats | None = None
+    ) -> Answer:
+        """One noise level and no forecasts; ``memory`` has shape (lags, inputs)."""
+        none = np.zeros(1)
+        ahead = np.zeros((1, 0, memory.shape[1]))
+        return cls(
+            memory[None], error[None], ahead, ahead, np.array([float(total)]),
+            np.array([float(total_error)]), none, none, None if loss is None else loss[None],
+        )  # fmt: skip
+
+    @classmethod
+    def nothing(cls, levels: int, lags: int, horizons: int, inputs: int) -> Answer:
+        """No memory at all, for certain."""
+        memory, ahead = np.zeros((levels, lags, inputs)), np.zeros((levels, horizons, inputs))
+        none = np.zeros(levels)
+        return cls(memory, memory, ahead, ahead, none, none, none, none)
+
+    @classmethod
+    def stacked(cls, found: list[Answer]) -> Answer:
+        """Several levels as one."""
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in found]) for name in BY_LEVEL
+        }
+        return cls(**joined)
+
+    @property
+    def largest_error(self) -> Floats:
+        """The largest error of each level; totals relative to their size."""
+        total = self.total_error / np.maximum(1.0, self.total)
+        ahead = self.total_forecast_error / np.maximum(1.0, self.total_forecast)
+        memory = self.memory_error.max(axis=(1, 2))
+        forecast = self.forecast_error.max(axis=(1, 2), initial=0.0)
+        return np.asarray(np.max([memory, forecast, total, ahead], axis=0))
+
+    def shared(self, shares: Floats) -> Answer:
+        """The outcome of (d,) inputs of which each is a share of one of these, shares (·, d)."""
+        rounding = 4 * EPS
+        return replace(
+            self,
+            memory=self.memory @ shares,
+            memory_error=(self.memory_error + rounding * self.memory) @ shares,
+            forecast=self.forecast @ shares,
+            forecast_error=(self.forecast_error + rounding * self.forecast) @ shares,
+            sum_error=self.sum_error + rounding * self.memory.sum(axis=2),
+            forecast_sum_error=self.forecast_sum_error + rounding * self.forecast.sum(axis=2),
+            loss=None,
+        )
+
+    def better_of(self, other: Answer) -> Answer:
+        """Level by level, the outcome with the smaller largest error."""
+        mine = self.largest_error <= other.largest_error
+        if mine.all():
+            return self
+        chosen = {}
+        for name in (*BY_LEVEL, "loss"):
+            values, rival = getattr(self, name), getattr(other, name)
+            if values is not None and rival is not None:
+                chosen[name] = np.where(mine.reshape(-1, *[1] * (values.ndim - 1)), values, rival)
+        return Answer(**chosen)
+
+    def put(self, levels: NDArray[np.bool_], other: Answer) -> None:
+        """Take some noise levels from another answer."""
+        for name in BY_LEVEL:
+            values = getattr(self, name).copy()
+            values[levels] = getattr(other, name)
+            setattr(self, name, values)
+
+
+def _error_of_sum(parts: Floats, errors: Floats) -> Floats:
+    """Error of sums over the last axis, as they are rounded."""
+    rounding = EPS * (parts.shape[2] - 1)
+    return np.asarray((errors + rounding / 2 * np.abs(parts)).sum(axis=2) * (1 + 2 * rounding))

@@ -2,8 +2,8 @@
 
 {tree}
 
-A solver gives an :class:`Outcome` whose errors hold, or raises an UncertainResultError with the
-reason; then the next one down the tree is asked. Of several outcomes each noise level keeps the
+A solver gives an :class:`Answer` whose errors hold, or raises an UncertainResultError with the
+reason; then the next one down the tree is asked. Of several answers each noise level keeps the
 one with the smaller error. An error that is not small is reported, not chased: a curve known to
 ± 1e-3 is an answer. ``curve.diagnostics["solver"]`` names what answered, and
 ``memory_curve(…, solver=name)`` asks for one of them.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -23,8 +23,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits, one_thread
 from memcurve.notes import Note
 from memcurve.result import EPS, Floats
-from memcurve.solve.analysis import Task
-from memcurve.solve.answer import Answer, Outcome
+from memcurve.solve.answer import Answer
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
@@ -36,6 +35,7 @@ from memcurve.solve.leaves import (
 )
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES, GrowingPowersError
+from memcurve.solve.problem import Problem
 
 #: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
 LARGEST_ERROR = 1e-6
@@ -60,31 +60,31 @@ class Solver(NamedTuple):
 
     name: str
     condition: str
-    answers: Callable[[Task], bool]
-    solve: Callable[[Task], Outcome]
+    answers: Callable[[Problem], bool]
+    solve: Callable[[Problem], Answer]
 
 
-def _is_idle(task: Task) -> bool:
-    return not task.is_driven
+def _is_idle(problem: Problem) -> bool:
+    return not problem.is_driven
 
 
-def _is_plain(task: Task) -> bool:
-    return task.question.is_plain
+def _is_plain(problem: Problem) -> bool:
+    return problem.is_plain
 
 
-def _is_fisher(task: Task) -> bool:
-    return task.question.kind == "Fisher"
+def _is_fisher(problem: Problem) -> bool:
+    return problem.kind == "Fisher"
 
 
-def _is_sparse_under_noise(task: Task) -> bool:
+def _is_sparse_under_noise(problem: Problem) -> bool:
     """Whether a basis of the directions above the noise may be small, or is all there can be."""
-    return is_usable_memory(task) and (
-        not isinstance(task.states.multiplied, np.ndarray) or len(task.states) >= MANY_STATES
+    return is_usable_memory(problem) and (
+        not isinstance(problem.states.multiplied, np.ndarray) or len(problem.states) >= MANY_STATES
     )
 
 
-def _takes_a_factor(task: Task) -> bool:
-    return not (_is_plain(task) or _is_fisher(task) or is_products_only(task))
+def _takes_a_factor(problem: Problem) -> bool:
+    return not (_is_plain(problem) or _is_fisher(problem) or is_products_only(problem))
 
 
 SOLVERS = (
@@ -120,88 +120,87 @@ def tree() -> str:
 __doc__ = (__doc__ or "").format(tree=tree())
 
 
-def is_usable_memory(task: Task) -> bool:
+def is_usable_memory(problem: Problem) -> bool:
     """Whether the question is one of memory and observation noise at positive levels."""
-    question = task.question
     return (
-        question.kind == "memory"
-        and question.noise is not None
-        and bool(np.all(question.levels > 0))
-        and not question.noise.state(np.ones(1)).any()
+        problem.kind == "memory"
+        and problem.noise is not None
+        and bool(np.all(problem.levels > 0))
+        and not problem.noise.state(np.ones(1)).any()
     )
 
 
-def is_products_only(task: Task) -> bool:
+def is_products_only(problem: Problem) -> bool:
     """Whether usable memory has to come from products with A: no dense matrix of it fits, or is."""
-    A = task.question.network.A
-    if not is_usable_memory(task) or isinstance(A, np.ndarray):
+    A = problem.network.A
+    if not is_usable_memory(problem) or isinstance(A, np.ndarray):
         return False
-    return task.analysis.products_only or not fits(len(task.states), "noise")
+    return problem.analysis.products_only or not fits(len(problem.states), "noise")
 
 
-def choose(task: Task, solver: str | None = None) -> Iterator[Solver]:
+def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
     """The solvers that may answer, in the order of the tree; or the one that is asked for."""
-    plain = task.question.noise is None and task.analysis.inputs == 1 and task.reads_all
+    plain = problem.noise is None and problem.analysis.inputs == 1 and problem.reads_all
     # without noise the poles of a single input are known with its rank
     for each in (*SOLVERS[:-2], SOLVERS[-1], SOLVERS[-2]) if plain else SOLVERS:
-        if (solver is None or each.name == solver) and each.answers(task):
+        if (solver is None or each.name == solver) and each.answers(problem):
             yield each
             if each.name == "nothing":
                 return
 
 
 def answered(
-    task: Task, certify_up_to: int, tolerance: float | None = None, solver: str | None = None
+    problem: Problem, certify_up_to: int, tolerance: float | None = None, solver: str | None = None
 ) -> Answer:
-    """Answer a task in floating point, and the levels that are not good enough in balls.
+    """Answer a problem in floating point, and the levels that are not good enough in balls.
 
     Where that would take long, or more than ``certify_up_to`` states are at work, the errors are
     what they are, and a note says so.
     """
-    notes, lost = reach_notes(task), unreadable(task)
-    task = task.narrowed()
-    enough, merged = tolerance or LARGEST_ERROR, merged_inputs(task)
-    with few_threads(len(task.states)), np.errstate(all="ignore"):
+    notes, lost = reach_notes(problem), unreadable(problem)
+    problem = problem.narrowed()
+    enough, merged = tolerance or LARGEST_ERROR, merged_inputs(problem)
+    with few_threads(len(problem.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
-        outcome, reason, name = None, "", ""
+        best, reason, name = None, "", ""
         if (
             merged is not None
         ):  # rounded to float64: errors there hold for both, those of balls do not
-            outcome, reason, name = _in_floating_point(merged[0], enough, solver)
-            outcome = outcome and outcome.shared(merged[1])
-        if outcome is None or reason:
-            outcome, reason, name = _in_floating_point(task, enough, solver)
-    rank = task.rank if _wants_rank(task, reason) else None
-    if reason and solver is None and _is_affordable(task, outcome, certify_up_to, tolerance):
-        with few_threads(len(task.states)):
-            outcome = _in_balls(task, outcome, enough)
+            best, reason, name = _in_floating_point(merged[0], enough, solver)
+            best = best and best.shared(merged[1])
+        if best is None or reason:
+            best, reason, name = _in_floating_point(problem, enough, solver)
+    rank = problem.rank if _wants_rank(problem, reason) else None
+    if reason and solver is None and _is_affordable(problem, best, certify_up_to, tolerance):
+        with few_threads(len(problem.states)):
+            best = _in_balls(problem, best, enough)
         name = "balls"
         text = f"computed in ball arithmetic, since in floating point {reason}"
         notes.append(Note("arithmetic", text))
-    elif outcome is None or (reason and not np.any(outcome.largest_error < 1)):
-        raise UncertainResultError(_unknown(task, reason, rank, certify_up_to))
+    elif best is None or (reason and not np.any(best.largest_error < 1)):
+        raise UncertainResultError(_unknown(problem, reason, rank, certify_up_to))
     elif reason:
-        notes.append(_error_note(task, outcome, enough))
-    diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": name}
-    if task.analysis.inputs == 1 and rank is not None:
-        spectrum = task.analysis.spectrum(poles=False)
+        notes.append(_error_note(problem, best, enough))
+    diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": name}
+    if problem.analysis.inputs == 1 and rank is not None:
+        spectrum = problem.analysis.spectrum(poles=False)
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
         notes += rank_notes(spectrum)
     diagnostics |= lost
     diagnostics["arithmetic"] = "ball" if name == "balls" else "float64"
-    return Answer(outcome, rank, notes, diagnostics=diagnostics)
+    return replace(best, rank=rank, notes=notes, diagnostics=diagnostics)
 
 
-def merged_inputs(task: Task) -> tuple[Task, Floats] | None:
-    """The task with inputs that drive the states alike as one, and the share of each in it.
+def merged_inputs(problem: Problem) -> tuple[Problem, Floats] | None:
+    """The problem with inputs that drive the states alike as one, and the share of each in it.
 
     With c_j = α_j c the states see Σα_j z_j, one input of variance Σα², of which z_j is α_j²/Σα².
     """
-    network, processes = task.question.network, task.question.processes
-    if task.analysis.inputs == 1 or network.is_complex or not isinstance(network.C, np.ndarray):
+    network, processes = problem.network, problem.processes
+    if problem.analysis.inputs == 1 or network.is_complex or not isinstance(network.C, np.ndarray):
         return None
-    C, plain = network.C, task.question.noise is None
+    C, plain = network.C, problem.noise is None
     groups: list[list[int]] = []
     for j, column in enumerate(C.T):
         for group in groups:
@@ -225,12 +224,13 @@ def merged_inputs(task: Task) -> tuple[Task, Floats] | None:
         # without noise the size of a single input is no matter, and its rank that of these numbers
         size = 1.0 if plain and len(groups) == 1 else np.sqrt((sizes**2).sum())
         columns[:, k] = C[:, largest] * size
-    question = replace(
-        task.question,
+    merged = replace(
+        problem,
+        given_analysis=None,
         network=network.replace(C=columns if len(groups) > 1 else columns[:, 0]),
         processes=tuple(processes[group[0]] for group in groups),
     )
-    return Task(question), shares
+    return merged, shares
 
 
 def are_proportional(one: Floats, other: Floats) -> bool:
@@ -250,125 +250,121 @@ def are_proportional(one: Floats, other: Floats) -> bool:
     )
 
 
-def _error_note(task: Task, outcome: Outcome, enough: float) -> Note:
-    worst = outcome.largest_error
+def _error_note(problem: Problem, best: Answer, enough: float) -> Note:
+    worst = best.largest_error
     text = f"known to ± {float(worst.max()):.1g} only, as the errors say"
     if np.any(good := worst <= enough):
-        least = float(task.question.levels[good].min())
+        least = float(problem.levels[good].min())
         text = f"known to ± {enough:g} for noise down to {least:.3g}, below as the errors say"
-    if not is_products_only(task):
+    if not is_products_only(problem):
         text += "; method='certified' is slower and knows more"
     return Note("arithmetic", text)
 
 
 def _is_affordable(
-    task: Task, outcome: Outcome | None, certify_up_to: int, tolerance: float | None
+    problem: Problem, best: Answer | None, certify_up_to: int, tolerance: float | None
 ) -> bool:
     """Whether balls take seconds, or minutes where a tolerance was asked for."""
-    if is_products_only(task):
+    if is_products_only(problem):
         return False
-    count, levels = len(task.states), len(task.question.levels)
-    if outcome is not None:
-        levels = int(np.count_nonzero(~(outcome.largest_error <= (tolerance or LARGEST_ERROR))))
-    seconds = BALL_SECONDS if task.question.is_plain else GENERAL_BALL_SECONDS * levels
+    count, levels = len(problem.states), len(problem.levels)
+    if best is not None:
+        levels = int(np.count_nonzero(~(best.largest_error <= (tolerance or LARGEST_ERROR))))
+    seconds = BALL_SECONDS if problem.is_plain else GENERAL_BALL_SECONDS * levels
     most = MOST_SECONDS_UNASKED if tolerance is None else MOST_SECONDS
     return count <= certify_up_to and seconds * count**4 <= most
 
 
-def _unknown(task: Task, reason: str, rank: int | None, certify_up_to: int) -> str:
-    if is_products_only(task):
+def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int) -> str:
+    if is_products_only(problem):
         return (
             f"products with A cannot give this answer: {reason}. Ask for more noise, fewer nodes "
             f"to read, or a network further below spectral radius 1; exact curves take a dense "
-            f"matrix of {len(task.states):,} states, which does not fit or is not there."
+            f"matrix of {len(problem.states):,} states, which does not fit or is not there."
         )
     facts = "" if rank is None else f" What is known: the rank is {rank}."
     return (
         f"floating point cannot give this answer: {reason}.{facts} Ball arithmetic can: ask for "
         f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) at "
-        f"least the {len(task.states)} states at work. The time grows like the fourth power of "
+        f"least the {len(problem.states)} states at work. The time grows like the fourth power of "
         f"their number, about a minute at 500. Or change the question: more noise, a network "
         f"further below spectral radius 1."
     )
 
 
-def _wants_rank(task: Task, reason: str) -> bool:
+def _wants_rank(problem: Problem, reason: str) -> bool:
     """Whether the rank is told: usable memory does not need it, and large networks make it dear."""
-    if task.question.kind == "Fisher" or is_products_only(task):
+    if problem.kind == "Fisher" or is_products_only(problem):
         return False
-    cheap = len(task.states) <= RANK_UNDER_NOISE or task.analysis.knows_rank
-    return bool(cheap or reason or not is_usable_memory(task))
+    cheap = len(problem.states) <= RANK_UNDER_NOISE or problem.analysis.knows_rank
+    return bool(cheap or reason or not is_usable_memory(problem))
 
 
-def certified(task: Task) -> Answer:
-    """Answer a task in ball arithmetic: every error is proven."""
-    notes, lost = reach_notes(task), unreadable(task)
-    task = task.narrowed()
-    if not task.is_driven:
-        return Answer(solve_nothing(task), 0, notes, diagnostics=lost)
-    found = solve_in_balls(task)
-    notes += _proof_notes(task, found)
-    diagnostics: dict[str, Any] = {"reachable": len(task.analysis.reached), "solver": "balls"}
+def certified(problem: Problem) -> Answer:
+    """Answer a problem in ball arithmetic: every error is proven."""
+    notes, lost = reach_notes(problem), unreadable(problem)
+    problem = problem.narrowed()
+    if not problem.is_driven:
+        return replace(solve_nothing(problem), rank=0, notes=notes, diagnostics=lost)
+    found = solve_in_balls(problem)
+    notes += _proof_notes(problem, found)
+    diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": "balls"}
     diagnostics |= lost
     if found.bits is not None:
         diagnostics["bits"] = found.bits
-    return Answer(found.outcome, found.rank, notes, diagnostics=diagnostics)
+    return replace(found.outcome, rank=found.rank, notes=notes, diagnostics=diagnostics)
 
 
 def _in_floating_point(
-    task: Task, tolerance: float, asked: str | None
-) -> tuple[Outcome | None, str, str]:
-    """The best outcome of the solvers, why it is not good enough (or nothing), and who gave it."""
+    problem: Problem, tolerance: float, asked: str | None
+) -> tuple[Answer | None, str, str]:
+    """The best answer of the solvers, why it is not good enough (or nothing), and who gave it."""
     best, reason, name = None, "no solver answers this question", ""
-    for solver in choose(task, asked):
+    for solver in choose(problem, asked):
         try:
-            outcome = solver.solve(task)
+            answer = solver.solve(problem)
         except UncertainResultError as error:
             reason = str(error).rstrip(".")
-            if is_usable_memory(task) and task.states.runaway:
-                raise unstable(task.states.runaway) from None
-            dear = is_products_only(task) or len(task.states) >= MANY_STATES
+            if is_usable_memory(problem) and problem.states.runaway:
+                raise unstable(problem.states.runaway) from None
+            dear = is_products_only(problem) or len(problem.states) >= MANY_STATES
             if isinstance(error, GrowingPowersError) and dear:
                 raise UnstableNetworkError(
                     f"the network is unstable, or so far from normal that its states swell beyond "
                     f"all measure: {reason}. Scale `A` below spectral radius 1."
                 ) from None
             continue
-        better = outcome if best is None else best.better_of(outcome)
+        better = answer if best is None else best.better_of(answer)
         if better is not best:
             best, name = better, f"{name}, {solver.name}" if best is not None else solver.name
-        if task.question.lags is None:  # the next one lists the same lags
-            task = Task(replace(task.question, lags=best.memory.shape[1]), task.analysis)
+        if problem.lags is None:  # the next one lists the same lags
+            problem = problem.listing(best.memory.shape[1])
         worst = float(best.largest_error.max())
-        if task.question.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
+        if problem.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, "", name
         reason = f"the error would be {worst:.1e}"
-        if len(task.states) >= MANY_STATES:  # dense matrices would take minutes, for few digits
+        if len(problem.states) >= MANY_STATES:  # dense matrices would take minutes, for few digits
             break
     return best, reason, name
 
 
-def _in_balls(task: Task, outcome: Outcome | None, tolerance: float) -> Outcome:
-    """The outcome with the levels that are not good enough computed in balls."""
-    if outcome is None:
-        found = solve_in_balls(task)
+def _in_balls(problem: Problem, best: Answer | None, tolerance: float) -> Answer:
+    """The answer with the levels that are not good enough computed in balls."""
+    if best is None:
+        found = solve_in_balls(problem)
     else:
-        poor = ~(outcome.largest_error <= tolerance)
-        levels, lags = task.question.levels[poor], outcome.memory.shape[1]
-        found = solve_in_balls(task, levels=levels, lags=lags)
-    if found.rank is not None and found.rank != task.rank:
+        poor = ~(best.largest_error <= tolerance)
+        levels, lags = problem.levels[poor], best.memory.shape[1]
+        found = solve_in_balls(problem, levels=levels, lags=lags)
+    if found.rank is not None and found.rank != problem.rank:
         raise UncertainResultError(
-            f"two exact computations of the rank disagree ({task.rank} and {found.rank}): please "
-            f"report this network; method='certified' gives an enclosure for the latter."
+            f"two exact computations of the rank disagree ({problem.rank} and {found.rank}): "
+            f"please report this network; method='certified' gives an enclosure for the latter."
         )
-    if outcome is None or poor.all():
+    if best is None or poor.all():
         return found.outcome
-    for item in fields(Outcome):
-        if item.name != "loss":
-            values = getattr(outcome, item.name).copy()
-            values[poor] = getattr(found.outcome, item.name)
-            setattr(outcome, item.name, values)
-    return outcome
+    best.put(poor, found.outcome)
+    return best
 
 
 def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
@@ -379,14 +375,14 @@ def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext() if states > ONE_THREAD else one_thread()
 
 
-def reach_notes(task: Task) -> list[Note]:
+def reach_notes(problem: Problem) -> list[Note]:
     """What to say where inputs do not reach, or readers do not see, all states."""
-    network = task.question.network
+    network = problem.network
     if not network.C.any():
         return [Note("reach", "the mask is zero: the input never enters the network")]
     notes = []
-    part = task.analysis.network.states
-    unreached = part - len(task.states)
+    part = problem.analysis.network.states
+    unreached = part - len(problem.states)
     if unreached:
         are = "is" if unreached == 1 else "are"
         text = f"{unreached} of {part} states {are} never reached from the input"
@@ -394,12 +390,12 @@ def reach_notes(task: Task) -> list[Note]:
     if network.readout is not None:
         text = f"read from {len(network.readout)} of {network.size} nodes"
         notes.append(Note("reach", text))
-    return notes + [Note("reach", text) for text in task.range_remarks()]
+    return notes + [Note("reach", text) for text in problem.range_remarks()]
 
 
-def unreadable(task: Task) -> dict[str, Any]:
+def unreadable(problem: Problem) -> dict[str, Any]:
     """How many states their number format does not hold, where there are such."""
-    lost = task.readable
+    lost = problem.readable
     return {} if lost is None else {"unreadable": int(np.count_nonzero(~lost))}
 
 
@@ -417,9 +413,9 @@ def rank_notes(spectrum: Spectrum) -> list[Note]:
     return [Note("rank", text)]
 
 
-def _proof_notes(task: Task, found: Enclosed) -> list[Note]:
-    plain = task.question.is_plain
-    count = len(task.states) if plain else len(task.rows)
+def _proof_notes(problem: Problem, found: Enclosed) -> list[Note]:
+    plain = problem.is_plain
+    count = len(problem.states) if plain else len(problem.rows)
     if found.rank is None or found.rank >= count:
         return []
     text = (

@@ -16,19 +16,19 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError
 from memcurve.result import EPS, TINY, Floats
-from memcurve.solve.analysis import Task
-from memcurve.solve.answer import Outcome
+from memcurve.solve.answer import Answer
 from memcurve.solve.factor import TAIL, faded
 from memcurve.solve.lags import Lags
 from memcurve.solve.powers import power_norms
+from memcurve.solve.problem import Problem
 from memcurve.solve.stein import residual_norm, stein
 
 
-def unit_mask(task: Task) -> tuple[Floats, float]:
+def unit_mask(problem: Problem) -> tuple[Floats, float]:
     """The mask in units of a power of two, and what Fisher memory is to be multiplied by then."""
-    C = task.states.mask
+    C = problem.states.mask
     exponent = int(np.frexp(np.abs(C).max(initial=0.0))[1])
-    [s] = task.question.levels.tolist()
+    [s] = problem.levels.tolist()
     scale = float(np.ldexp(1.0, exponent)) / s if abs(exponent) < 1000 else np.inf
     scale = scale * scale
     if not scale < 1e300 or (scale < 1e-290 and C.any()):
@@ -39,12 +39,10 @@ def unit_mask(task: Task) -> tuple[Floats, float]:
     return np.ldexp(C, -exponent), scale
 
 
-def scaled(
-    values: Floats, error: Floats, total: float, total_error: float, scale: float
-) -> Outcome:
+def scaled(values: Floats, error: Floats, total: float, total_error: float, scale: float) -> Answer:
     """Fisher memory (lags, inputs) for unit noise, for the noise asked for."""
     values, total = scale * values, scale * total
-    return Outcome.of_memory(
+    return Answer.of_memory(
         values,
         scale * error + 2 * EPS * values,
         total,
@@ -53,16 +51,16 @@ def scaled(
     )
 
 
-def solve_fisher(task: Task, *, largest_error: float = 1e-6) -> Outcome:
+def solve_fisher(problem: Problem, *, largest_error: float = 1e-6) -> Answer:
     """Fisher memory in floating point; a larger relative error is left to ball arithmetic."""
-    A = task.states.dense
-    C, scale = unit_mask(task)
+    A = problem.states.dense
+    C, scale = unit_mask(problem)
     if not C.any():
-        return Outcome.nothing(1, task.question.lags or 1, 0, C.shape[1])
+        return Answer.nothing(1, problem.lags or 1, 0, C.shape[1])
     norms = power_norms(np.asfortranarray(A))
     if not np.isfinite(norms.squares):
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
-    values, error, total, total_error = _in_floats(A, C, task.question.lags, norms.sum)
+    values, error, total, total_error = _in_floats(A, C, problem.lags, norms.sum)
     worst = max(float(error.max()), total_error) / max(total, TINY)
     if not worst <= largest_error:
         raise UncertainResultError(f"the relative error would be {worst:.1e}.")

@@ -16,8 +16,8 @@ from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
 from memcurve.result import EPS, SEED, Floats
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
-from memcurve.solve.analysis import Analysis, Task
-from memcurve.solve.answer import Outcome
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.answer import Answer
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.errors import (
     Bounded,
@@ -46,6 +46,7 @@ from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES
+from memcurve.solve.problem import Problem
 from memcurve.solve.stein import residual_norm, stein
 
 #: Networks with no more directions are changed in several ways to measure an error: one change
@@ -78,32 +79,31 @@ WIDEST_NOISE = 1022
 # --- one white input, no noise: poles are all it takes
 
 
-def solve_nothing(task: Task) -> Outcome:
+def solve_nothing(problem: Problem) -> Answer:
     """No memory, where no input reaches what is read."""
-    question = task.question
-    levels, lags = len(question.levels), question.lags or 1
-    return Outcome.nothing(levels, lags, question.horizons, question.network.inputs)
+    levels, lags = len(problem.levels), problem.lags or 1
+    return Answer.nothing(levels, lags, problem.horizons, problem.network.inputs)
 
 
-def solve_lattice(task: Task) -> Outcome:
+def solve_lattice(problem: Problem) -> Answer:
     """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
-    if task.analysis.walk is None:
-        _require_like_units(task)
-    return lattice_outcome(task.analysis.spectrum(poles=False), task.question.lags)
+    if problem.analysis.walk is None:
+        _require_like_units(problem)
+    return lattice_answer(problem.analysis.spectrum(poles=False), problem.lags)
 
 
-def _require_like_units(task: Task) -> None:
-    if task.states.has_wild_units:
+def _require_like_units(problem: Problem) -> None:
+    if problem.states.has_wild_units:
         raise UncertainResultError(
             "the numbers in `A` differ too much in size: measure the states in other units."
         )
 
 
-def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
+def lattice_answer(spectrum: Spectrum, lags: int | None) -> Answer:
     """The same for a spectrum, decided or assumed."""
     if spectrum.ring is not None:
         memory, loss, error = memory_of_ring(*spectrum.ring, lags)
-        return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
+        return Answer.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
     poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
     if spectrum.response is not None:
         poles, shift, sensitivity = spectrum.response
@@ -121,7 +121,7 @@ def lattice_outcome(spectrum: Spectrum, lags: int | None) -> Outcome:
     if shift and not loss[shift - 1] <= error[shift - 1]:  # what a delay lets through is rounding
         raise UncertainResultError("rounding hides which zero eigenvalues are controllable.")
     memory, loss, error = memory[shift:], loss[shift:], error[shift:]
-    return Outcome.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
+    return Answer.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
 
 
 # --- everything else: the Krylov factor
@@ -145,19 +145,19 @@ class Coordinates(NamedTuple):
     uncertainty: float = 0.0
 
 
-def coordinates(task: Task, *, dense: bool = True) -> Coordinates:
+def coordinates(problem: Problem, *, dense: bool = True) -> Coordinates:
     """The network of a question in such units."""
-    question, states = task.question, task.states
-    rows = None if task.reads_all else task.rows
+    states = problem.states
+    rows = None if problem.reads_all else problem.rows
     chosen = None if rows is None else _rows(rows)
     key = None if rows is None else rows.tobytes()
-    if question.noise is None:
+    if problem.noise is None:
         return Coordinates(
-            states.A, states.C, question.levels, chosen, True, ("balanced", id(states), key)
+            states.A, states.C, problem.levels, chosen, True, ("balanced", id(states), key)
         )
-    if question.noise.state(np.ones(1)).any():
-        return _process_noise(task)
-    scale, power = _observation_scale(task)
+    if problem.noise.state(np.ones(1)).any():
+        return _process_noise(problem)
+    scale, power = _observation_scale(problem)
     unit = float(scale.max())
     scale = scale / unit
     C = states.mask if np.ptp(scale) == 0 else states.mask / scale[:, None]
@@ -168,7 +168,7 @@ def coordinates(task: Task, *, dense: bool = True) -> Coordinates:
     C = np.ldexp(C, -exponent) if exponent else C
     A = states.dense if dense else states.multiplied
     A = _scaled(A, scale) if np.ptp(scale) else A
-    levels = np.ldexp(question.levels * unit, power - exponent)
+    levels = np.ldexp(problem.levels * unit, power - exponent)
     if 0 < levels.min() < FAR_BELOW and np.abs(C[C != 0]).min() < FAR_BELOW:
         raise UncertainResultError("squares of the noise, and of some states, leave float64.")
     units = scale.tobytes() if np.ptp(scale) else b""
@@ -190,17 +190,17 @@ def _scaled(A: Any, scale: Floats) -> Any:
     return (diags_array(1 / scale) @ A @ diags_array(scale)).tocsr()
 
 
-def _observation_scale(task: Task) -> tuple[Floats, int]:
+def _observation_scale(problem: Problem) -> tuple[Floats, int]:
     """Standard deviations of observation noise at level one; one number where all are alike.
 
     And the power of two of their unit. Units of states that are not read are free: in proportion to
     their own size, as noise is to that of the others in the mean, keeps numbers alike in size.
     """
-    noise, rows = task.question.noise, task.rows
+    noise, rows = problem.noise, problem.rows
     assert noise is not None
-    if not noise.is_relative and task.readable is None:
+    if not noise.is_relative and problem.readable is None:
         return noise.observation(np.ones(1)), 0
-    sizes, units = task.analysis.sizes(task.states, task.question.processes)
+    sizes, units = problem.states.sizes(problem.processes)
     given, places = noise.observation(sizes), 0 * units
     if noise.is_relative:
         given, places = noise.relative_observation(sizes, units), units
@@ -217,15 +217,15 @@ def _observation_scale(task: Task) -> tuple[Floats, int]:
     return scale, unit
 
 
-def _process_noise(task: Task) -> Coordinates:
+def _process_noise(problem: Problem) -> Coordinates:
     """Noise that enters the recursion: its covariance on the states that are read is factored."""
     from scipy.linalg import solve_triangular
 
-    observed, entering = task.observation[task.rows], task.state
+    observed, entering = problem.observation[problem.rows], problem.state
     unit = float(max(observed.max(initial=0.0), entering.max()))  # squares of others may overflow
     observed, entering = observed / unit, entering / unit
-    whole = stein(task.A, np.diag(entering**2))
-    read = whole[np.ix_(task.rows, task.rows)] + np.diag(observed**2)
+    whole = stein(problem.A, np.diag(entering**2))
+    read = whole[np.ix_(problem.rows, problem.rows)] + np.diag(observed**2)
     try:
         L: Any = np.linalg.cholesky(read)
     except np.linalg.LinAlgError:
@@ -233,45 +233,45 @@ def _process_noise(task: Task) -> Coordinates:
     least = float(entering.min() ** 2)
     if not np.isfinite(L).all() or least == 0:
         raise UncertainResultError("the covariance of the noise is beyond the range of floats.")
-    relative = residual_norm(task.A, whole, np.diag(entering**2)) / least
+    relative = residual_norm(problem.A, whole, np.diag(entering**2)) / least
     relative += 4 * EPS * float(np.sqrt(len(L) * (read**2).sum())) / least
 
     def whiten(M: Floats) -> Floats:
-        return np.asarray(solve_triangular(L, M[task.rows], lower=True))
+        return np.asarray(solve_triangular(L, M[problem.rows], lower=True))
 
-    levels = task.question.levels * unit
-    return Coordinates(task.A, task.C, levels, whiten, False, None, relative)
+    levels = problem.levels * unit
+    return Coordinates(problem.A, problem.C, levels, whiten, False, None, relative)
 
 
-def solve_hessenberg(task: Task) -> Outcome:
+def solve_hessenberg(problem: Problem) -> Answer:
     """Any question from the Krylov factor of a dense network, without its eigenvalues."""
-    require_room_for_states(len(task.states), "noise")
-    _require_like_units(task)
-    filters, space = _filters(task), coordinates(task)
-    return _read_off(task, _hessenberg_model(task, space), space, filters)
+    require_room_for_states(len(problem.states), "noise")
+    _require_like_units(problem)
+    filters, space = _filters(problem), coordinates(problem)
+    return _read_off(problem, _hessenberg_model(problem, space), space, filters)
 
 
-def _hessenberg_model(task: Task, space: Coordinates) -> ReducedModel:
+def _hessenberg_model(problem: Problem, space: Coordinates) -> ReducedModel:
     """All directions of a dense network in these units, kept for further questions."""
-    key = ("hessenberg", *(space.key or ("balanced", id(task.states)))[:2])
-    models = task.analysis.models
+    key = ("hessenberg", *(space.key or ("balanced", id(problem.states)))[:2])
+    models = problem.analysis.models
     if key not in models:
-        reduce = feed_forward if task.states.is_feed_forward else hessenberg
+        reduce = feed_forward if problem.states.is_feed_forward else hessenberg
         models[key] = reduce(space.A, space.C)
     model: ReducedModel = models[key]
     return model
 
 
-def solve_arnoldi(task: Task) -> Outcome:
+def solve_arnoldi(problem: Problem) -> Answer:
     """Usable memory of sparse networks, and of those known by products, under observation noise."""
-    filters, space = _filters(task), coordinates(task, dense=False)
+    filters, space = _filters(problem), coordinates(problem, dense=False)
     white = all(each.is_white for each in filters)
     tail = TAIL if white else COLOURED_TAIL / max(each.gain for each in filters)
-    model = arnoldi_model(task, space, tail)
-    return _read_off(task, model, space._replace(whiten=model.read and _as_it_is), filters)
+    model = arnoldi_model(problem, space, tail)
+    return _read_off(problem, model, space._replace(whiten=model.read and _as_it_is), filters)
 
 
-def arnoldi_model(task: Task, space: Coordinates, tail: float = 0.0) -> ReducedModel:
+def arnoldi_model(problem: Problem, space: Coordinates, tail: float = 0.0) -> ReducedModel:
     """The reduced-order model for the least noise of a question, kept for further levels.
 
     With a ``tail`` for the lags that matter at this noise, without one for all lags.
@@ -280,35 +280,39 @@ def arnoldi_model(task: Task, space: Coordinates, tail: float = 0.0) -> ReducedM
     if not isinstance(A, np.ndarray | Operator | DeviceMatrix):
         A = A.tocsr()
     key = ("arnoldi", tail, space.key)
-    kept: ReducedModel | None = task.analysis.models.get(key)
+    kept: ReducedModel | None = problem.analysis.models.get(key)
     if kept is not None and kept.level <= level:
         return kept
     size = len(space.C)
     # beyond half of the states a dense form is quicker
-    limit = size if size <= 300 or not task.reads_all else max(300, size // 2)
+    limit = size if size <= 300 or not problem.reads_all else max(300, size // 2)
     # directions are dear where states are many, and ten digits enough
     enough = 1e-10 / LEFT_OUT if size >= MANY_STATES else 1.0
     tail *= np.sqrt(enough) if tail == TAIL else enough  # of white inputs, the square counts
     solver = Arnoldi(most=min(Arnoldi.most, limit), left_out=enough * LEFT_OUT, tail=tail)
-    rows = None if task.reads_all else task.rows
-    model = solver.reduce(A, space.C, level, rows=rows, tell=task.analysis.tell)
+    rows = None if problem.reads_all else problem.rows
+    model = solver.reduce(A, space.C, level, rows=rows, tell=problem.analysis.tell)
     model.level = level
-    task.analysis.models[key] = model
+    problem.analysis.models[key] = model
     return model
 
 
 def _read_off(
-    task: Task, model: ReducedModel, space: Coordinates, filters: tuple[Filter, ...]
-) -> Outcome:
+    problem: Problem, model: ReducedModel, space: Coordinates, filters: tuple[Filter, ...]
+) -> Answer:
     """The answer from a reduced model, its error measured."""
-    question, level = task.question, float(space.levels.min())
+    level = float(space.levels.min())
     gain = max(each.gain for each in filters)
     white = all(each.is_white for each in filters)
     tail = TAIL if white else COLOURED_TAIL / gain
     whole = space.whiten is None
-    if level == 0 and model.reached < len(task.states) and model.reached != task.analysis.rank:
+    if (
+        level == 0
+        and model.reached < len(problem.states)
+        and model.reached != problem.analysis.rank
+    ):
         raise UncertainResultError(
-            f"rounding hides which {task.analysis.rank} of {len(model.H)} directions are "
+            f"rounding hides which {problem.analysis.rank} of {len(model.H)} directions are "
             f"controllable."
         )
     whiten = _as_it_is if whole and not space.exactly else space.whiten
@@ -321,11 +325,11 @@ def _read_off(
         if whiten is None and not factor.complete:
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         found = singular_system(
-            factor, levels=space.levels, whiten=whiten, filters=own, horizons=question.horizons
+            factor, levels=space.levels, whiten=whiten, filters=own, horizons=problem.horizons
         )
         return factor, found
 
-    key = (space.key, question.horizons, *(each.psi.tobytes() for each in filters))
+    key = (space.key, problem.horizons, *(each.psi.tobytes() for each in filters))
     kept = model.systems.get(key) if space.key is not None else None
     if kept is None or not kept[0] <= level:
         factor, base = system(model, filters, tail)
@@ -343,8 +347,8 @@ def _read_off(
         left = Truncation(factor.missing, factor.tail, 4 * factor.outside, gain, uncertainty)
         kept = model.systems[key] = level, [base, *others], left
     _, systems, left = kept
-    rank = _rank_read(task, systems) if level == 0 else len(systems[0].sigma)
-    return outcome_of(measured(systems, space.levels, rank, len(filters), left), question)
+    rank = _rank_read(problem, systems) if level == 0 else len(systems[0].sigma)
+    return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)
 
 
 def _trials(directions: int) -> int:
@@ -356,40 +360,40 @@ def _as_it_is(M: Floats) -> Floats:
     return M
 
 
-def _rank_read(task: Task, systems: list[SingularSystem]) -> int:
+def _rank_read(problem: Problem, systems: list[SingularSystem]) -> int:
     """Rank of what is read: that of its rows where no singular value is a matter of rounding."""
-    sigma, count = systems[0].sigma, len(task.rows)
+    sigma, count = systems[0].sigma, len(problem.rows)
     others = [other.sigma[:count] for other in systems[1:]]
-    if not task.reads_all and all(len(each) == count for each in (sigma, *others)):
+    if not problem.reads_all and all(len(each) == count for each in (sigma, *others)):
         shifts = [np.abs(other - sigma).max() for other in others]
         if sigma[-1] > CLEARLY_THERE * float(max(shifts)):
-            vars(task)["rank"] = count  # no need to count modulo primes
+            vars(problem)["rank"] = count  # no need to count modulo primes
             return count
-    return task.rank
+    return problem.rank
 
 
-def solve_cascade(task: Task) -> Outcome:
+def solve_cascade(problem: Problem) -> Answer:
     """Any question from the poles: an all-pass cascade, and a Stein equation for the states."""
-    require_room_for_states(len(task.states), "noise")
-    filters, space = filters_of(task.question.processes), coordinates(task)
-    single = task.analysis.inputs == 1
-    _require_like_units(task)
-    poles, gap = None, float(task.states.sensitivity.gap)
+    require_room_for_states(len(problem.states), "noise")
+    filters, space = filters_of(problem.processes), coordinates(problem)
+    single = problem.analysis.inputs == 1
+    _require_like_units(problem)
+    poles, gap = None, float(problem.states.sensitivity.gap)
     if single:
-        spectrum = task.analysis.spectrum()
+        spectrum = problem.analysis.spectrum()
         poles, gap = spectrum.poles, spectrum.gap
-    elif task.analysis.rank < len(task.states) or not task.analysis.rank_is_robust:
+    elif problem.analysis.rank < len(problem.states) or not problem.analysis.rank_is_robust:
         raise UncertainResultError("some modes are controllable by rounding at most.")
     if not np.isfinite(gap):
         raise UncertainResultError("the controllable eigenvalues are too uncertain.")
-    rank = task.rank if space.exactly else len(task.states)
+    rank = problem.rank if space.exactly else len(problem.states)
     gain = max(each.gain for each in filters)
     white = all(each.is_white for each in filters)
-    lags = task.question.lags or 4 * len(task.states) + 64
+    lags = problem.lags or 4 * len(problem.states) + 64
     if not white:  # beyond the reach of the colour all is known
         lags = max(lags, max(len(each.gamma) for each in filters))
     read, doubt = space.whiten is not None or not space.exactly, max(f.uncertainty for f in filters)
-    bounds = [np.array(p.density_bounds()) / p.variance for p in task.question.processes]
+    bounds = [np.array(p.density_bounds()) / p.variance for p in problem.processes]
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
 
@@ -400,7 +404,7 @@ def solve_cascade(task: Task) -> Outcome:
         factor = cascade_factor(A, C, poles, lags, read, tail)
         made = singular_system(
             factor, levels=space.levels, whiten=(space.whiten or _as_it_is) if read else None,
-            filters=own, horizons=task.question.horizons,
+            filters=own, horizons=problem.horizons,
         )  # fmt: skip
         return made, factor.colour
 
@@ -410,24 +414,24 @@ def solve_cascade(task: Task) -> Outcome:
         if doubt <= LARGEST_UNCERTAINTY:
             left = left._replace(uncertainty=left.uncertainty + doubt)
         if not white:
-            terms = len(task.states) + max(len(each.gamma) for each in filters)
+            terms = len(problem.states) + max(len(each.gamma) for each in filters)
             rounding = 4 * EPS * float(np.sqrt(min(condition, HOPELESS) * terms))
             left = left._replace(uncertainty=left.uncertainty + rounding)
         if single and not read and condition < WORST_CONDITION:
             bounded = measured([base], space.levels, rank, 1, left)
-            span = len(task.states) + sum(len(each.gamma) for each in filters)
+            span = len(problem.states) + sum(len(each.gamma) for each in filters)
             bounded = turned(bounded, gap * float(np.sqrt(condition)), span)
         else:
             rng, others = np.random.default_rng(SEED), []
-            for _ in range(_trials(len(task.states))):
+            for _ in range(_trials(len(problem.states))):
                 A, C = _changed(space.A, space.C, rng)
                 again = eigenvalues(A) if single else None
                 others.append(system(A, C, again, tuple(f.changed(rng) for f in filters))[0])
             bounded = measured([base, *others], space.levels, rank, len(filters), left)
-        enough = task.question.lags is not None
+        enough = problem.lags is not None
         enough = enough or Lags(None, bounded.total).enough(bounded.memory.sum(axis=2))
-        if enough or 4 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(task.states)):
-            return outcome_of(bounded, task.question)
+        if enough or 4 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(problem.states)):
+            return answer_of(bounded, problem)
         lags *= 4
 
 
@@ -443,11 +447,11 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
     return A, C
 
 
-def outcome_of(found: Bounded, question: Any) -> Outcome:
+def answer_of(found: Bounded, problem: Problem) -> Answer:
     """As many lags as were asked for, or as matter."""
-    listed, summed = Lags(question.lags, found.total), found.memory.sum(axis=2)
+    listed, summed = Lags(problem.lags, found.total), found.memory.sum(axis=2)
     if not listed.enough(summed):
-        listed.count = question.lags or summed.shape[1]
+        listed.count = problem.lags or summed.shape[1]
     count, width = listed.count or summed.shape[1], found.memory.shape[2]
     least = found.error.min(axis=(1, 2))
 
@@ -459,15 +463,15 @@ def outcome_of(found: Bounded, question: Any) -> Outcome:
         rest = np.broadcast_to(beyond.reshape(-1, *[1] * (len(shape) - 1)), shape)
         return np.concatenate([values, rest], axis=1)
 
-    return Outcome(
+    return Answer(
         shown(found.memory, 0 * least), shown(found.error, least), found.ahead, found.ahead_error,
         found.total, found.total_error, found.total_ahead, found.total_ahead_error,
         sum_error=shown(found.sum_error, width * least), forecast_sum_error=found.ahead_sum_error,
     )  # fmt: skip
 
 
-def _filters(task: Task) -> tuple[Filter, ...]:
-    filters = filters_of(task.question.processes)
+def _filters(problem: Problem) -> tuple[Filter, ...]:
+    filters = filters_of(problem.processes)
     if max(each.uncertainty for each in filters) > LARGEST_UNCERTAINTY:
         raise UncertainResultError("the input is not known well enough as a filter.")
     return filters
@@ -477,7 +481,7 @@ def _filters(task: Task) -> tuple[Filter, ...]:
 
 
 class Reduction(NamedTuple):
-    """A small network that stands for a task at its noise and above; what is read; the error."""
+    """A small network that stands for a problem at its noise and above; what is read; the error."""
 
     H: Floats
     c: Floats
@@ -485,51 +489,49 @@ class Reduction(NamedTuple):
     error: float
 
 
-def reduction_of(task: Task) -> Reduction:
-    """The reduced-order model of a task with one level of observation noise."""
-    space, filters = coordinates(task, dense=False), _filters(task)
+def reduction_of(problem: Problem) -> Reduction:
+    """The reduced-order model of a problem with one level of observation noise."""
+    space, filters = coordinates(problem, dense=False), _filters(problem)
     try:
-        model = arnoldi_model(task, space)
+        model = arnoldi_model(problem, space)
         whiten: Whiten | None = model.read and _as_it_is
         size = len(model.H)
     except UncertainResultError:
-        require_room_for_states(len(task.states), "noise")
-        space = coordinates(task)
-        model = _hessenberg_model(task, space)
+        require_room_for_states(len(problem.states), "noise")
+        space = coordinates(problem)
+        model = _hessenberg_model(problem, space)
         whiten, size = space.whiten, model.cut(float(space.levels[0]))
-    outcome = _read_off(task, model, space._replace(whiten=whiten), filters)
+    answer = _read_off(problem, model, space._replace(whiten=whiten), filters)
     reader = None
     if whiten is not None and model.read is not None:
         reader = whiten(model.read(np.eye(len(model.H))[:, :size]))
-    unit = float(task.question.levels[0] / space.levels[0])  # of the mask
+    unit = float(problem.levels[0] / space.levels[0])  # of the mask
     return Reduction(
-        model.H[:size, :size], unit * model.c[:size], reader, float(outcome.largest_error.max())
+        model.H[:size, :size], unit * model.c[:size], reader, float(answer.largest_error.max())
     )
 
 
 def krylov_model(analysis: Analysis, level: float) -> ReducedModel:
     """Arnoldi's basis of a network as it is, down to a share ``level`` of its mask."""
-    states = analysis.reached
-    scale = float(np.ldexp(1.0, np.frexp(np.abs(states.mask).max())[1]))
-    C = states.mask / scale
-    if isinstance(states.multiplied, np.ndarray) and len(states) <= FEW_STATES:
-        return hessenberg(states.dense, C)
+    scale = float(np.ldexp(1.0, np.frexp(np.abs(analysis.mask).max())[1]))
+    C = analysis.mask / scale
+    if isinstance(analysis.multiplied, np.ndarray) and len(analysis) <= FEW_STATES:
+        return hessenberg(analysis.dense, C)
     return Arnoldi().reduce(
-        states.multiplied, C, level * float(np.sqrt((C**2).sum())), tell=analysis.tell
+        analysis.multiplied, C, level * float(np.sqrt((C**2).sum())), tell=analysis.tell
     )
 
 
 def input_normal_realization(analysis: Analysis) -> tuple[Floats, Floats, Floats]:
-    """A', C' and T of ξ_t = A'ξ_{t−1} + C'z_t, x = Tξ, in the measure of the states."""
-    states = analysis.reached
+    """A', C' and T of ξ_t = A'ξ_{t−1} + C'z_t, x = Tξ, in the measure of the analysis."""
     try:
-        model = hessenberg(states.A, states.C)
+        model = hessenberg(analysis.A, analysis.C)
         if model.reached != analysis.rank:
             raise UncertainResultError("rounding hides which directions are controllable.")
         return graded_realization(model)
     except UncertainResultError:
         poles = analysis.spectrum().poles if analysis.inputs == 1 else None
-        if analysis.inputs > 1 and analysis.rank < len(states):
+        if analysis.inputs > 1 and analysis.rank < len(analysis):
             raise
-        A1, C1 = cascade_of(states.A, states.C, poles)
-        return A1, C1, stein(states.A, states.C @ C1.T, A1)
+        A1, C1 = cascade_of(analysis.A, analysis.C, poles)
+        return A1, C1, stein(analysis.A, analysis.C @ C1.T, A1)

@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError
+from memcurve.errors import UncertainResultError, unstable
+from memcurve.inputs import InputProcess
+from memcurve.limits import fits
+from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import (
     Indices,
+    Walk,
     balanced,
     eigenvalues,
     generically_driven,
     leading_mode,
     most_nodes_on_cycles,
+    reachable_nodes,
+    single_walk,
     strong_components,
     submatrix,
 )
@@ -25,7 +31,9 @@ from memcurve.network.places import place_of
 from memcurve.progress import Listener
 from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.errors import Sensitivity, pole_sensitivity
+from memcurve.solve.factor import state_covariance, state_sizes
 from memcurve.solve.factors import Repeated, repeated_components
+from memcurve.solve.filters import Filter, filters_of, impulses
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
     MinimalPolynomial,
@@ -35,6 +43,20 @@ from memcurve.solve.modular import (
     sparse_if_few,
 )
 from memcurve.solve.powers import PowerNorms, power_norms, sums_of_powers
+
+#: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
+#: stay in memory for as long as the network does.
+KEPT_UP_TO = 2000
+#: States of a sparse network that are so much below the largest are measured in a dense form, if
+#: they are few: products add up to rounding of the largest. Doubled: more of them are.
+FAR_BELOW = 1e-8
+#: Up to this many it takes no time. Doubled: eight times as long, a tenth of a second.
+FEW_STATES = 300
+#: Relative to the largest, squares of smaller states may have vanished. Doubled: nothing.
+VANISHED = 2.0**-500
+#: Masks above 2 to this power drive states that are beyond number formats, which others may be
+#: within that are out of sight. Doubled: these are taken for too small.
+LARGE_MASK = 100
 
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:
@@ -85,30 +107,59 @@ def _runaway(A: Any, C: Floats, *, many_modes: int = 1000, surely: float = 1e-6)
 
 
 class States:
-    """Some nodes of a real network: those that inputs reach, or all where noise reaches all.
+    """Some states of a network, as real matrices: those that inputs reach, or those given.
 
     Parameters
     ----------
-    A, C : matrices
-        Of the whole network, C of shape (states, d).
-    nodes : int array
-        Which of its states these are, in order.
+    network : LinearNetwork
+        The network.
+    nodes : int array or None
+        Which of its states these are, in order; None for those that inputs reach.
     """
 
-    def __init__(self, A: Any, C: Floats, nodes: Indices) -> None:
-        self.nodes = nodes
-        self._whole = A
+    def __init__(self, network: LinearNetwork, nodes: Indices | None = None) -> None:
+        self.network = network
+        self._given = nodes
         self._ranks: dict[bytes, int] = {}
-        #: Mask (n, d) as it is stored.
-        self.mask = C if len(nodes) == len(C) else C[nodes]
+        self._sizes: dict[Any, tuple[Any, tuple[Floats, Indices]]] = {}
+        #: Whether usable memory has to come from products with A alone.
+        self.products_only = isinstance(network.A, Operator)
 
     def __len__(self) -> int:
         return len(self.nodes)
 
     @cached_property
+    def _pair(self) -> tuple[Any, Floats]:
+        return self.network.real_pair()
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs d."""
+        return self.network.inputs
+
+    @cached_property
+    def walk(self) -> Walk | None:
+        """The walk that all nodes reached by a single input form, where they do."""
+        A, C = self._pair
+        return single_walk(A, C) if C.shape[1] == 1 else None
+
+    @cached_property
+    def nodes(self) -> Indices:
+        """Which states of the network these are, in order."""
+        if self._given is not None:
+            return self._given
+        return reachable_nodes(*self._pair) if self.walk is None else np.sort(self.walk.order)
+
+    @cached_property
+    def mask(self) -> Floats:
+        """Mask (n, d) as it is stored."""
+        C = self._pair[1]
+        return C if len(self) == len(C) else C[self.nodes]
+
+    @cached_property
     def stored(self) -> Any:
         """Connectivity as it is stored, dense or sparse, on the host."""
-        A, nodes = on_host(self._whole), self.nodes
+        A, nodes = on_host(self._pair[0]), self.nodes
         if len(nodes) == A.shape[0]:
             return A
         return A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
@@ -116,9 +167,10 @@ class States:
     @cached_property
     def multiplied(self) -> Any:
         """Connectivity where products with it are taken: on its device, if it has one."""
-        if not isinstance(self._whole, DeviceMatrix):
+        A = self._pair[0]
+        if not isinstance(A, DeviceMatrix):
             return self.stored
-        return self._whole if len(self) == self._whole.shape[0] else self._whole.like(self.stored)
+        return A if len(self) == A.shape[0] else A.like(self.stored)
 
     @cached_property
     def dense(self) -> Floats:
@@ -215,7 +267,44 @@ class States:
         """Σ‖A^k‖² and Σ‖A^k‖ in this measure."""
         return power_norms(np.asfortranarray(self.A))
 
-    def sizes(self, psi: Floats, *, most_products: int = 10_000) -> tuple[Floats, int]:
+    def covariance(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Floats]:
+        """p_0 and Γ of the states themselves, in their measure; no more to be inverted than G."""
+        return state_covariance(self.A, self.C, filters_of(processes))
+
+    def deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of the states without noise, as they are stored."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(*self.sizes(processes)))
+
+    def sizes(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Indices]:
+        """The same as numbers times powers of two, which float64 may be too narrow for."""
+        white = all(process.is_white for process in processes)
+        key = None if white else tuple(map(id, processes))
+        if key not in self._sizes:
+            with np.errstate(all="ignore"):
+                sizes = self._state_sizes(filters_of(processes))
+            self._sizes[key] = (processes, sizes)  # kept, so that no other gets its id
+        return self._sizes[key][1]
+
+    def _state_sizes(self, filters: tuple[Filter, ...]) -> tuple[Floats, Indices]:
+        if not isinstance(self.multiplied, np.ndarray):
+            try:
+                sizes, exponent = self._sizes_by_products(impulses(filters))
+                least = float(sizes.min() / sizes.max())
+                vanished = least < VANISHED and exponent > LARGE_MASK
+                if vanished and (self.products_only or len(self) > KEPT_UP_TO):
+                    raise UncertainResultError("the states differ too much in size.")
+                dense = len(self) <= FEW_STATES and not self.products_only
+                if not vanished and (least >= FAR_BELOW or not dense):
+                    return sizes, np.full(len(sizes), exponent)
+            except UncertainResultError:
+                if self.runaway:
+                    raise unstable(self.runaway) from None
+                if self.products_only or not fits(len(self), "noise"):
+                    raise
+        return state_sizes(self, filters)
+
+    def _sizes_by_products(self, psi: Floats, *, most_products: int = 10_000) -> tuple[Floats, int]:
         """Standard deviations of the states, by products, and the power of two of their unit.
 
         Their squares are Σ_k (A^k C)² for white input. In general inputs are white noise through

@@ -437,7 +437,7 @@ class _Quantities:
         """Exact totals at the noise that number formats amount to, for this network's states."""
         processes = processes_for(self.case.input, self.network.inputs)
         analysis = Analysis.of(self.network)
-        deviations = analysis.deviations(analysis.reached, processes)
+        deviations = analysis.deviations(processes)
         levels = number_formats(deviations)
         names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
         totals = {}

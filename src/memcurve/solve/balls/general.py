@@ -12,7 +12,7 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.inputs import InputProcess
 from memcurve.network.graph import balanced, eigenvalues
 from memcurve.result import Floats
-from memcurve.solve.answer import Outcome
+from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import (
     UNSTABLE,
     TooWideError,
@@ -71,7 +71,7 @@ def enclose_any(
     max_bits: int = 2**15,
     first_low: int = 192,
     last_low: int = 1 << 13,
-) -> tuple[Outcome, int, int]:
+) -> tuple[Answer, int, int]:
     """Enclose memory and forecasting capacity of x_t = A x_{t−1} + C z_t + noise rigorously.
 
     With p_τ,j = Cov(x_t, z_j,t−τ) and the covariance N of y_t = x_t[rows] + noise,
@@ -108,7 +108,7 @@ def enclose_any(
     C = np.asarray(C, dtype=float).reshape(len(A), -1)
     problem = prepared(A, C, processes, observation, state, rows)
     if not problem.channels or not problem.pivots.outputs:
-        return Outcome.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
+        return Answer.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
     bits, low = first_low + _more_bits(problem), first_low
     while bits <= max_bits and low <= last_low:
         white, found = None, None
@@ -222,11 +222,11 @@ def _is_narrow(ball: Any, *, largest_radius: float = 2.0**-80) -> bool:
     return bool(ball.rad() < largest_radius)
 
 
-def _outcome(problem: ExactProblem, found: _Curves) -> Outcome:
+def _outcome(problem: ExactProblem, found: _Curves) -> Answer:
     memory, memory_error = _table(problem, found.memory)
     forecast, forecast_error = _table(problem, found.forecast)
     (total, ahead), (total_error, ahead_error) = rounded([found.total, found.total_forecast])
-    return Outcome(
+    return Answer(
         memory[None],
         memory_error[None],
         forecast[None],

@@ -1,0 +1,304 @@
+"""What is asked: a network, its inputs, the noise, and what to list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.errors import UncertainResultError
+from memcurve.inputs import InputProcess, processes_for
+from memcurve.network import LinearNetwork
+from memcurve.network.device import DeviceMatrix
+from memcurve.network.graph import Indices, reachable_nodes
+from memcurve.network.operator import Operator
+from memcurve.noise import Noise, noise_of
+from memcurve.result import Floats
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.states import States
+
+Kind = Literal["memory", "forecasting", "Fisher"]
+#: What a question may have beyond one white input without noise, read from all nodes.
+Feature = Literal["coloured input", "noise", "several inputs", "a readout of some nodes"]
+#: More take gigabytes of memory.
+MOST_LAGS = 50_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A question about a network, as it was asked, and in the matrices of its analysis.
+
+    Attributes
+    ----------
+    network : LinearNetwork
+        The network.
+    processes : tuple of InputProcess
+        One an input; all are taken to unit variance.
+    noise : Noise or None
+        Errors of the states.
+    lags : int or None
+        Number of lags; None for as many as hold nearly all memory.
+    horizons : int
+        Number of steps ahead.
+    kind : str
+        ``"memory"``, ``"forecasting"`` or ``"Fisher"``.
+    given_analysis : Analysis or None
+        That of its network, where it is not the one kept with it.
+    """
+
+    network: LinearNetwork
+    processes: tuple[InputProcess, ...]
+    noise: Noise | None = None
+    lags: int | None = None
+    horizons: int = 0
+    kind: Kind = "memory"
+    given_analysis: Analysis | None = None
+
+    @classmethod
+    def of(
+        cls,
+        network: LinearNetwork,
+        lags: Any = None,
+        *,
+        input: Any = None,
+        noise: Any = None,
+        horizons: int = 0,
+        kind: Kind = "memory",
+        analysis: Analysis | None = None,
+    ) -> Problem:
+        """The question that the arguments of :func:`memcurve.memory_curve` stand for."""
+        processes = processes_for(input, network.inputs)
+        return cls(
+            network, processes, noise_of(noise), validated_lags(lags), horizons, kind, analysis
+        )
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What it has beyond the question of the paper."""
+        asked: list[tuple[bool, Feature]] = [
+            (not self.is_white, "coloured input"),
+            (self.noise is not None, "noise"),
+            (self.network.inputs > 1, "several inputs"),
+            (self.network.readout is not None, "a readout of some nodes"),
+        ]
+        return tuple(feature for found, feature in asked if found)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is that of the paper: one white input, no noise, memory, all states read."""
+        return self.kind == "memory" and not self.features
+
+    @property
+    def is_white(self) -> bool:
+        """Whether every input is white."""
+        return all(process.is_white for process in self.processes)
+
+    @property
+    def levels(self) -> Floats:
+        """Factors of the noise, one a curve; a single zero without noise."""
+        return np.zeros(1) if self.noise is None else self.noise.levels
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the input processes, each once."""
+        return sorted({process.name for process in self.processes})
+
+    def setting(self) -> tuple[str, ...]:
+        """The input and the noise in words, where there is something to say."""
+        parts = []
+        if not self.is_white:
+            parts.append("input " + ", ".join(self.input_names))
+        if self.noise is not None:
+            scaled = f" {self.levels[0]:g}" if self.noise.is_scaled else ""
+            parts.append(f"{self.noise.label}{scaled}")
+        return tuple(parts)
+
+    def record(self, level: float) -> dict[str, Any]:
+        """The inputs and the noise at one level as text, for the options of a result."""
+        options: dict[str, Any] = {}
+        if not self.is_white:
+            names = [process.name for process in self.processes]
+            options["input"] = names[0] if len(set(names)) == 1 else names
+        if self.noise is not None:
+            scaled = self.noise.is_scaled
+            options["noise"] = (
+                f"{type(self.noise).__name__}({level!r})" if scaled else repr(self.noise)
+            )
+        return options
+
+    # --- the problem in the matrices of its network's analysis
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """What is known of the part of the network that leads to what is read."""
+        return self.given_analysis or Analysis.of(observed(self.network))
+
+    def listing(self, lags: int) -> Problem:
+        """The same for so many lags."""
+        return replace(self, lags=lags, given_analysis=self.analysis)
+
+    @cached_property
+    def states(self) -> States:
+        """States that matter: those that inputs reach, or all where noise enters every state."""
+        noise = self.noise
+        if noise is not None and noise.state(np.ones(1)).any():
+            return self.analysis.everything
+        return self.analysis
+
+    @property
+    def A(self) -> Floats:
+        """Connectivity of the states that matter, dense, and balanced."""
+        return self.states.A
+
+    @property
+    def C(self) -> Floats:
+        """Their mask (n, d), in the same measure."""
+        return self.states.C
+
+    @cached_property
+    def rows(self) -> Indices:
+        """Which of these states are read, less those that the number format cannot hold."""
+        return self.asked if self.readable is None else self.asked[self.readable]
+
+    @cached_property
+    def readable(self) -> NDArray[np.bool_] | None:
+        """Which of the states that are asked for their number format holds; None for all."""
+        noise = self.noise
+        if noise is None or not noise.has_range or not self.states.mask.any():
+            return None
+        try:
+            sizes, exponents = self.states.sizes(self.processes)
+        except UncertainResultError:  # which solvers have more to say of
+            return None
+        found = noise.readable(sizes[self.asked], exponents[self.asked])
+        return None if found.all() else found
+
+    def narrowed(self) -> Problem:
+        """The same question without states beyond the number format that lead to none within."""
+        network = self.analysis.network
+        if self.readable is None or network.is_complex or not len(self.rows):
+            return self
+        part = observed(network.replace(readout=self.states.nodes[self.rows]))
+        if part.size == network.size:
+            return self
+        return replace(self, network=part, given_analysis=None)
+
+    def range_remarks(self) -> list[str]:
+        """What to say of states that are too large or too small for their number format."""
+        noise = self.noise
+        if noise is None or not noise.has_range or not self.states.mask.any():
+            return []
+        try:
+            sizes, exponents = self.states.sizes(self.processes)
+        except UncertainResultError:
+            return [f"sizes of the states are not known: some may be out of range of {noise.label}"]
+        return noise.range_remarks(sizes[self.asked], exponents[self.asked])
+
+    @cached_property
+    def asked(self) -> Indices:
+        """Which of these states are asked for."""
+        network = self.analysis.network
+        read = network.readout
+        if read is None:
+            return np.arange(len(self.states), dtype=np.intp)
+        if network.is_complex:
+            read = np.concatenate([read, read + network.size])
+        return np.flatnonzero(np.isin(self.states.nodes, read)).astype(np.intp)
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether every one of these states is read."""
+        whole = self.analysis.network.readout is None and self.readable is None
+        return whole or len(self.rows) == len(self.states)
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether any state that is read is ever driven."""
+        return bool(self.states.mask.any()) and (self.reads_all or len(self.rows) > 0)
+
+    @cached_property
+    def rank(self) -> int:
+        """Exact rank of what is read of the Krylov matrix."""
+        return self.states.rows_rank(self.rows, self.analysis.rank) if self.is_driven else 0
+
+    @cached_property
+    def observation(self) -> Floats:
+        """Standard deviations of the errors of reading, at level one."""
+        noise = self.noise
+        if noise is None:
+            return np.zeros(len(self.states))
+        if not noise.is_relative:
+            return self._in_measure(noise.observation(np.ones(len(self.states))), 0)
+        sizes, units = self.states.sizes(self.processes)
+        return self._in_measure(noise.relative_observation(sizes, units), units)
+
+    def matrices(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """A, C, and deviations of both kinds of noise, in a measure in which float64 holds all."""
+        noise = self.noise
+        try:
+            return self.A, self.C, self.observation, self.state
+        except UncertainResultError:
+            if noise is None or not noise.is_relative:
+                raise
+        sizes, units = self.states.sizes(self.processes)
+        errors = noise.relative_observation(sizes, units)
+        return *self.states.measured_in(units), errors, np.zeros(len(errors))
+
+    @cached_property
+    def state(self) -> Floats:
+        """Standard deviations of the errors that enter the recursion, at level one."""
+        noise, unit = self.noise, np.ones(len(self.states))
+        return 0 * unit if noise is None else self._in_measure(noise.state(unit), 0)
+
+    def _in_measure(self, given: Floats, units: Indices | int) -> Floats:
+        """Deviations of the noise, in units of powers of two, in the measure of A and C."""
+        if self.readable is not None:
+            given = np.array(given)
+            given[self.asked[~self.readable]] = 0.0  # not read
+        with np.errstate(all="ignore"):
+            found = np.ldexp(given, units - self.states.exponents)
+            lost = not np.array_equal(np.ldexp(found, self.states.exponents - units), given)
+        if lost:
+            raise UncertainResultError(
+                "the noise is so far above or below the states that float64 cannot hold both; "
+                "measure the states in other units."
+            )
+        return found
+
+
+def observed(network: LinearNetwork) -> LinearNetwork:
+    """The part of a network that leads to what is read: all else is of no concern to the reader."""
+    A = network.A
+    if network.readout is None or network.is_complex or isinstance(A, Operator | DeviceMatrix):
+        return network
+    part: LinearNetwork | None = network.__dict__.get("_observed")
+    if part is None:
+        read = np.zeros((network.size, 1))
+        read[network.readout] = 1.0
+        nodes = reachable_nodes(A.T if isinstance(A, np.ndarray) else A.T.tocsr(), read)
+        part = network
+        if len(nodes) < network.size:
+            inner = A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
+            readout = np.searchsorted(nodes, network.readout)
+            part = LinearNetwork(inner, network.C[nodes], readout, name=network.name)
+        network.__dict__["_observed"] = part
+    return part
+
+
+def validated_lags(lags: Any) -> int | None:
+    """The number of lags, None or a positive integer that fits."""
+    if lags is None:
+        return None
+    whole = isinstance(lags, int | np.integer) and not isinstance(lags, bool | np.bool_)
+    if not whole or lags < 1:
+        raise ValueError(
+            f"`lags` must be a positive integer or None, got {lags!r}; lags=m means lags 0 … m − 1."
+        )
+    if lags > MOST_LAGS:
+        raise ValueError(
+            f"`lags` must be at most {MOST_LAGS:,}, which take gigabytes of memory; got {lags:,}."
+        )
+    return int(lags)
