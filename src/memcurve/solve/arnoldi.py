@@ -256,7 +256,8 @@ class _Lags:
         """Steps until they have faded, as they went so far."""
         if not self.enough or self.count < 2:
             return np.inf
-        return self.last.shape[1] * _steps_needed(self.log_norms, float(np.log(self.enough)))
+        lags = _steps_needed(self.log_norms, float(np.log(self.enough)))
+        return float(self.last.shape[1] * lags)
 
 
 def _size_ahead(A: Any, X: Tall, squares: float, enough: float) -> float:

@@ -81,6 +81,8 @@ class ReducedModel:
         Bound on what leaves the space, in units of K, where it is known.
     level : float
         The least noise it is good for.
+    scale : (m,) array or None
+        Logarithms of the sizes of all lags in each direction, once they are known.
     systems : dict
         Singular systems that were read off it, to serve further questions.
     dropped : (m + d,) array
@@ -107,6 +109,7 @@ class ReducedModel:
     lasting: float = 0.0
     level: float = 0.0
     relative: bool = False
+    scale: Floats | None = None
     systems: dict[Any, Any] = field(default_factory=dict)
 
     def changed(self, rng: np.random.Generator, directions: int) -> ReducedModel:
@@ -123,6 +126,7 @@ class ReducedModel:
         # rounding may lead to where nothing else does: that is to be seen
         model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:], TINY)
         model.reached, model.lags, model.beyond = min(self.reached, m), self.lags, self.beyond
+        model.scale = self.scale
         if self.read is None:
             return model
         outer, inner = self.read, model.read
@@ -183,8 +187,6 @@ class KrylovFactor:
         Whether nothing but rounding is left out, at any noise.
     directions : int
         Of the reduced model that were used.
-    cut : float
-        What was asked of the lags left out.
     colour : float
         How far the states ξ = Wᵀz are from white, by rounding.
     input_normal : tuple of arrays or None
@@ -199,9 +201,14 @@ class KrylovFactor:
     outside: float = 0.0
     complete: bool = True
     directions: int = 0
-    cut: float = 0.0
     colour: float = 0.0
     input_normal: tuple[Floats, Floats] | None = None
+
+    def listing(self, lags: int) -> KrylovFactor:
+        """The same with as many lags, where there are more than are listed."""
+        if self.input_normal is None:
+            return self
+        return replace(self, W=np.ascontiguousarray(responses_to(*self.input_normal, lags).T))
 
 
 # --- the dense source
@@ -354,33 +361,39 @@ def krylov_factor(
     *,
     tail: float = TAIL,
     directions: int | None = None,
+    lags: int = 0,
     whole: bool = True,
 ) -> KrylovFactor:
     """The factor of a reduced model, good for noise of this level and above, or without (zero).
 
+    Of as many ``directions`` and ``lags`` as are said, or all that matter.
     ``whole``: whether the states that are read are all of them, alike up to a rotation.
     Raises UncertainResultError where the responses do not fade soon.
     """
     # directions of responses are not at right angles: in white coordinates the tail is longer
     cut = tail / USUAL_STRETCH
     for _ in range(3):
-        factor, beyond, stretch = _factor(model, level, cut, directions, whole)
+        factor, beyond, stretch = _factor(model, level, cut, directions, lags, whole)
         factor.tail = beyond * stretch
         if factor.tail <= 4 * tail or directions is not None or not np.isfinite(stretch):
             break
         cut = tail / stretch
-    factor.cut = cut * USUAL_STRETCH
     return factor
 
 
 def _factor(
-    model: ReducedModel, level: float, tail: float, directions: int | None, whole: bool
+    model: ReducedModel,
+    level: float,
+    tail: float,
+    directions: int | None,
+    lags: int,
+    whole: bool,
 ) -> tuple[KrylovFactor, float, float]:
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d = directions is not None, model.c.shape[1]
-    m, leakage, lags = min(len(model.H), directions or model.cut(level)), 0.0, 0
-    if model.lags:  # the first lags of so many directions, exactly
-        lags = m // d if fixed and m < len(model.H) else model.first_lags(tail * level)
+    m, leakage = min(len(model.H), directions or model.cut(level)), 0.0
+    if model.lags and not fixed:  # the first lags of so many directions, exactly
+        lags = model.first_lags(tail * level)
         m = min(len(model.H), lags * d)
     entering = np.square(model.rounding) + np.square(model.dropped)
     while True:
@@ -388,12 +401,15 @@ def _factor(
         cut_off = m < len(model.H) and not fixed and not lags
         most = 4 * len(model.H) + 2000 if cut_off else MOST_LAGS
         try:
-            R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail, most, lags)
+            known = model.scale is not None and len(model.scale) >= m
+            start = (model.scale if known else model.log_sizes)[:m]
+            R, log_sizes, beyond = _graded(H, c, start, level, tail, most, lags)
         except UncertainResultError:  # a part of a stable network need not be stable
             if not cut_off:
                 raise
             m = len(model.H)
             continue
+        model.scale = model.scale if known else log_sizes
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
         if not cut_off or level == 0:
@@ -428,7 +444,7 @@ def _factor(
             missing += float(np.sqrt(energy[kept:].sum()))
             W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
     if lags:
-        beyond, stretch = model.later_lags(lags) / level, 1.0
+        beyond, stretch = (model.later_lags(lags) / level if model.lags else 0.0), 1.0
     else:
         stretch = _stretch(L, sizes, level)
     M = sizes[:, None] * L
@@ -530,13 +546,19 @@ def faded(
     H: Floats, c: Floats, weights: Floats, tail: float, most: int = MOST_LAGS
 ) -> tuple[Floats, float]:
     """[c, Hc, H²c, …] to where all that follows is below ``tail``, weighted by direction."""
-    d, summed = c.shape[1], {0: (0.0, 0.0)}
+    d, summed, before = c.shape[1], {0: (0.0, 0.0)}, (0, 0.0)
+    most = min(most, MOST_ENTRIES // (4 * c.size))  # beyond, poles take less time
     for R, power, block in longer_responses(H, c):
-        last = R[:, -block:]
+        last, lags = R[:, -block:], R.shape[1] // d
         size = float(np.sqrt(((weights[:, None] * last) ** 2).sum()))
-        if not np.isfinite(size) or R.size > MOST_ENTRIES or R.shape[1] > d * most:
+        if not np.isfinite(size) or lags > most:
             break
         if size > tail:
+            # at the rate of now it takes too long
+            rate = np.log(size / (before[1] or size)) / (lags - before[0])
+            if lags > 4 * len(H) and lags - np.log(size / tail) / min(rate, -TINY) > 2 * most:
+                break
+            before = lags, size
             continue
         if block not in summed:
             summed[block] = _sum_of_powers(power)
@@ -558,8 +580,10 @@ def faded(
 def _sum_of_powers(P: Floats) -> tuple[float, float]:
     """Bound on Σ_j ‖P^j‖, j ≥ 1, but for a factor 1/(1 − q), and q, by doubling."""
     total, q = float(np.sqrt((P**2).sum())), np.inf
+    short = P.astype(np.float32)  # single precision is enough, and its range mostly
+    P = short if np.isfinite(short).all() else P
     for _ in range(60):
-        q = float(np.sqrt((P**2).sum()))
+        q = 1.01 * float(np.linalg.norm(P))
         if not np.isfinite(q) or q <= 0.5:
             break
         total *= 1 + q
@@ -580,7 +604,7 @@ def longer_responses(H: Floats, c: Floats) -> Iterator[tuple[Floats, Floats, int
             later.append(power @ later[-1])
         R = np.concatenate([R, *later[1:]], axis=1)
         yield R, power, block
-        if block < 32 * d or R.shape[1] > 8 * len(H):
+        if (block < 32 * d and 4 * R.shape[1] > len(H)) or R.shape[1] > 8 * len(H):
             power = power @ power
             block = min(2 * block, R.shape[1])
 
@@ -601,7 +625,7 @@ LEAST_VARIANCE = 2.0**-900
 
 def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
     """Variances of the states, each to nearly full accuracy."""
-    d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum()))
+    d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum() / len(C))) / 4
     certain = all(np.isfinite(each.uncertainty) for each in filters)
     for _ in range(4 if certain else 0):
         try:
@@ -665,20 +689,19 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
 
 
 def cascade_factor(
-    A: Floats, C: Floats, poles: Complexes | None, lags: int, read: bool, tail: float = 0.0
+    A: Floats, C: Floats, poles: Complexes | None, read: bool, tail: float = 0.0
 ) -> KrylovFactor:
-    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W for some lags, or to where it fades.
+    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W to where it fades, or to be listed.
 
     Without ``read`` every state is read exactly, and M is not needed.
     """
     A1, C1 = cascade_of(A, C, poles)
     input_normal: tuple[Floats, Floats] | None = (A1, C1)
-    W = None
+    W = C1.T
     if tail > 0:  # where that takes less time than equations for all lags
         with contextlib.suppress(UncertainResultError):
             W = faded(A1, C1, np.ones(len(A1)), tail, most=8 * len(A1) + 1000)[0].T
             input_normal = None
-    W = np.ascontiguousarray(responses_to(A1, C1, lags).T if W is None else W)
     M = stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))

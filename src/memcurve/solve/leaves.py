@@ -319,9 +319,11 @@ def _read_off(
     rng = np.random.default_rng(SEED)
 
     def system(
-        model: ReducedModel, own: tuple[Filter, ...], tail: float, directions: int | None = None
+        model: ReducedModel, own: tuple[Filter, ...], directions: int | None = None, lags: int = 0
     ) -> tuple[KrylovFactor, SingularSystem]:
-        factor = krylov_factor(model, level, tail=tail, directions=directions, whole=whole)
+        factor = krylov_factor(
+            model, level, tail=tail, directions=directions, lags=lags, whole=whole
+        )
         if whiten is None and not factor.complete:
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         found = singular_system(
@@ -332,14 +334,12 @@ def _read_off(
     key = (space.key, problem.horizons, *(each.psi.tobytes() for each in filters))
     kept = model.systems.get(key) if space.key is not None else None
     if kept is None or not kept[0] <= level:
-        factor, base = system(model, filters, tail)
-        fewer = factor.directions
+        factor, base = system(model, filters)
+        fewer, lags = factor.directions, len(factor.W) // len(filters)
         if fewer < len(model.H) and not model.lags:  # that directions were left out shows, too
             fewer = max(1, fewer - 1 - fewer // 50)
         others = [
-            system(
-                model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), factor.cut, fewer
-            )[1]
+            system(model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), fewer, lags)[1]
             for _ in range(_trials(fewer))
         ]
         uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
@@ -397,42 +397,39 @@ def solve_cascade(problem: Problem) -> Answer:
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
 
-    def system(
-        A: Floats, C: Floats, poles: Any, own: tuple[Filter, ...]
-    ) -> tuple[SingularSystem, float]:
-        tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else COLOURED_TAIL / gain
-        factor = cascade_factor(A, C, poles, lags, read, tail)
-        made = singular_system(
-            factor, levels=space.levels, whiten=(space.whiten or _as_it_is) if read else None,
-            filters=own, horizons=problem.horizons,
-        )  # fmt: skip
-        return made, factor.colour
+    tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else COLOURED_TAIL / gain
 
+    def system(factor: KrylovFactor, own: tuple[Filter, ...]) -> SingularSystem:
+        return singular_system(
+            factor.listing(lags), levels=space.levels, filters=own,
+            whiten=(space.whiten or _as_it_is) if read else None, horizons=problem.horizons,
+        )  # fmt: skip
+
+    factor = cascade_factor(space.A, space.C, poles, read, tail)
+    left = Truncation(gain=gain, uncertainty=space.uncertainty + factor.colour)
+    if doubt <= LARGEST_UNCERTAINTY:
+        left = left._replace(uncertainty=left.uncertainty + doubt)
+    if not white:
+        terms = len(problem.states) + max(len(each.gamma) for each in filters)
+        rounding = 4 * EPS * float(np.sqrt(min(condition, HOPELESS) * terms))
+        left = left._replace(uncertainty=left.uncertainty + rounding)
     while True:
-        base, colour = system(space.A, space.C, poles, filters)
-        left = Truncation(gain=gain, uncertainty=space.uncertainty + colour)
-        if doubt <= LARGEST_UNCERTAINTY:
-            left = left._replace(uncertainty=left.uncertainty + doubt)
-        if not white:
-            terms = len(problem.states) + max(len(each.gamma) for each in filters)
-            rounding = 4 * EPS * float(np.sqrt(min(condition, HOPELESS) * terms))
-            left = left._replace(uncertainty=left.uncertainty + rounding)
-        if single and not read and condition < WORST_CONDITION:
-            bounded = measured([base], space.levels, rank, 1, left)
-            span = len(problem.states) + sum(len(each.gamma) for each in filters)
-            bounded = turned(bounded, gap * float(np.sqrt(condition)), span)
-        else:
-            rng, others = np.random.default_rng(SEED), []
-            for _ in range(_trials(len(problem.states))):
-                A, C = _changed(space.A, space.C, rng)
-                again = eigenvalues(A) if single else None
-                others.append(system(A, C, again, tuple(f.changed(rng) for f in filters))[0])
-            bounded = measured([base, *others], space.levels, rank, len(filters), left)
+        base = system(factor, filters)
+        bounded = measured([base], space.levels, rank, len(filters), left)
         enough = problem.lags is not None
         enough = enough or Lags(None, bounded.total).enough(bounded.memory.sum(axis=2))
-        if enough or 4 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(problem.states)):
-            return answer_of(bounded, problem)
-        lags *= 4
+        if enough or 2 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(problem.states)):
+            break
+        lags *= 2
+    if single and not read and condition < WORST_CONDITION:
+        span = len(problem.states) + sum(len(each.gamma) for each in filters)
+        return answer_of(turned(bounded, gap * float(np.sqrt(condition)), span), problem)
+    rng, others = np.random.default_rng(SEED), []
+    for _ in range(_trials(len(problem.states))):
+        A, C = _changed(space.A, space.C, rng)
+        again = cascade_factor(A, C, eigenvalues(A) if single else None, read, tail)
+        others.append(system(again, tuple(f.changed(rng) for f in filters)))
+    return answer_of(measured([base, *others], space.levels, rank, len(filters), left), problem)
 
 
 def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
