@@ -234,24 +234,27 @@ def measured(
     )  # fmt: skip
 
 
-def turned(found: Bounded, gap: float, span: float) -> Bounded:
+def turned(found: Bounded, gap: float, span: float, reach: float) -> Bounded:
     """The same where rounding turns the space of remembered inputs by an angle of sine ``gap``.
 
-    ``span`` is about how many lags matter: Σ_τ √MC_τ is at most √(span·ΣMC_τ).
+    ``span`` is about how many lags matter, ``reach`` how many horizons: what is not listed adds up
+    to Σ√MC ≤ √(span·ΣMC).
     """
 
     def more(values: Floats) -> Floats:
         return np.asarray(2 * gap * np.sqrt(np.clip(values * (1 - values), 0, 1)) + gap**2)
 
     past, ahead = more(found.memory), more(found.ahead)
-    totals = [2 * gap * np.sqrt(np.maximum(x, 0) * span) for x in (found.total, found.total_ahead)]
+    rest = np.maximum(found.total - found.memory.sum(axis=(1, 2)), 0)
+    later = past.sum(axis=(1, 2)) + 2 * gap * np.sqrt(rest * span) + span * gap**2
+    to_come = 2 * gap * np.sqrt(np.maximum(found.total_ahead, 0) * reach) + reach * gap**2
     return found._replace(
         error=np.minimum(found.error + past, 1.0),
         sum_error=found.sum_error + past.sum(axis=2),
         ahead_error=np.minimum(found.ahead_error + ahead, 1.0),
         ahead_sum_error=found.ahead_sum_error + ahead.sum(axis=2),
-        total_error=found.total_error + totals[0],
-        total_ahead_error=found.total_ahead_error + totals[1],
+        total_error=found.total_error + later,
+        total_ahead_error=found.total_ahead_error + to_come,
     )
 
 

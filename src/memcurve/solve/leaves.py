@@ -422,8 +422,10 @@ def solve_cascade(problem: Problem) -> Answer:
             break
         lags *= 2
     if single and not read and condition < WORST_CONDITION:
-        span = len(problem.states) + sum(len(each.gamma) for each in filters)
-        return answer_of(turned(bounded, gap * float(np.sqrt(condition)), span), problem)
+        # horizons beyond hold squares of these, and roots of that are lost in one more horizon
+        reach = 1 + sum(int(np.count_nonzero(np.abs(each.gamma) > TAIL)) for each in filters)
+        gap *= float(np.sqrt(condition))
+        return answer_of(turned(bounded, gap, lags * len(filters), reach), problem)
     rng, others = np.random.default_rng(SEED), []
     for _ in range(_trials(len(problem.states))):
         A, C = _changed(space.A, space.C, rng)
