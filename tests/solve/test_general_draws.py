@@ -19,7 +19,7 @@ from memcurve import (
     forecasting_curve,
     memory_curve,
 )
-from memcurve.solve.balls.fisher import enclose_fisher
+from memcurve.solve.balls.solver import enclose_fisher
 
 
 def answer(asked: Question, method: str) -> MemoryCurve:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from memcurve.inputs import White
 from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
-from memcurve.solve.balls.fisher import enclose_fisher
 from memcurve.solve.balls.general import enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.fisher import scaled, unit_mask
@@ -19,6 +21,23 @@ class Enclosed(NamedTuple):
     outcome: Outcome
     rank: int | None
     bits: int | None
+
+
+def enclose_fisher(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, float, float]:
+    """Fisher memory F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C, R = Σ_j A^j (A^j)ᵀ, and its error; their totals."""
+    size, inputs = C.shape
+    outcome, _, _ = enclose_any(
+        A,
+        C,
+        processes=[White()] * inputs,
+        lags=lags,
+        observation=np.zeros(size),
+        state=np.ones(size),
+        rows=range(size),
+        fisher=True,
+    )
+    total, error = float(outcome.total[0]), float(outcome.total_error[0])
+    return outcome.memory[0], outcome.memory_error[0], total, error
 
 
 def solve_in_balls(
@@ -34,7 +53,7 @@ def solve_in_balls(
         memory, loss, error, rank, bits = enclose(task.A, task.C[:, 0], lags)
         outcome = Outcome.of_memory(memory[:, None], error[:, None], rank, 0.0, loss[:, None])
         return Enclosed(outcome, rank, bits)
-    found = []
+    outcomes, ranks, precisions = [], [], []
     A, C, observation, state = task.matrices()
     for level in (question.levels if levels is None else levels).tolist():
         outcome, rank, bits = enclose_any(
@@ -48,6 +67,7 @@ def solve_in_balls(
             rows=task.rows.tolist(),
         )
         lags = outcome.memory.shape[1]  # the same for all levels
-        found.append(Enclosed(outcome, rank, bits))
-    outcomes, ranks, precisions = zip(*found, strict=True)
-    return Enclosed(Outcome.stacked(list(outcomes)), ranks[0], max(precisions))
+        outcomes.append(outcome)
+        ranks.append(rank)
+        precisions.append(bits)
+    return Enclosed(Outcome.stacked(outcomes), ranks[0], max(precisions))
