@@ -147,6 +147,12 @@ def power_of_two(exponent: int) -> Any:
     return arb((1, exponent))
 
 
+def floor_log2(number: Any) -> int:
+    """⌊log₂|x|⌋ of the middle of a ball that is not around zero."""
+    mantissa, exponent = number.mid().man_exp()
+    return int(abs(mantissa)).bit_length() - 1 + int(exponent)
+
+
 def floats_of(matrix: Any, scale: Any = 1) -> Floats:
     """Midpoints times a power of two, rounded to float64."""
     entries = [float(entry) for entry in (matrix.mid() * scale).entries()]
@@ -256,8 +262,7 @@ def _float_sums(A: Any, B: Any) -> Callable[[Any, Any], Any] | None:
         return None
 
     def summed(R: Any, size: Any) -> Any:
-        mantissa, exponent = size.man_exp()
-        exponent = int(mantissa).bit_length() + int(exponent)
+        exponent = floor_log2(size)
         total = floats_of(R, power_of_two(-exponent))
         with np.errstate(all="ignore"):
             for left, right in powers:

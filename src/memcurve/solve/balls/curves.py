@@ -26,6 +26,7 @@ from memcurve.solve.balls.arithmetic import (
     Powers,
     beside,
     columns_of,
+    diagonal,
     inner,
     rows_of,
     solve_stein,
@@ -50,6 +51,11 @@ class Autocovariances(NamedTuple):
     def order(self) -> int:
         """The order p of the recurrence beyond."""
         return 0 if self.companion is None else self.companion.F.nrows()
+
+    @property
+    def newest(self) -> list[Any]:
+        """γ(m), …, γ(m − p + 1): what the recurrence goes on from."""
+        return self.gamma[self.reach - self.order + 1 :][::-1]
 
 
 def autocovariances(process: InputProcess, bits: int) -> Autocovariances:
@@ -82,10 +88,9 @@ def history(A: Powers, C: Any, given: Autocovariances) -> Any:
     gamma, m = given.gamma, given.reach
     if given.companion is None:
         return driven(A, C, gamma[::-1], arb_mat(C.nrows(), 1))
-    order = given.order
-    newest = arb_mat([gamma[m - order + 1 :][::-1]])
-    G = solve_stein(A, given.companion, C * newest)
-    return beside(G, driven(A, C, gamma[m - order :: -1], columns_of(G, [order - 1])))
+    G = solve_stein(A, given.companion, C * arb_mat([given.newest]))
+    last = columns_of(G, [given.order - 1])
+    return beside(G, driven(A, C, gamma[m - given.order :: -1], last))
 
 
 def driven(A: Powers, C: Any, drive: list[Any], start: Any) -> Any:
@@ -116,6 +121,10 @@ class Readout(NamedTuple):
     B: Any | None
     factor: Any
 
+    def after(self, T: Any) -> Readout:
+        """The readout of q where p = T q."""
+        return self._replace(B=T if self.B is None else self.B * T)
+
     def capacities(self, columns: Any) -> list[Any]:
         """‖B p‖² for every column p."""
         read = columns if self.B is None else self.B * columns
@@ -128,94 +137,68 @@ class Readout(NamedTuple):
         return inner((self.B * total).entries(), self.B.entries()) * self.factor
 
 
-class InputCurve:
-    """Memory and forecasts of one input, as many as are asked for."""
+class Curve:
+    """Capacities of some lags or horizons, and those of F s, F² s, … after them, without end."""
 
-    def __init__(
-        self, A: Powers, C: Any, given: Autocovariances, past: Any, readout: Readout
-    ) -> None:
-        from flint import arb_mat
+    def __init__(self, listed: Any, readout: Readout, F: Powers, start: Any, later: Readout):
+        self.balls = readout.capacities(listed)
+        self.F, self.start, self.readout, self._listed = F, start, later, len(self.balls)
 
-        m, order = given.reach, given.order
-        self._given, self._readout, self.size = given, readout, C.nrows()
-        now = columns_of(past, [m])
-        explicit = beside(now, driven(A, C, given.gamma[1:], now))
-        self.memory = readout.capacities(explicit)
-        self.forecast = readout.capacities(columns_of(past, range(m - 1, -1, -1)))
-        self._explicit = len(self.memory)
-        self._G = columns_of(past, range(order))
-        #: The recurrence and its start (p_m, γ(m), …, γ(m − p + 1)), which goes on to later lags.
-        self.later, self.last = A, columns_of(explicit, [m])
-        if given.companion is not None:
-            companion = given.companion.F
-            top = beside(A.F, C * rows_of(companion, [0])).tolist()
-            bottom = beside(arb_mat(order, self.size), companion).tolist()
-            newest = [[value] for value in given.gamma[m - order + 1 :][::-1]]
-            self.later = Powers(arb_mat(top + bottom))
-            self.last = arb_mat(self.last.tolist() + newest)
-
-    def extend_memory(self, count: int) -> None:
-        """Append lags until there are at least ``count``.
+    def extend(self, count: int) -> None:
+        """Append capacities until there are at least ``count``.
 
         Every block starts from a product of few powers F^(2^k), so that its balls stay small.
         """
-        while len(self.memory) < count:
-            block, k = (len(self.memory) - self._explicit) // BLOCK, BLOCK.bit_length() - 1
-            start = self.later.F * self.last
+        while len(self.balls) < count:
+            block, k = (len(self.balls) - self._listed) // BLOCK, BLOCK.bit_length() - 1
+            start = self.F.F * self.start
             while block:
-                start = self.later.square(k) * start if block & 1 else start
+                start = self.F.square(k) * start if block & 1 else start
                 block, k = block >> 1, k + 1
-            columns = self.later.krylov(start, BLOCK)
-            self.memory += self._readout.capacities(rows_of(columns, range(self.size)))
+            self.balls += self.readout.capacities(self.F.krylov(start, BLOCK))
 
-    def extend_forecast(self, count: int) -> None:
-        """Append horizons until there are at least ``count``."""
+    def before(self) -> Any:
+        """Sum of those that are listed first."""
         from flint import arb
 
-        missing = count - len(self.forecast)
-        if missing <= 0:
-            return
-        if self._given.companion is None:
-            self.forecast += [arb(0)] * missing
-            return
-        backwards = Powers(self._given.companion.F.transpose())
-        columns = backwards.krylov(columns_of(backwards.F, [0]), count - self._given.reach)
-        self.forecast += self._readout.capacities(self._G * columns)[-missing:]
-
-    def memory_before(self) -> Any:
-        """Sum of the memory before the recurrence sets in."""
-        from flint import arb
-
-        return sum(self.memory[: self._explicit], arb(0))
-
-    def total_forecast(self) -> Any:
-        """Sum of the forecasts over all horizons."""
-        from flint import arb
-
-        total = sum(self.forecast[: self._given.reach], arb(0))
-        if self._given.companion is None:
-            return total
-        backwards = Powers(self._given.companion.F.transpose())
-        summed = solve_stein(backwards, backwards, _square(columns_of(backwards.F, [0])))
-        return total + self._readout.of_sum(self._G * summed * self._G.transpose())
+        return sum(self.balls[: self._listed], arb(0))
 
 
-def total_memory(curves: list[InputCurve], readout: Readout) -> Any:
-    """Sum of the memory over all lags and inputs; those with one recurrence are summed at once."""
+def memory_and_forecasts(
+    A: Powers, C: Any, given: Autocovariances, past: Any, readout: Readout
+) -> tuple[Curve, Curve]:
+    """Memory of one input, lag by lag, and its forecasts, horizon by horizon."""
+    from flint import arb_mat
+
+    m, order, size = given.reach, given.order, C.nrows()
+    now, before = columns_of(past, [m]), columns_of(past, range(m - 1, -1, -1))
+    lags = beside(now, driven(A, C, given.gamma[1:], now))
+    last = columns_of(lags, [m])
+    if given.companion is None:
+        none = Powers(arb_mat(1, 1))
+        nothing = readout.after(arb_mat(size, 1))
+        ahead = Curve(before, readout, none, arb_mat(1, 1), nothing)
+        return Curve(lags, readout, A, last, readout), ahead
+    companion = given.companion.F
+    top = beside(A.F, C * rows_of(companion, [0])).tolist()
+    bottom = beside(arb_mat(order, size), companion).tolist()
+    start = arb_mat(last.tolist() + [[value] for value in given.newest])
+    states = readout.after(beside(diagonal([1] * size), arb_mat(size, order)))
+    memory = Curve(lags, readout, Powers(arb_mat(top + bottom)), start, states)
+    unit, G = columns_of(diagonal([1] * order), [0]), columns_of(past, range(order))
+    backwards = Powers(companion.transpose())
+    return memory, Curve(before, readout, backwards, unit, readout.after(G))
+
+
+def total(curves: list[Curve]) -> Any:
+    """Sum of all capacities; those with one recurrence are summed at once."""
     from flint import arb
 
-    total = arb(0)
-    groups: dict[Powers, list[InputCurve]] = {}
+    summed, groups = arb(0), dict[Powers, list[Curve]]()
     for curve in curves:
-        total += curve.memory_before()
-        groups.setdefault(curve.later, []).append(curve)
-    for later, group in groups.items():
-        starts = beside(*(curve.last for curve in group))
-        tail = solve_stein(later, later, _square(later.F * starts))
-        states = range(group[0].size)
-        total += readout.of_sum(rows_of(columns_of(tail, states), states))
-    return total
-
-
-def _square(V: Any) -> Any:
-    return V * V.transpose()
+        summed += curve.before()
+        groups.setdefault(curve.F, []).append(curve)
+    for F, group in groups.items():
+        later = F.F * beside(*(curve.start for curve in group))
+        summed += group[0].readout.of_sum(solve_stein(F, F, later * later.transpose()))
+    return summed

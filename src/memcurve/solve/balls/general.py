@@ -20,6 +20,7 @@ from memcurve.solve.balls.arithmetic import (
     TooWideError,
     columns_of,
     diagonal,
+    floor_log2,
     inner,
     power_of_two,
     require,
@@ -34,11 +35,11 @@ from memcurve.solve.balls.arithmetic import (
 )
 from memcurve.solve.balls.curves import (
     Autocovariances,
-    InputCurve,
     Readout,
     autocovariances,
     history,
-    total_memory,
+    memory_and_forecasts,
+    total,
 )
 from memcurve.solve.balls.pivots import Pivots, find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
@@ -161,35 +162,33 @@ def _whitened(problem: _Problem, low: int) -> _White:
 
 def _outcome(problem: _Problem, white: _White, lags: int | None, horizons: int) -> Outcome:
     """Everything asked for, at the current precision."""
-    from flint import arb
-
-    A, readout = Powers(white.A), white.readout
-    parts = zip(white.columns, white.given, white.pasts, strict=True)
-    curves = [InputCurve(A, c, given, past, readout) for c, given, past in parts]
-    total = total_memory(curves, readout) if white.total is None else white.total
-    ahead = sum((curve.total_forecast() for curve in curves), arb(0))
-    unit = float(total.mid()) if problem.fisher else 1.0
-    _require_narrow([total, ahead], unit)
-    listed, count = Lags(lags, float(total) / unit), 0
+    A, parts = Powers(white.A), zip(white.columns, white.given, white.pasts, strict=True)
+    pairs = [memory_and_forecasts(A, *part, white.readout) for part in parts]
+    curves, forecasts = ([pair[k] for pair in pairs] for k in range(2))
+    memory_total = total(curves) if white.total is None else white.total
+    ahead = total(forecasts)
+    unit = float(memory_total.mid()) if problem.fisher else 1.0
+    _require_narrow([memory_total, ahead], unit)
+    listed, count = Lags(lags, float(memory_total) / unit), 0
     while True:
         for curve in curves:
-            curve.extend_memory(lags or count + count // 2 + 1)
-        first, count = count, lags or min(len(curve.memory) for curve in curves)
-        for curve in curves:
-            _require_narrow(curve.memory[first:count], unit)
-        summed = [[float(v) / unit for v in curve.memory[first:count]] for curve in curves]
-        if listed.enough(np.sum(summed, axis=0)):
+            curve.extend(lags or count + count // 2 + 1)
+        first, count = count, lags or min(len(curve.balls) for curve in curves)
+        blocks = [curve.balls[first:count] for curve in curves]
+        _require_narrow(sum(blocks, []), unit)
+        if listed.enough(np.sum([[float(v) / unit for v in block] for block in blocks], axis=0)):
             break
-    for curve in curves:
-        curve.extend_forecast(horizons)
-        _require_narrow(curve.forecast[:horizons], unit)
-    (values, ahead_value), (error, ahead_error) = (
-        part[:, None] for part in rounded([total, ahead])
-    )
-    memory, memory_error = _table(problem, [curve.memory[: listed.count] for curve in curves])
-    forecast, forecast_error = _table(problem, [curve.forecast[:horizons] for curve in curves])
+    for curve in forecasts:
+        curve.extend(horizons)
+        _require_narrow(curve.balls[:horizons], unit)
+    values, errors = (part[:, None] for part in rounded([memory_total, ahead]))
     return Outcome(
-        memory, memory_error, forecast, forecast_error, values, error, ahead_value, ahead_error
+        *_table(problem, [curve.balls[: listed.count] for curve in curves]),
+        *_table(problem, [curve.balls[:horizons] for curve in forecasts]),
+        values[0],
+        errors[0],
+        values[1],
+        errors[1],
     )
 
 
@@ -286,14 +285,8 @@ def _prepared(
     state: Floats,
     rows: Sequence[int],
     fisher: bool,
-    *,
-    visible_noise: float = 1e-20,
 ) -> _Problem:
-    """Scale by powers of two, which changes no capacity, and find the pivots.
-
-    Noise is ``visible`` where, relative to the input's effect, it makes the covariance
-    well-conditioned.
-    """
+    """Scale by powers of two, which changes no capacity, and find the pivots."""
     from flint import arb, arb_mat, ctx
 
     size, inputs = C.shape
@@ -308,14 +301,18 @@ def _prepared(
     exponents = _exponents(A, with_state_noise(C, state))
     up, down = ([power_of_two(sign * e) for e in exponents] for sign in (1, -1))
     with ctx.workprec(128):  # enough for these products to be exact
-        exact_A = [[arb(a) * u * d for a, u in zip(r, up)] for r, d in zip(A.tolist(), down)]
+        exact_A = [
+            [arb(a) * u * d for a, u in zip(r, up, strict=True)] for r, d in zip(A.tolist(), down)
+        ]
         exact_C = [[arb(c) * d for c in r] for r, d in zip(C[:, channels].tolist(), down)]
         variances = [
             [arb(x) * arb(x) * d * d for x, d in zip(noise.tolist(), down)]
             for noise in (observation, own, state)
         ]
-    is_noisy = fisher or (floor > 0 and floor >= visible_noise * float(np.abs(C).max()))
-    noise_free_bits = 128 + BITS_PER_STATE * len(pivots.nodes) // max(1, len(channels))
+    noise_free = 128 + BITS_PER_STATE * len(pivots.nodes) // max(1, len(channels))
+    # the states have variances of about one, and none is below that of its noise
+    least = min((own + state for own, state in zip(*variances[1:], strict=True)), default=arb(0))
+    digits = 32 - floor_log2(least) if least > 0 else noise_free
     return _Problem(
         arb_mat(exact_A),
         arb_mat(size, len(channels), [entry for row in exact_C for entry in row]),
@@ -325,7 +322,7 @@ def _prepared(
         inputs=inputs,
         pivots=pivots,
         fisher=fisher,
-        more_bits=FIRST_BITS if is_noisy else noise_free_bits,
+        more_bits=min(digits, noise_free),
     )
 
 
