@@ -131,9 +131,10 @@ def _whitened(problem: _Problem, low: int) -> _White:
     """
     from flint import arb, ctx
 
-    reduced = problem.reduced()
-    A, Q = Powers(reduced.A), reduced.state
-    columns = [columns_of(reduced.C, [j]) for j in range(reduced.C.ncols())]
+    nodes, outputs = problem.pivots.nodes, problem.pivots.outputs
+    matrix, C, T = problem.reduced()
+    A, Q = Powers(matrix), diagonal(problem.state[i] for i in nodes)
+    columns = [columns_of(C, [j]) for j in range(C.ncols())]
     given = [autocovariances(process, ctx.prec) for process in problem.processes]
     pasts = [history(A, c, g) for c, g in zip(columns, given, strict=True)]
     if not problem.fisher:
@@ -141,11 +142,11 @@ def _whitened(problem: _Problem, low: int) -> _White:
             cross = columns_of(past, [past.ncols() - 1]) * c.transpose()
             Q = Q + cross + cross.transpose() - c * c.transpose()
     of_states = solve_stein(A, A, Q)
-    output = metric = whitening(of_states + reduced.own)
+    output = metric = whitening(of_states + diagonal(problem.own[i] for i in nodes))
     B, reader = None, metric.W
-    if problem.pivots.outputs != problem.pivots.nodes:
-        H = reduced.readout
-        output = whitening(H * of_states * H.transpose() + reduced.noise)
+    if outputs != nodes:
+        H, noise = rows_of(T, outputs), diagonal(problem.observation[i] for i in outputs)
+        output = whitening(H * of_states * H.transpose() + noise)
         B, reader = metric.seen(H, output), output.W * H
     readout = Readout(B, 1 + arb(0, output.slack))
     total = None
@@ -175,7 +176,7 @@ def _outcome(problem: _Problem, white: _White, lags: int | None, horizons: int) 
             curve.extend(lags or count + count // 2 + 1)
         first, count = count, lags or min(len(curve.balls) for curve in curves)
         blocks = [curve.balls[first:count] for curve in curves]
-        _require_narrow(sum(blocks, []), unit)
+        _require_narrow([ball for block in blocks for ball in block], unit)
         if listed.enough(np.sum([[float(v) / unit for v in block] for block in blocks], axis=0)):
             break
     for curve in forecasts:
@@ -209,23 +210,12 @@ def _table(problem: _Problem, balls: list[list[Any]]) -> tuple[Floats, Floats]:
 # --- The problem in exact numbers, reduced to states that are excited independently of each other.
 
 
-class _Reduced(NamedTuple):
-    """x_t = A x_{t−1} + C z_t + state noise, read as ``readout``·x_t + noise, in balls.
-
-    ``state`` and ``noise`` are covariances, and ``own`` that of the observation noise of the states
-    themselves, read or not; where all are read, it is ``noise`` and the readout is the identity.
-    """
-
-    A: Any
-    C: Any
-    state: Any
-    readout: Any
-    noise: Any
-    own: Any
-
-
 class _Problem(NamedTuple):
-    """Exact matrices, scaled by powers of two, without the inputs that have no influence."""
+    """Exact matrices, scaled by powers of two, without the inputs that have no influence.
+
+    ``observation`` and ``state`` are variances of noise, ``own`` that of the states themselves in
+    what they are whitened with, read or not.
+    """
 
     A: Any
     C: Any
@@ -250,21 +240,19 @@ class _Problem(NamedTuple):
         """Whether, besides, what is read has no noise."""
         return self.is_white and all(self.observation[i] == 0 for i in self.pivots.outputs)
 
-    def reduced(self) -> _Reduced:
-        """Keep the pivot nodes R only: x = T x[R] with T = K (K[R])⁻¹, K the Krylov matrix.
+    def reduced(self) -> tuple[Any, Any, Any]:
+        """Keep the pivot nodes R only: A and C of these, and T = K (K[R])⁻¹ with x = T x[R].
 
-        Modes that nothing excites disappear, and may be unstable.
+        K is the Krylov matrix. Modes that nothing excites disappear, and may be unstable.
         """
-        nodes, outputs, size = self.pivots.nodes, self.pivots.outputs, self.A.nrows()
-        noise = diagonal(self.observation[i] for i in outputs)
-        own, state = (diagonal(x[i] for i in nodes) for x in (self.own, self.state))
-        A, C, T = self.A, self.C, diagonal([1] * size)
-        if len(nodes) < size:
-            T = self._from_nodes()
-            A, C = rows_of(A, nodes) * T, rows_of(C, nodes)
-            require_zero(self.A * T - T * A, len(nodes))
-            require_zero(self.C - T * C, len(nodes))
-        return _Reduced(A, C, state, rows_of(T, outputs), noise, own)
+        nodes, size = self.pivots.nodes, self.A.nrows()
+        if len(nodes) == size:
+            return self.A, self.C, diagonal([1] * size)
+        T = self._from_nodes()
+        A, C = rows_of(self.A, nodes) * T, rows_of(self.C, nodes)
+        require_zero(self.A * T - T * A, len(nodes))
+        require_zero(self.C - T * C, len(nodes))
+        return A, C, T
 
     def _from_nodes(self) -> Any:
         from flint import arb_mat
@@ -304,9 +292,11 @@ def _prepared(
         exact_A = [
             [arb(a) * u * d for a, u in zip(r, up, strict=True)] for r, d in zip(A.tolist(), down)
         ]
-        exact_C = [[arb(c) * d for c in r] for r, d in zip(C[:, channels].tolist(), down)]
+        exact_C = [
+            [arb(c) * d for c in r] for r, d in zip(C[:, channels].tolist(), down, strict=True)
+        ]
         variances = [
-            [arb(x) * arb(x) * d * d for x, d in zip(noise.tolist(), down)]
+            [arb(x) * arb(x) * d * d for x, d in zip(noise.tolist(), down, strict=True)]
             for noise in (observation, own, state)
         ]
     noise_free = 128 + BITS_PER_STATE * len(pivots.nodes) // max(1, len(channels))
