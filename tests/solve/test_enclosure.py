@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
-from memcurve.solve.balls.general import enclose_any
+from memcurve.solve.balls.general import Problem, enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from tolerances import EPS, LAST_DIGIT
@@ -69,7 +69,9 @@ def run(
     single = isinstance(process, inputs.InputProcess)
     processes = [process] * C.shape[1] if single else process
     quiet = {"observation": np.zeros(len(A)), "state": np.zeros(len(A)), "rows": range(len(A))}
-    outcome, rank, bits = enclose_any(A, C, processes=processes, lags=lags, **(quiet | options))
+    asked = {name: options.pop(name) for name in ("horizons", "max_bits") if name in options}
+    problem = Problem(A, C, processes=processes, **(quiet | options))
+    outcome, rank, bits = enclose_any(problem, lags, **asked)
     numbers = {name: value[0] for name, value in vars(outcome).items() if value is not None}
     return Enclosed(**numbers, rank=rank, bits=bits)
 

@@ -270,10 +270,14 @@ class KrylovSequence:
         while count > 0:
             columns = []
             for _ in range(min(self._at_a_time, count)):
-                columns.append(self.x[:, None])
+                columns.append(self.x)
                 self.x = self._next(self.x)
             count -= len(columns)
-            X = self.place.joined(columns)
+            X = (
+                self.place.joined([x[:, None] for x in columns])
+                if self._unit
+                else np.array(columns).T
+            )
             new = self.place.host(_dot(self._looks, X, self.prime, self.place.xp)) % self.prime
             self.terms += new.astype(np.int64).tolist()
             yield X
@@ -394,21 +398,20 @@ def rank_of_high_powers(blocks: Sequence[Floats], least: int, power: int) -> int
 
 def characteristic_polynomial(B: Floats, prime: int) -> Any:
     """det(z − B) modulo a prime, a polynomial of FLINT's."""
-    return flint_matrix(residues(B, prime), prime).charpoly()
+    return flint_matrix(B, prime).charpoly()
 
 
-def flint_matrix(X: Floats, prime: int) -> Any:
-    """Residues held in float64 as a matrix of FLINT's."""
+def flint_matrix(x: Floats, prime: int) -> Any:
+    """Float64 numbers m·2^e, or residues held as such, modulo any odd prime, for FLINT."""
     from flint import fmpz_mat, nmod_mat
 
-    entries, (rows, columns) = X.astype(np.int64), np.nonzero(X)
-    if len(rows) > X.size // 2:  # by way of integers, which takes half the time
-        return nmod_mat(fmpz_mat(*X.shape, entries.ravel().tolist()), prime)
-    matrix = nmod_mat(*X.shape, prime)
-    places = zip(rows.tolist(), columns.tolist(), entries[rows, columns].tolist(), strict=True)
-    for i, j, entry in places:
-        matrix[i, j] = entry
-    return matrix
+    if prime < 2**31:
+        entries = residues(np.ravel(x), prime).astype(np.int64).tolist()
+    else:
+        integers, exponents = (part.tolist() for part in dyadic(np.ravel(x)))
+        powers = {e: pow(2, e, prime) for e in set(exponents)}
+        entries = [m * powers[e] for m, e in zip(integers, exponents, strict=True)]
+    return nmod_mat(fmpz_mat(*x.shape, entries), prime)  # takes half the time of the direct way
 
 
 def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
@@ -424,14 +427,10 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     for _ in range(size):
         drive = rng.integers(prime, size=(mask.shape[1], 4)).astype(float)
         v = centred(reduced @ v + centred(mask @ centred(drive, prime), prime), prime)
-    rows = (v % prime).astype(np.int64)
-    groups: dict[bytes, list[int]] = {}
-    vanishing = []
+    rows, groups = (v % prime).astype(np.int64), dict[bytes, list[int]]()
     for node, row in enumerate(rows):
-        places = np.flatnonzero(row)
-        if len(places) == 0:
-            vanishing.append(node)
-            continue
-        scaled = row * pow(int(row[places[0]]), -1, prime) % prime
+        first = next((int(entry) for entry in row if entry), 1)
+        scaled = row * pow(first, -1, prime) % prime
         groups.setdefault(scaled.tobytes(), []).append(node)
+    vanishing = groups.pop(np.zeros(4, np.int64).tobytes(), [])
     return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], vanishing

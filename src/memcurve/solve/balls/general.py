@@ -18,6 +18,7 @@ from memcurve.solve.balls.arithmetic import (
     MAX_BITS,
     Powers,
     TooWideError,
+    beside,
     columns_of,
     diagonal,
     floor_log2,
@@ -41,7 +42,7 @@ from memcurve.solve.balls.curves import (
     memory_and_forecasts,
     total,
 )
-from memcurve.solve.balls.pivots import Pivots, find_pivots, with_state_noise
+from memcurve.solve.balls.pivots import find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
 from memcurve.solve.stein import stein
 
@@ -53,19 +54,9 @@ LARGEST_RADIUS = 2.0**-80
 
 
 def enclose_any(
-    A: Floats,
-    C: Floats,
-    *,
-    processes: Sequence[InputProcess],
-    lags: int | None,
-    horizons: int = 0,
-    observation: Floats,
-    state: Floats,
-    rows: Sequence[int],
-    fisher: bool = False,
-    max_bits: int = MAX_BITS,
+    problem: Problem, lags: int | None, horizons: int = 0, max_bits: int = MAX_BITS
 ) -> tuple[Outcome, int, int]:
-    """Enclose memory and forecasting capacity of x_t = A x_{t−1} + C z_t + noise rigorously.
+    """Enclose memory and forecasting capacity rigorously.
 
     With p_τ,j = Cov(x_t, z_j,t−τ) and the covariance N of y_t = x_t[rows] + noise,
 
@@ -78,30 +69,17 @@ def enclose_any(
 
     Parameters
     ----------
-    A : (n, n) array
-        How states drive states.
-    C : (n, d) array
-        How inputs drive states.
-    processes : sequence of d InputProcess
-        The inputs, independent of each other, each scaled to unit variance.
+    problem : Problem
+        The network, its inputs, its noise and what is read.
     lags : int or None
         Number of lags; None chooses enough that what lies beyond is negligible.
     horizons : int
         Number of forecasting horizons h = 1, 2, ….
-    observation, state : (n,) arrays
-        Standard deviations of white noise on what is read, and on the states, where it enters the
-        recursion.
-    rows : sequence of int
-        The states that are read.
-    fisher : bool
-        Whether N is that of the noise alone: MC is then Fisher memory.
     max_bits : int
         Give up beyond this precision.
     """
     from flint import ctx
 
-    C = np.asarray(C, dtype=float).reshape(len(A), -1)
-    problem = _prepared(A, C, processes, observation, state, rows, fisher)
     if not problem.channels or not problem.pivots.outputs:
         return Outcome.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
     low, bits = FIRST_BITS, FIRST_BITS + problem.more_bits
@@ -123,7 +101,7 @@ class _White(NamedTuple):
     total: Any
 
 
-def _whitened(problem: _Problem, low: int) -> _White:
+def _whitened(problem: Problem, low: int) -> _White:
     """Whiten the states and what is read, to balls for ``low`` bits.
 
     The states are whitened with M = Γ + S, where Γ − A Γ Aᵀ = Σ_j (p_0 C_jᵀ + C_j p_0ᵀ − C_j C_jᵀ)
@@ -161,7 +139,7 @@ def _whitened(problem: _Problem, low: int) -> _White:
     return _White(white_A, columns, given, pasts, readout, total)
 
 
-def _outcome(problem: _Problem, white: _White, lags: int | None, horizons: int) -> Outcome:
+def _outcome(problem: Problem, white: _White, lags: int | None, horizons: int) -> Outcome:
     """Everything asked for, at the current precision."""
     A, parts = Powers(white.A), zip(white.columns, white.given, white.pasts, strict=True)
     pairs = [memory_and_forecasts(A, *part, white.readout) for part in parts]
@@ -197,7 +175,7 @@ def _require_narrow(balls: Iterable[Any], unit: float) -> None:
     require(all(ball.rad() < LARGEST_RADIUS * unit for ball in balls))
 
 
-def _table(problem: _Problem, balls: list[list[Any]]) -> tuple[Floats, Floats]:
+def _table(problem: Problem, balls: list[list[Any]]) -> tuple[Floats, Floats]:
     """Values and errors with one column for each input; those without influence stay zero."""
     values = np.zeros((1, len(balls[0]), problem.inputs))
     error = np.zeros_like(values)
@@ -210,24 +188,64 @@ def _table(problem: _Problem, balls: list[list[Any]]) -> tuple[Floats, Floats]:
 # --- The problem in exact numbers, reduced to states that are excited independently of each other.
 
 
-class _Problem(NamedTuple):
-    """Exact matrices, scaled by powers of two, without the inputs that have no influence.
+class Problem:
+    """x_t = A x_{t−1} + C z_t + noise, in exact numbers, scaled by powers of two.
 
-    ``observation`` and ``state`` are variances of noise, ``own`` that of the states themselves in
-    what they are whitened with, read or not.
+    That changes no capacity. Inputs that have no influence are left out.
+
+    Parameters
+    ----------
+    A : (n, n) array
+        How states drive states.
+    C : (n, d) array
+        How inputs drive states.
+    processes : sequence of d InputProcess
+        The inputs, independent of each other, each scaled to unit variance.
+    observation, state : (n,) arrays
+        Standard deviations of white noise on what is read, and on the states, where it enters the
+        recursion.
+    rows : sequence of int
+        The states that are read.
+    fisher : bool
+        Whether N is the covariance of the noise alone: MC is then Fisher memory.
     """
 
-    A: Any
-    C: Any
-    observation: list[Any]
-    own: list[Any]
-    state: list[Any]
-    processes: list[InputProcess]
-    channels: list[int]
-    inputs: int
-    pivots: Pivots
-    fisher: bool
-    more_bits: int
+    def __init__(
+        self,
+        A: Floats,
+        C: Floats,
+        *,
+        processes: Sequence[InputProcess],
+        observation: Floats,
+        state: Floats,
+        rows: Sequence[int],
+        fisher: bool = False,
+    ) -> None:
+        from flint import arb_mat, ctx
+
+        self.inputs, self.fisher = C.shape[1], fisher
+        self.channels = np.flatnonzero(C.any(axis=0)).tolist()
+        self.processes = [processes[j] for j in self.channels]
+        C, read = C[:, self.channels], sorted(set(rows))
+        # States that are not read may get any noise, and some makes them well-conditioned.
+        own = np.full(len(A), observation[read].min() if read else 0.0)
+        own[read] = observation[read]
+        self.pivots = find_pivots(A, C, state, observation, read)
+        exponents = _exponents(A, with_state_noise(C, state))
+        units = np.array([[power_of_two(int(e))] for e in exponents], dtype=object)
+        with ctx.workprec(128):  # enough for these products to be exact
+            self.A = arb_mat((A.astype(object) * units.T / units).tolist())
+            self.C = arb_mat((C.astype(object) / units).tolist())
+            deviations = np.stack([observation, own, state]).astype(object) / units.T
+            #: Variances: of noise on what is read, of that which whitens the states, of their own.
+            self.observation, self.own, self.state = (deviations * deviations).tolist()
+
+    @property
+    def more_bits(self) -> int:
+        """What the condition of the covariance costs: variances are at most that of the noise."""
+        noise_free = 128 + BITS_PER_STATE * len(self.pivots.nodes) // len(self.channels)
+        least = min(own + state for own, state in zip(self.own, self.state, strict=True))
+        return min(32 - floor_log2(least), noise_free) if least > 0 else noise_free
 
     @property
     def is_white(self) -> bool:
@@ -248,75 +266,19 @@ class _Problem(NamedTuple):
         nodes, size = self.pivots.nodes, self.A.nrows()
         if len(nodes) == size:
             return self.A, self.C, diagonal([1] * size)
-        T = self._from_nodes()
+        noise = diagonal(variance.sqrt() for variance in self.state)
+        noisy = [i for i, variance in enumerate(self.state) if variance != 0]
+        masks = beside(self.C, columns_of(noise, noisy))
+        powers = 1 + max(self.pivots.columns) // masks.ncols()
+        K = columns_of(Powers(self.A).krylov(masks, powers), self.pivots.columns)
+        T = solved(rows_of(K, nodes).transpose(), K.transpose()).transpose()
         A, C = rows_of(self.A, nodes) * T, rows_of(self.C, nodes)
         require_zero(self.A * T - T * A, len(nodes))
         require_zero(self.C - T * C, len(nodes))
         return A, C, T
 
-    def _from_nodes(self) -> Any:
-        from flint import arb_mat
 
-        noise = diagonal(variance.sqrt() for variance in self.state)
-        noise = columns_of(noise, [i for i, x in enumerate(self.state) if x != 0])
-        masks = arb_mat([c + u for c, u in zip(self.C.tolist(), noise.tolist(), strict=True)])
-        powers = 1 + max(self.pivots.columns) // masks.ncols()
-        K = columns_of(Powers(self.A).krylov(masks, powers), self.pivots.columns)
-        return solved(rows_of(K, self.pivots.nodes).transpose(), K.transpose()).transpose()
-
-
-def _prepared(
-    A: Floats,
-    C: Floats,
-    processes: Sequence[InputProcess],
-    observation: Floats,
-    state: Floats,
-    rows: Sequence[int],
-    fisher: bool,
-) -> _Problem:
-    """Scale by powers of two, which changes no capacity, and find the pivots."""
-    from flint import arb, arb_mat, ctx
-
-    size, inputs = C.shape
-    observation, state = (np.asarray(noise, dtype=float) for noise in (observation, state))
-    channels = np.flatnonzero(C.any(axis=0)).tolist()
-    read = sorted({int(row) for row in rows})
-    # States that are not read may get any noise, and some makes them well-conditioned.
-    floor = float(observation[read].min()) if read else 0.0
-    own = np.full(size, floor)
-    own[read] = observation[read]
-    pivots = find_pivots(A, C[:, channels], state, observation, read)
-    exponents = _exponents(A, with_state_noise(C, state))
-    up, down = ([power_of_two(sign * e) for e in exponents] for sign in (1, -1))
-    with ctx.workprec(128):  # enough for these products to be exact
-        exact_A = [
-            [arb(a) * u * d for a, u in zip(r, up, strict=True)] for r, d in zip(A.tolist(), down)
-        ]
-        exact_C = [
-            [arb(c) * d for c in r] for r, d in zip(C[:, channels].tolist(), down, strict=True)
-        ]
-        variances = [
-            [arb(x) * arb(x) * d * d for x, d in zip(noise.tolist(), down, strict=True)]
-            for noise in (observation, own, state)
-        ]
-    noise_free = 128 + BITS_PER_STATE * len(pivots.nodes) // max(1, len(channels))
-    # the states have variances of about one, and none is below that of its noise
-    least = min((own + state for own, state in zip(*variances[1:], strict=True)), default=arb(0))
-    digits = 32 - floor_log2(least) if least > 0 else noise_free
-    return _Problem(
-        arb_mat(exact_A),
-        arb_mat(size, len(channels), [entry for row in exact_C for entry in row]),
-        *variances,
-        processes=[processes[j] for j in channels],
-        channels=channels,
-        inputs=inputs,
-        pivots=pivots,
-        fisher=fisher,
-        more_bits=min(digits, noise_free),
-    )
-
-
-def _exponents(A: Floats, masks: Floats) -> list[int]:
+def _exponents(A: Floats, masks: Floats) -> Any:
     """Integers e such that x_i·2^−e_i have a variance of about one, as far as that is easily had.
 
     First the least e with 2^e_i ≥ |masks_ij| and 2^e_i ≥ |A_ij|·2^e_j, the size of what reaches
@@ -329,13 +291,13 @@ def _exponents(A: Floats, masks: Floats) -> list[int]:
         variances = np.diag(stein(np.ldexp(near, exponents), driven @ driven.T))
         usable = np.isfinite(variances) & (variances > 0)
         exponents += np.rint(np.log2(np.where(usable, variances, 1.0)) / 2).astype(int)
-    return [int(e) for e in exponents]
+    return exponents
 
 
 def _path_exponents(A: Floats, masks: Floats) -> Any:
     with np.errstate(divide="ignore"):
         gains, reached = (np.log2(np.abs(x)) for x in (A, masks))
-    level = reached.max(axis=1)
+    level = reached.max(axis=1, initial=-np.inf)
     for _ in range(len(A) + 1):
         further = np.maximum(level, (gains + level).max(axis=1))
         if np.array_equal(further, level):

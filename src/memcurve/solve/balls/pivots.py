@@ -14,7 +14,7 @@ import numpy as np
 from memcurve.errors import UnstableNetworkError
 from memcurve.result import Floats
 from memcurve.solve.balls.arithmetic import UNSTABLE, columns_of, rows_of
-from memcurve.solve.modular import dyadic
+from memcurve.solve.modular import flint_matrix
 
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide). Doubled: no primes, and
 #: half as large, deficient ranks would be as certain but for one bit.
@@ -35,11 +35,15 @@ class Pivots(NamedTuple):
     outputs: list[int]
     rank: int
 
+    def sizes(self) -> tuple[int, int, int]:
+        """How many nodes and outputs, and the rank: unlucky primes make them fewer, never more."""
+        return len(self.nodes), len(self.outputs), self.rank
+
 
 def find_pivots(
     A: Floats, C: Floats, state: Floats, observation: Floats, rows: Sequence[int]
 ) -> Pivots:
-    """Pivots of the stored numbers; the better of two primes, quantity by quantity.
+    """Pivots of the stored numbers; the better of two primes.
 
     Refuses networks of which λ and 1/λ (or ±1) are excited eigenvalues, so that one is not inside
     the circle: balls alone cannot tell an eigenvalue on the circle from one near it. As certain as
@@ -55,11 +59,8 @@ def find_pivots(
         outputs = [silent[k] for k in _independent_columns(columns_of(krylov, silent))]
         driven = krylov if masks is C else _krylov(A, C, prime)
         rank = int(columns_of(driven, rows).rank())
-        if len(nodes) > len(best.nodes):
-            best = best._replace(nodes=nodes, columns=columns)
-        if len(outputs) + len(noisy) > len(best.outputs):
-            best = best._replace(outputs=sorted(outputs + noisy))
-        best = best._replace(rank=max(rank, best.rank))
+        found = Pivots(nodes, columns, sorted(outputs + noisy), rank)
+        best = max(best, found, key=Pivots.sizes)
         if best.rank == len(rows) and len(best.nodes) == len(A):
             break
     if best.nodes and all(_has_reciprocals(A, masks, best, prime) for prime in WORD_PRIMES):
@@ -73,21 +74,12 @@ def with_state_noise(C: Floats, state: Floats) -> Floats:
 
 
 def _has_reciprocals(A: Floats, masks: Floats, pivots: Pivots, prime: int) -> bool:
-    matrix = _residues(A, prime)
+    matrix = flint_matrix(A, prime)
     if len(pivots.nodes) < len(A):  # A on the pivot nodes is A[R] K (K[R])⁻¹
         K = rows_of(_krylov(A, masks, prime), pivots.columns).transpose()
         matrix = rows_of(matrix, pivots.nodes) * K * rows_of(K, pivots.nodes).inv()
     polynomial = matrix.charpoly()
     return bool(polynomial.gcd(polynomial.reverse()).degree() > 0)
-
-
-def _residues(x: Floats, prime: int) -> Any:
-    from flint import nmod_mat
-
-    integers, exponents = (part.tolist() for part in dyadic(np.ravel(x)))
-    powers = {e: pow(2, e, prime) for e in set(exponents)}
-    entries = [m * powers[e] % prime for m, e in zip(integers, exponents, strict=True)]
-    return nmod_mat(*x.shape, entries, prime)
 
 
 def _krylov(A: Floats, V: Floats, prime: int) -> Any:
@@ -100,7 +92,7 @@ def _krylov(A: Floats, V: Floats, prime: int) -> Any:
     size, width = V.shape
     if width == 0:
         return nmod_mat(1, size, prime)
-    matrix, block = _residues(A, prime), _residues(V, prime)
+    matrix, block = flint_matrix(A, prime), flint_matrix(V, prime)
     rows: list[list[Any]] = []
     for count in (min(size, -(-size // width)), size):
         while len(rows) < width * count:

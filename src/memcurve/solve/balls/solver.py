@@ -10,7 +10,7 @@ from memcurve.inputs import White
 from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
-from memcurve.solve.balls.general import enclose_any
+from memcurve.solve.balls.general import Problem, enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.fisher import scaled, unit_mask
 
@@ -23,23 +23,6 @@ class Enclosed(NamedTuple):
     bits: int | None
 
 
-def enclose_fisher(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, float, float]:
-    """Fisher memory F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C, R = Σ_j A^j (A^j)ᵀ, and its error; their totals."""
-    size, inputs = C.shape
-    outcome, _, _ = enclose_any(
-        A,
-        C,
-        processes=[White()] * inputs,
-        lags=lags,
-        observation=np.zeros(size),
-        state=np.ones(size),
-        rows=range(size),
-        fisher=True,
-    )
-    total, error = float(outcome.total[0]), float(outcome.total_error[0])
-    return outcome.memory[0], outcome.memory_error[0], total, error
-
-
 def solve_in_balls(
     task: Task, *, levels: Floats | None = None, lags: int | None = None
 ) -> Enclosed:
@@ -47,27 +30,35 @@ def solve_in_balls(
     question = task.question
     lags = question.lags if lags is None else lags
     if question.kind == "Fisher":
-        C, scale = unit_mask(task)
-        return Enclosed(scaled(*enclose_fisher(task.states.dense, C, lags), scale), None, None)
+        (C, scale), unit = unit_mask(task), np.ones(len(task.states))
+        problem = Problem(
+            task.states.dense,
+            C,
+            processes=[White()] * C.shape[1],
+            observation=0 * unit,
+            state=unit,
+            rows=range(len(unit)),
+            fisher=True,
+        )
+        found = enclose_any(problem, lags)[0]
+        numbers = found.memory[0], found.memory_error[0], found.total[0], found.total_error[0]
+        return Enclosed(scaled(*numbers, scale), None, None)
     if question.is_plain:
         memory, loss, error, rank, bits = enclose(task.A, task.C[:, 0], lags)
         outcome = Outcome.of_memory(memory[:, None], error[:, None], rank, 0.0, loss[:, None])
         return Enclosed(outcome, rank, bits)
-    outcomes, ranks, precisions = [], [], []
+    enclosed = []
     A, C, observation, state = task.matrices()
     for level in (question.levels if levels is None else levels).tolist():
-        outcome, rank, bits = enclose_any(
+        problem = Problem(
             A,
             C,
             processes=question.processes,
-            lags=lags,
-            horizons=question.horizons,
             observation=level * observation,
             state=level * state,
             rows=task.rows.tolist(),
         )
-        lags = outcome.memory.shape[1]  # the same for all levels
-        outcomes.append(outcome)
-        ranks.append(rank)
-        precisions.append(bits)
-    return Enclosed(Outcome.stacked(outcomes), ranks[0], max(precisions))
+        enclosed.append(enclose_any(problem, lags, question.horizons))
+        lags = enclosed[-1][0].memory.shape[1]  # the same for all levels
+    outcomes, ranks, precisions = zip(*enclosed, strict=True)
+    return Enclosed(Outcome.stacked(list(outcomes)), ranks[0], max(precisions))
