@@ -27,10 +27,6 @@ UNSTABLE = (
     "the network is unstable: proven in ball arithmetic, an eigenvalue that the input or the noise "
     "excites has modulus ≥ 1. Scale `A` below spectral radius 1."
 )
-_UNDECIDED = (
-    "no enclosure was found: the spectral radius is 1 or so close to it that the memory of the "
-    "states lasts more than 2^72 steps. Scale `A` further below 1."
-)
 
 
 class TooWideError(UncertainResultError):
@@ -58,7 +54,7 @@ def with_rising_bits(
 def require(holds: Any) -> None:
     """Ask for more bits unless a comparison of balls holds for sure."""
     if not holds:
-        raise TooWideError(_UNDECIDED)
+        raise TooWideError
 
 
 def require_zero(rest: Any, rank: int) -> None:
@@ -75,7 +71,7 @@ def solved(matrix: Any, right: Any) -> Any:
     try:
         return matrix.solve(right)
     except ZeroDivisionError:
-        raise TooWideError(_UNDECIDED) from None
+        raise TooWideError from None
 
 
 def inner(x: Sequence[Any], y: Sequence[Any]) -> Any:
@@ -214,7 +210,10 @@ class Powers:
             require(spread(power) < 0.25)
             total += power * total * power.transpose()
             power = power * power
-        raise UncertainResultError(_UNDECIDED)
+        raise UncertainResultError(
+            "no enclosure was found: the spectral radius is 1 or so close to it that the memory of "
+            "the states lasts more than 2^72 steps. Scale `A` further below 1."
+        )
 
 
 # --- Stein equations X − A X Bᵀ = Q with proven errors.
@@ -301,22 +300,17 @@ class Whitening(NamedTuple):
         return widened(product, norm(product) * self.slack)
 
 
-def whitening(M: Any, *, close: float = 2.0**-120, corrections: int = 3) -> Whitening:
+def whitening(M: Any, *, close: float = 2.0**-120) -> Whitening:
     """Whiten M, which proves it positive definite.
 
-    W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor,
-    corrected until W M Wᵀ is that ``close`` to the identity.
+    W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor, and
+    W M Wᵀ has to be that ``close`` to the identity.
     """
     W = _inverse_factor(M.mid())
-    for _ in range(corrections):
-        inverse = M * W.transpose()
-        product = W * inverse
-        delta = norm(product - diagonal([1] * M.nrows()))
-        if delta < close:
-            return Whitening(W, inverse, (delta / (1 - delta)).upper())
-        require(delta < 0.5)
-        W = (_inverse_factor(product.mid()) * W).mid()
-    raise TooWideError(_UNDECIDED)
+    inverse = M * W.transpose()
+    delta = norm(W * inverse - diagonal([1] * M.nrows()))
+    require(delta < close)
+    return Whitening(W, inverse, (delta / (1 - delta)).upper())
 
 
 def _inverse_factor(M: Any) -> Any:
