@@ -231,20 +231,16 @@ class KrylovSequence:
         def draw(*shape: int) -> Any:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
-        self.prime, self.place, self._size, self._at_a_time = (
-            prime,
-            place_of(twin),
-            len(C),
-            at_a_time,
-        )
+        self.prime, self.place, self.is_dense = prime, place_of(twin), isinstance(A, np.ndarray)
+        self._size, self._at_a_time, self.terms = len(C), at_a_time, list[int]()
         if self._size > 2**53 // prime:  # sums of as many residues would not be exact
             raise ValueError(
                 f"`network` must have at most {2**53 // prime:,} states for an exact rank, got "
                 f"{self._size:,}; memcurve.structural_rank bounds it from the wiring."
             )
         mask, matrix = residues(C.reshape(len(C), -1), prime), _reduced(A, prime)
-        self._u, start, feedback = draw(self._size), mask[:, 0], None
-        self.is_dense, self.terms = isinstance(A, np.ndarray), list[int]()
+        self._u, start = draw(self._size), mask[:, 0]
+        self._feedback: Tall | None = None
         if mask.shape[1] > 1:
             feedback = draw(mask.shape[1], self._size)
             start = _dot(_digits(draw(mask.shape[1])), mask.T, prime)
@@ -252,6 +248,7 @@ class KrylovSequence:
                 matrix = centred(matrix + centred(mask @ feedback, prime), prime)
             else:
                 matrix = hstack([matrix, csr_array(mask)], format="csr")
+                self._feedback = self.place.put(_digits(feedback))
         self._unit = 0.0 if twin is None else 2.0 ** round(np.log2(prime) / 2)
         if twin is not None:
             high = matrix.copy()
@@ -260,25 +257,20 @@ class KrylovSequence:
             matrix = twin.like(vstack([high, matrix], format="csr"))
         elif not self.is_dense:
             matrix, start = csr_array(matrix, dtype=np.int64), start.astype(np.int64)
-        several = feedback is not None and not self.is_dense
-        self._feedback = self.place.put(_digits(feedback)) if several else None
         self._matrix, self._looks = matrix, self.place.put(_digits(self._u))
         self.x: Tall = self.place.put(start)
 
     def blocks(self, count: int) -> Iterator[Tall]:
         """Go on from x_k by some steps, and pass on x_k as columns, some at a time."""
+        xp = self.place.xp
         while count > 0:
             columns = []
             for _ in range(min(self._at_a_time, count)):
                 columns.append(self.x)
                 self.x = self._next(self.x)
             count -= len(columns)
-            X = (
-                self.place.joined([x[:, None] for x in columns])
-                if self._unit
-                else np.array(columns).T
-            )
-            new = self.place.host(_dot(self._looks, X, self.prime, self.place.xp)) % self.prime
+            X = xp.matrix_transpose(xp.stack(columns))
+            new = self.place.host(_dot(self._looks, X, self.prime, xp)) % self.prime
             self.terms += new.astype(np.int64).tolist()
             yield X
 
