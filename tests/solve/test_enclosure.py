@@ -253,6 +253,14 @@ def test_slow_modes_and_non_normal_ones() -> None:
     assert edge.memory[0, 0] == pytest.approx(2.0**-51, rel=1e-12)
 
 
+def test_long_chains_take_few_bits() -> None:
+    """States are measured in units of their deviation, which grows by two from node to node."""
+    chain = ensembles.chain(90)
+    found = run(chain.A, chain.C, lags=3, observation=np.full(90, 1e-2))
+    assert found.total == pytest.approx(73.5638645465924, abs=1e-12)
+    assert found.bits < 450
+
+
 def test_single_state() -> None:
     """A = ½ and C = 1: MC_τ = ¾·4^{−τ}, a float64 number for every τ."""
     found = run([[0.5]], [1.0], lags=20)
