@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
-from memcurve.solve.balls.general import enclose_any
+from memcurve.solve.balls.general import Enclosable, enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from tolerances import EPS, LAST_DIGIT
@@ -69,7 +69,9 @@ def run(
     single = isinstance(process, inputs.InputProcess)
     processes = [process] * C.shape[1] if single else process
     quiet = {"observation": np.zeros(len(A)), "state": np.zeros(len(A)), "rows": range(len(A))}
-    outcome, rank, bits = enclose_any(A, C, processes=processes, lags=lags, **(quiet | options))
+    asked = {name: options.pop(name) for name in ("horizons", "max_bits") if name in options}
+    problem = Enclosable(A, C, processes=processes, **(quiet | options))
+    outcome, rank, bits = enclose_any(problem, lags, **asked)
     numbers = {name: value[0] for name, value in vars(outcome).items() if value is not None}
     return Enclosed(**numbers, rank=rank, bits=bits)
 
@@ -249,6 +251,14 @@ def test_slow_modes_and_non_normal_ones() -> None:
     assert run(steep.A, steep.C, inputs.ARMA([0.9]), 10).memory_error.max() <= EPS
     edge = run([[1 - 2.0**-52]], [1.0], lags=3)
     assert edge.memory[0, 0] == pytest.approx(2.0**-51, rel=1e-12)
+
+
+def test_long_chains_take_few_bits() -> None:
+    """States are measured in units of their deviation, which grows by two from node to node."""
+    chain = ensembles.chain(90)
+    found = run(chain.A, chain.C, lags=3, observation=np.full(90, 1e-2))
+    assert found.total == pytest.approx(73.5638645465924, abs=1e-12)
+    assert found.bits < 450
 
 
 def test_single_state() -> None:

@@ -19,7 +19,6 @@ from memcurve import (
     forecasting_curve,
     memory_curve,
 )
-from memcurve.solve.balls.fisher import enclose_fisher
 
 
 def answer(asked: Question, method: str) -> MemoryCurve:
@@ -36,13 +35,8 @@ def answer(asked: Question, method: str) -> MemoryCurve:
 
 
 def fisher_truth(asked: Question, count: int) -> tuple[np.ndarray, np.ndarray, float, float]:
-    A, C = asked.network.real_pair()
-    size = 2.0 ** np.frexp(np.abs(C).max())[1]
-    values, error, total, total_error = enclose_fisher(np.asarray(A), C / size, count)
-    scale = (size / asked.arguments["noise"]) ** 2
-    slack = 4 * np.finfo(float).eps  # of this scaling
-    error = scale * (error + slack * values)
-    return scale * values, error, scale * total, scale * (total_error + slack * total)
+    curve = fisher_curve(asked.network, asked.arguments["noise"], count, method="certified")
+    return curve.channels, curve.error[:, None], curve.total, curve.total_error
 
 
 def judge(kind: str, seed: int, hostile: bool) -> tuple[str, float]:

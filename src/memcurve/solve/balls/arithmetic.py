@@ -1,10 +1,15 @@
-"""Small tools for matrices of balls."""
+"""Matrices of balls: norms, powers, Stein equations and whitening, each with a proven error.
+
+Where the balls are too wide, a function raises :class:`TooWideError`, and :func:`with_rising_bits`
+tries again with more bits.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,60 +17,115 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.result import Floats
 from memcurve.solve.stein import MOST_DOUBLINGS, squarings
 
+#: Give up beyond this precision. Doubled: hopeless networks take three times as long to refuse.
+MAX_BITS = 2**15
+#: Bits of a first try. Doubled: easy networks take twice as long.
+FIRST_BITS = 192
 
-def size_of(matrix: Any) -> Any:
+Result = TypeVar("Result")
+UNSTABLE = (
+    "the network is unstable: proven in ball arithmetic, an eigenvalue that the input or the noise "
+    "excites has modulus ≥ 1. Scale `A` below spectral radius 1."
+)
+
+
+class TooWideError(UncertainResultError):
+    """The balls are too wide: more bits are needed."""
+
+
+def with_rising_bits(
+    attempt: Callable[[], Result], first: int, last: int = MAX_BITS, *, growth: float = 1.6
+) -> tuple[Result, int]:
+    """The result of an attempt and the precision at which its balls were narrow enough."""
+    from flint import ctx
+
+    bits = first
+    while bits <= last:
+        with ctx.workprec(bits), contextlib.suppress(TooWideError):
+            return attempt(), bits
+        bits = int(growth * bits)
+    raise TooWideError(
+        f"no enclosure was found with {last} bits: the spectral radius is 1 up to that precision, "
+        f"or the covariance of the states is too ill-conditioned. Scale `A` further below 1, add "
+        f"observation noise, or read fewer states."
+    )
+
+
+def require(holds: Any) -> None:
+    """Ask for more bits unless a comparison of balls holds for sure."""
+    if not holds:
+        raise TooWideError
+
+
+def require_zero(rest: Any, rank: int) -> None:
+    """Refuse networks of which a rank found modulo primes is proven wrong."""
+    if not all(entry.contains(0) for entry in rest.entries()):
+        raise UncertainResultError(
+            f"the rank {rank} found modulo two primes is too low for this network, which is made "
+            f"so that they fail; scale `C` by a factor that is no power of two."
+        )
+
+
+def solved(matrix: Any, right: Any) -> Any:
+    """The solution of a linear system, unless the matrix may be singular."""
+    try:
+        return matrix.solve(right)
+    except ZeroDivisionError:
+        raise TooWideError from None
+
+
+def inner(x: Sequence[Any], y: Sequence[Any]) -> Any:
+    """Σ x_i y_i."""
+    from flint import arb_mat
+
+    return (arb_mat(1, len(x), x) * arb_mat(len(y), 1, y))[0, 0]
+
+
+def norm(matrix: Any) -> Any:
     """Upper bound on the Frobenius norm, an exact number."""
-    return _length(entry.abs_upper() for entry in matrix.entries())
-
-
-def spread_of(matrix: Any) -> Any:
-    """Upper bound on the Frobenius norm of the radii."""
-    return _length(entry.rad() for entry in matrix.entries())
-
-
-def _length(numbers: Iterable[Any]) -> Any:
-    """Upper bound on the root of the sum of squares."""
-    from flint import arb, ctx
+    from flint import ctx
 
     with ctx.workprec(64):
-        total = arb(0)
-        for number in numbers:
-            total += number * number
-        return total.sqrt().upper()
+        entries = matrix.entries()
+        return inner(entries, entries).upper().sqrt().upper()
+
+
+def spread(matrix: Any) -> Any:
+    """Upper bound on the Frobenius norm of the radii."""
+    return norm(matrix - matrix.mid())
 
 
 def widened(matrix: Any, radius: Any) -> Any:
     """Add ``radius`` to the radius of every entry."""
     from flint import arb, arb_mat
 
-    ball = arb(0, radius)
     rows, columns = matrix.nrows(), matrix.ncols()
-    return arb_mat(rows, columns, [entry + ball for entry in matrix.entries()])
+    return matrix + arb_mat(rows, columns, [arb(0, radius.upper())] * (rows * columns))
 
 
-def block(matrix: Any, rows: Any, columns: Any) -> Any:
-    """Rows and columns of a matrix, given as sequences of indices."""
-    from flint import arb_mat
+def columns_of(matrix: Any, columns: Iterable[int]) -> Any:
+    """Some columns of a matrix of balls or residues."""
+    return rows_of(matrix.transpose(), columns).transpose()
 
-    chosen = [matrix[i, j] for i in rows for j in columns]
-    return arb_mat(len(rows), len(columns), chosen)
+
+def rows_of(matrix: Any, rows: Iterable[int]) -> Any:
+    """Some rows of a matrix of balls or residues."""
+    table = matrix.tolist()
+    chosen = [table[i] for i in rows]
+    modulus = [matrix.modulus()] if hasattr(matrix, "modulus") else []
+    entries = [entry for row in chosen for entry in row]
+    return type(matrix)(len(chosen), matrix.ncols(), entries, *modulus)
 
 
 def beside(*matrices: Any) -> Any:
     """Matrices of equal height side by side."""
     from flint import arb_mat
 
-    tables = [matrix.tolist() for matrix in matrices]
-    joined = [entry for rows in zip(*tables, strict=True) for row in rows for entry in row]
-    return arb_mat(matrices[0].nrows(), sum(m.ncols() for m in matrices), joined)
+    rows = [row for matrix in matrices for row in matrix.transpose().tolist()]
+    return arb_mat(rows).transpose()
 
 
-def identity(size: int) -> Any:
-    """The identity matrix."""
-    return diagonal([1] * size)
-
-
-def diagonal(values: Any) -> Any:
+def diagonal(values: Iterable[Any]) -> Any:
     """A diagonal matrix."""
     from flint import arb_mat
 
@@ -76,20 +136,6 @@ def diagonal(values: Any) -> Any:
     return matrix
 
 
-def exponent_of(number: Any) -> int:
-    """An integer e with |number| ≤ 2^e ≤ 4·|number| or so, for an exact number that is not 0."""
-    mantissa, exponent = number.man_exp()
-    return int(mantissa).bit_length() + int(exponent)
-
-
-def floats_of(matrix: Any, exponent: int = 0) -> Floats:
-    """Midpoints times 2^−exponent, rounded to float64."""
-    scaled = matrix.mid() * power_of_two(-exponent)
-    return np.array([float(entry) for entry in scaled.entries()]).reshape(
-        matrix.nrows(), matrix.ncols()
-    )
-
-
 def power_of_two(exponent: int) -> Any:
     """2^exponent, exact."""
     from flint import arb
@@ -97,37 +143,77 @@ def power_of_two(exponent: int) -> Any:
     return arb((1, exponent))
 
 
-def krylov(A: Any, start: Any, count: int, powers: list[Any] | None = None) -> Any:
-    """[V, AV, A²V, …] with ``count`` powers, by doubling so that the balls stay small.
+def floor_log2(number: Any) -> int:
+    """⌊log₂|x|⌋ of the middle of a ball that is not around zero."""
+    mantissa, exponent = number.mid().man_exp()
+    return int(abs(mantissa)).bit_length() - 1 + int(exponent)
 
-    ``powers`` holds A^(2^k), k = 0, 1, …, and is extended where needed.
-    """
-    powers = [A] if powers is None else powers
-    columns, done, k = start, 1, 0
-    while done < count:
-        taken = min(done, count - done)
-        whole = (
-            columns
-            if taken == done
-            else block(columns, range(columns.nrows()), range(taken * start.ncols()))
+
+def floats_of(matrix: Any, scale: Any = 1) -> Floats:
+    """Midpoints times a power of two, rounded to float64."""
+    entries = [float(entry) for entry in (matrix.mid() * scale).entries()]
+    return np.array(entries).reshape(matrix.nrows(), matrix.ncols())
+
+
+def rounded(balls: Sequence[Any], largest: float = np.inf) -> tuple[Floats, Floats]:
+    """Midpoints of the balls, clipped to [0, largest], and upper bounds on the distance to them."""
+    values = np.clip([float(ball.mid()) for ball in balls], 0.0, largest)
+    pairs = zip(balls, values.tolist(), strict=True)
+    bounds = [(ball - value).abs_upper() for ball, value in pairs]
+    # only a difference that is exactly zero needs no room for the rounding of its bound
+    error = [0.0 if bound == 0 else np.nextafter(float(bound), np.inf) for bound in bounds]
+    return values, np.array(error)
+
+
+class Powers:
+    """A matrix F with its powers F^(2^k) and Σ_k ‖F^k‖², each computed when needed."""
+
+    def __init__(self, F: Any) -> None:
+        self.F = F
+        self._squares = [F]
+
+    def square(self, k: int) -> Any:
+        """F^(2^k)."""
+        while len(self._squares) <= k:
+            self._squares.append(self._squares[-1] * self._squares[-1])
+        return self._squares[k]
+
+    def krylov(self, V: Any, count: int) -> Any:
+        """[V, FV, F²V, …] with ``count`` powers, by doubling so that the balls stay small."""
+        columns, wide, k = V, V.ncols(), 0
+        while columns.ncols() < count * wide:
+            few = min(columns.ncols(), count * wide - columns.ncols())
+            columns = beside(columns, self.square(k) * columns_of(columns, range(few)))
+            k += 1
+        return columns
+
+    @cached_property
+    def energy(self) -> Any:
+        """Upper bound on Σ_{k≥0} ‖F^k‖², which is finite iff F is stable.
+
+        With ‖F^m‖ ≤ ½ the terms from k = m on are at most ‖F^m‖²/(1 − ‖F^m‖²) times those before,
+        and Σ_{k<2m} F^k(F^k)ᵀ = S + F^m S (F^m)ᵀ doubles a sum S over k < m. An eigenvalue outside
+        the unit circle is proven by |tr F^m| > n. Few bits do, as a rule.
+        """
+        return with_rising_bits(self._energy, 128, 2**13, growth=2)[0]
+
+    def _energy(self) -> Any:
+        size, power = self.F.nrows(), self.F
+        total = diagonal([1] * size)
+        for _ in range(MOST_DOUBLINGS):
+            if norm(power) <= 0.5:
+                bound = total.trace().upper() / (1 - norm(power) * norm(power))
+                require(bound.is_finite())
+                return bound.upper()
+            if power.trace().abs_lower() > size:
+                raise UnstableNetworkError(UNSTABLE)
+            require(spread(power) < 0.25)
+            total += power * total * power.transpose()
+            power = power * power
+        raise UncertainResultError(
+            "no enclosure was found: the spectral radius is 1 or so close to it that the memory of "
+            "the states lasts more than 2^72 steps. Scale `A` further below 1."
         )
-        columns = beside(columns, power_two(powers, k) * whole)
-        done += taken
-        k += 1
-    return columns
-
-
-def power_two(powers: list[Any], k: int) -> Any:
-    """A^(2^k) from the list of such powers, which is extended where needed."""
-    while len(powers) <= k:
-        powers.append(powers[-1] * powers[-1])
-    return powers[k]
-
-
-def is_tight(matrix: Any, bits: int) -> bool:
-    """Whether every radius is below 2^−bits."""
-    limit = power_of_two(-bits)
-    return all(entry.rad() < limit for entry in matrix.entries())
 
 
 # --- Stein equations X − A X Bᵀ = Q with proven errors.
@@ -137,112 +223,52 @@ def is_tight(matrix: Any, bits: int) -> bool:
 # So the work is done in float64, by refining the residual some forty bits at a time, and the proof
 # is one residual in balls. The sums come from doubling, with few bits; they also prove stability.
 
-UNSTABLE = (
-    "the network is unstable: proven in ball arithmetic, an eigenvalue that the input or the noise "
-    "excites has modulus ≥ 1. Scale `A` below spectral radius 1."
-)
-_UNDECIDED = (
-    "no enclosure was found: the spectral radius is 1 or so close to it that the memory of the "
-    "states lasts more than 2^72 steps. Scale `A` further below 1."
-)
 
-
-class TooWideError(UncertainResultError):
-    """The balls of a matrix are too wide to tell: it must be known to more bits."""
-
-
-def energy(A: Any, *, first_bits: int = 128, last_bits: int = 1 << 13) -> Any:
-    """Upper bound on Σ_{k≥0} ‖A^k‖², which is finite iff A is stable.
-
-    With ‖A^m‖ ≤ ½ the terms from k = m on are at most ‖A^m‖²/(1 − ‖A^m‖²) times those before, and
-    Σ_{k<2m} A^k(A^k)ᵀ = G + A^m G (A^m)ᵀ doubles a sum G over k < m. An eigenvalue outside the
-    unit circle is proven by |tr A^m| > n. Precision is doubled from ``first_bits`` up to
-    ``last_bits``. Raises TooWideError where A should have smaller balls.
-    """
-    from flint import ctx
-
-    bits = first_bits
-    while bits <= last_bits:
-        with ctx.workprec(bits):
-            powers = _powers_until_half(A)
-            if powers is not None:
-                total = identity(A.nrows())
-                for power in powers[:-1]:
-                    total += power * total * power.transpose()
-                last = size_of(powers[-1])
-                bound = total.trace().upper() / (1 - last * last)
-                if bound.is_finite():
-                    return bound.upper()
-        bits *= 2
-    raise TooWideError(_UNDECIDED)
-
-
-def _powers_until_half(A: Any) -> list[Any] | None:
-    """A, A², A⁴, … until the norm is at most ½; None if the balls are too wide."""
-    size, powers = A.nrows(), [A]
-    while not size_of(powers[-1]) <= 0.5:
-        power = powers[-1]
-        if power.trace().abs_lower() > size:
-            raise UnstableNetworkError(UNSTABLE)
-        if not spread_of(power) < 0.25:
-            return None
-        if len(powers) > MOST_DOUBLINGS:
-            raise UncertainResultError(_UNDECIDED)
-        powers.append(power * power)
-    return powers
-
-
-def solve_stein(A: Any, B: Any, Q: Any, energies: tuple[Any, Any], *, least_gain: int = 6) -> Any:
-    """Enclose X = Σ_k A^k Q (B^k)ᵀ at the current precision, given the energies of A and B.
+def solve_stein(A: Powers, B: Powers, Q: Any, *, least_gain: int = 6) -> Any:
+    """Enclose X = Σ_k A^k Q (B^k)ᵀ at the current precision.
 
     A refinement step that gains fewer bits than ``least_gain`` is not worth its time.
     """
     from flint import arb_mat, ctx
 
-    transposed = B.transpose()
-    powers = _float_powers(floats_of(A), floats_of(B))
-    X, R, norm = arb_mat(Q.nrows(), Q.ncols()), Q, size_of(Q)
-    target = norm * power_of_two(-ctx.prec)
-    while norm > target:
-        change = _float_step(powers, R, norm) if powers else None
-        in_floats = change is not None
-        if change is None:
-            change = _doubled(A, B, R)
-        rest = R - change + A * change * transposed
-        before, after = norm, size_of(rest)
+    transposed, bound = B.F.transpose(), (A.energy * B.energy).sqrt()
+    X, R, size = arb_mat(Q.nrows(), Q.ncols()), Q, norm(Q)
+    target, in_floats = size * power_of_two(-ctx.prec), _float_sums(A.F, B.F)
+    while size > target:
+        change = in_floats(R, size) if in_floats else _doubled(A.F, B.F, R)
+        rest = R - change + A.F * change * transposed
+        before, after = size, norm(rest)
         if after < before:
-            X, R, norm = X + change, rest, after
-        if after * power_of_two(least_gain) > before:
-            if not in_floats or spread_of(rest) * 4 > after:  # only wider numbers would help
+            X, R, size = X + change, rest, after
+        if not after * power_of_two(least_gain) <= before:
+            if in_floats is None or spread(rest) * 4 > after:  # only wider numbers would help
                 break
-            powers = []
-    root = (energies[0] * energies[1]).sqrt()
-    return widened(X, (root * norm).upper())
+            in_floats = None
+    return widened(X, bound * size)
 
 
-def _float_step(powers: list[tuple[Floats, Floats]], R: Any, norm: Any) -> Any | None:
-    """Σ_k A^k R (B^k)ᵀ in float64, or None where that overflows."""
+def _float_sums(A: Any, B: Any) -> Callable[[Any, Any], Any] | None:
+    """R ↦ Σ_k A^k R (B^k)ᵀ in float64, where the powers settle there."""
     from flint import arb_mat
 
-    exponent = exponent_of(norm)
-    step = floats_of(R, exponent)
-    with np.errstate(all="ignore"):
-        for left, right in powers:
-            step = step + left @ step @ right.T
-    if not np.isfinite(step).all():
-        return None
-    return arb_mat(step.tolist()) * power_of_two(exponent)
-
-
-def _float_powers(A: Floats, B: Floats) -> list[tuple[Floats, Floats]]:
-    """A^(2^k) and B^(2^k) until their effect is below rounding; empty if they do not get there."""
     powers = []
     with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
-        for left, right, rest in squarings(A, B):
+        for left, right, rest in squarings(floats_of(A), floats_of(B)):
             powers.append((left, right))
             if rest <= 1:
-                return powers
-    return []
+                break
+    if not powers or not rest <= 1:
+        return None
+
+    def summed(R: Any, size: Any) -> Any:
+        exponent = floor_log2(size)
+        total = floats_of(R, power_of_two(-exponent))
+        with np.errstate(all="ignore"):
+            for left, right in powers:
+                total = total + left @ total @ right.T
+        return arb_mat(total.tolist()) * power_of_two(exponent)
+
+    return summed
 
 
 def _doubled(A: Any, B: Any, Q: Any) -> Any:
@@ -253,7 +279,7 @@ def _doubled(A: Any, B: Any, Q: Any) -> Any:
     for _ in range(MOST_DOUBLINGS):
         X = (X + left * X * right.transpose()).mid()
         left, right = (left * left).mid(), (right * right).mid()
-        if size_of(left) * size_of(right) < power_of_two(-ctx.prec):
+        if norm(left) * norm(right) < power_of_two(-ctx.prec):
             break
     return X
 
@@ -262,71 +288,48 @@ def _doubled(A: Any, B: Any, Q: Any) -> Any:
 
 
 class Whitening(NamedTuple):
-    """Exact W, the product W M, and δ ≥ ‖W M Wᵀ − I‖."""
+    """Exact W, the product M Wᵀ, and a bound on ‖(W M Wᵀ)⁻¹ − I‖."""
 
     W: Any
-    WM: Any
-    delta: Any
+    inverse: Any
+    slack: Any
 
-    def inverse(self) -> Any:
-        """M Wᵀ: equal to W⁻¹·(I + E) with ‖E‖ ≤ δ."""
-        return self.WM.transpose()
-
-    def slack(self) -> Any:
-        """Bound ‖(W M Wᵀ)⁻¹ − I‖ by δ/(1 − δ)."""
-        return (self.delta / (1 - self.delta)).upper()
+    def seen(self, A: Any, to: Whitening | None = None) -> Any:
+        """V A W⁻¹ for the whiteners W and V (V = W unless given), with W⁻¹ = M Wᵀ (W M Wᵀ)⁻¹."""
+        product = ((to or self).W * A) * self.inverse
+        return widened(product, norm(product) * self.slack)
 
 
-def whitening(M: Any, *, close: float = 2.0**-120, corrections: int = 3) -> Whitening | None:
-    """Whiten M, which proves it positive definite; None if the precision does not suffice.
+def whitening(M: Any, *, close: float = 2.0**-120) -> Whitening:
+    """Whiten M, which proves it positive definite.
 
-    W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor,
-    corrected until W M Wᵀ is that ``close`` to the identity.
+    W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor, and
+    W M Wᵀ has to be that ``close`` to the identity.
     """
     W = _inverse_factor(M.mid())
-    for _ in range(corrections):
-        if W is None:
-            return None
-        WM = W * M
-        product = WM * W.transpose()
-        delta = size_of(product - identity(M.nrows()))
-        if delta < close:
-            return Whitening(W, WM, delta)
-        if not delta < 0.5:
-            return None
-        again = _inverse_factor(product.mid())
-        W = None if again is None else (again * W).mid()
-    return None
+    inverse = M * W.transpose()
+    delta = norm(W * inverse - diagonal([1] * M.nrows()))
+    require(delta < close)
+    return Whitening(W, inverse, (delta / (1 - delta)).upper())
 
 
-def _inverse_factor(M: Any) -> Any | None:
-    """L⁻¹ for M ≈ L Lᵀ by halves; None where M is not positive definite at this precision.
+def _inverse_factor(M: Any) -> Any:
+    """L⁻¹ for M ≈ L Lᵀ by halves.
 
     With M = [[M₁, Xᵀ], [X, M₂]] and Y = X W₁ᵀ the Schur complement is M₂ − Y Yᵀ, and
     W = [[W₁, 0], [−W₂ Y W₁, W₂]].
     """
     from flint import arb_mat
 
-    size = M.nrows()
+    size, half = M.nrows(), M.nrows() // 2
     if size == 1:
-        pivot = M[0, 0]
-        return arb_mat([[pivot.rsqrt().mid()]]) if pivot > 0 else None
-    half = size // 2
-    upper, lower = range(half), range(half, size)
-    first = _inverse_factor(block(M, upper, upper))
-    if first is None:
-        return None
-    Y = (block(M, lower, upper) * first.transpose()).mid()
-    second = _inverse_factor((block(M, lower, lower) - Y * Y.transpose()).mid())
-    if second is None:
-        return None
+        require(M[0, 0] > 0)
+        return arb_mat([[M[0, 0].rsqrt().mid()]])
+    left, right = columns_of(M, range(half)), columns_of(M, range(half, size))
+    lower = range(half, size)
+    first = _inverse_factor(rows_of(left, range(half)))
+    Y = (rows_of(left, lower) * first.transpose()).mid()
+    second = _inverse_factor((rows_of(right, lower) - Y * Y.transpose()).mid())
     corner = (second * (Y * first) * -1).mid()
     top = beside(first, arb_mat(half, size - half)).tolist()
     return arb_mat(top + beside(corner, second).tolist())
-
-
-def in_white_coordinates(whitened: Whitening, A: Any, to: Whitening | None = None) -> Any:
-    """V A W⁻¹ for the whiteners W and V (V = W unless given), with W⁻¹ = M Wᵀ (W M Wᵀ)⁻¹."""
-    target = whitened if to is None else to
-    product = (target.W * A) * whitened.inverse()
-    return widened(product, (size_of(product) * whitened.slack()).upper())

@@ -3,76 +3,60 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
-from memcurve.network.graph import balanced, eigenvalues
+from memcurve.network.graph import balanced
 from memcurve.result import Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import (
-    UNSTABLE,
+    FIRST_BITS,
+    MAX_BITS,
+    Powers,
     TooWideError,
-    block,
+    beside,
+    columns_of,
     diagonal,
-    energy,
-    identity,
-    in_white_coordinates,
-    is_tight,
-    krylov,
+    floor_log2,
+    inner,
     power_of_two,
+    require,
+    require_zero,
+    rounded,
+    rows_of,
     solve_stein,
+    solved,
+    spread,
     whitening,
+    with_rising_bits,
 )
 from memcurve.solve.balls.curves import (
-    InputCurve,
-    Propagator,
+    Autocovariances,
     Readout,
-    autocovariance,
-    future,
-    present,
-    total_memory,
+    autocovariances,
+    history,
+    memory_and_forecasts,
+    total,
 )
-from memcurve.solve.balls.pivots import Pivots, find_pivots, has_reciprocal_eigenvalues
+from memcurve.solve.balls.pivots import find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
+from memcurve.solve.stein import stein
 
-
-class _White(NamedTuple):
-    """The network in coordinates in which its states are white."""
-
-    A: Any
-    columns: list[Any]
-    futures: list[Any | None]
-    spectra: list[Any]
-    B: Any | None
-    slack: Any
-
-
-class _Curves(NamedTuple):
-    memory: list[list[Any]]
-    forecast: list[list[Any]]
-    total: Any
-    total_forecast: Any
+#: What the condition of the covariance costs for each state and input without noise, in bits, by
+#: experience. Doubled: noise-free questions take half as long again.
+BITS_PER_STATE = 8
+#: Largest radius of an answer. Doubled: nothing that a float64 shows.
+LARGEST_RADIUS = 2.0**-80
 
 
 def enclose_any(
-    A: Floats,
-    C: Floats,
-    *,
-    processes: Sequence[InputProcess],
-    lags: int | None,
-    horizons: int = 0,
-    observation: Floats,
-    state: Floats,
-    rows: Sequence[int],
-    max_bits: int = 2**15,
-    first_low: int = 192,
-    last_low: int = 1 << 13,
+    problem: Enclosable, lags: int | None, horizons: int = 0, max_bits: int = MAX_BITS
 ) -> tuple[Answer, int, int]:
-    """Enclose memory and forecasting capacity of x_t = A x_{t−1} + C z_t + noise rigorously.
+    """Enclose memory and forecasting capacity rigorously.
 
     With p_τ,j = Cov(x_t, z_j,t−τ) and the covariance N of y_t = x_t[rows] + noise,
 
@@ -85,337 +69,240 @@ def enclose_any(
 
     Parameters
     ----------
-    A : (n, n) array
-        How states drive states.
-    C : (n, d) array
-        How inputs drive states.
-    processes : sequence of d InputProcess
-        The inputs, independent of each other, each scaled to unit variance.
+    problem : Enclosable
+        The network, its inputs, its noise and what is read.
     lags : int or None
         Number of lags; None chooses enough that what lies beyond is negligible.
     horizons : int
         Number of forecasting horizons h = 1, 2, ….
-    observation, state : (n,) arrays
-        Standard deviations of white noise on what is read, and on the states, where it enters the
-        recursion.
-    rows : sequence of int
-        The states that are read.
     max_bits : int
         Give up beyond this precision.
-    first_low, last_low : int
-        Precision in white coordinates: the first try, and the last.
     """
-    C = np.asarray(C, dtype=float).reshape(len(A), -1)
-    problem = prepared(A, C, processes, observation, state, rows)
+    from flint import ctx
+
     if not problem.channels or not problem.pivots.outputs:
         return Answer.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
-    bits, low = first_low + _more_bits(problem), first_low
-    while bits <= max_bits and low <= last_low:
-        white, found = None, None
-        with contextlib.suppress(TooWideError):
-            white = _in_white_coordinates(problem, bits, low)
-        if white is None:
-            bits = int(1.6 * bits)
-            continue
-        with contextlib.suppress(TooWideError):
-            found = _curves(problem, white, lags, horizons, low)
-        if found is not None:
-            return _outcome(problem, found), problem.pivots.rank, bits
+    low, bits = FIRST_BITS, FIRST_BITS + problem.more_bits
+    while True:
+        white, bits = with_rising_bits(lambda: _whitened(problem, low), bits, max_bits)  # noqa: B023
+        with ctx.workprec(low), contextlib.suppress(TooWideError):
+            return _answer(problem, white, lags, horizons), problem.pivots.rank, bits
         low, bits = 2 * low, bits + low
-    raise UncertainResultError(
-        f"no enclosure was found with {max_bits} bits: the covariance of the states is too "
-        f"ill-conditioned. Add observation noise, or read fewer states."
-    )
 
 
-def _more_bits(problem: ExactProblem, *, per_state: int = 8) -> int:
-    """What the condition of the covariance costs for each state and input, by experience."""
-    if problem.is_noisy:
-        return 192
-    return 128 + per_state * len(problem.pivots.nodes) // len(problem.channels)
+class _White(NamedTuple):
+    """The network in coordinates in which its states are white, and the total where it is known."""
+
+    A: Any
+    columns: list[Any]
+    given: list[Autocovariances]
+    pasts: list[Any]
+    readout: Readout
+    total: Any
 
 
-def _in_white_coordinates(problem: ExactProblem, bits: int, low: int) -> _White | None:
-    """Whiten the states and what is read, or return None if that takes more bits.
+def _whitened(problem: Enclosable, low: int) -> _White:
+    """Whiten the states and what is read, to balls for ``low`` bits.
 
     The states are whitened with M = Γ + S, where Γ − A Γ Aᵀ = Σ_j (p_0 C_jᵀ + C_j p_0ᵀ − C_j C_jᵀ)
     and S has the noise. Any M > 0 would do, so all of the observation noise may go into it.
     """
     from flint import arb, ctx
 
-    with ctx.workprec(bits):
-        reduced = problem.reduced()
-        if reduced is None:
-            return None
-        A, C = reduced.A, reduced.C
-        everything = range(A.nrows())
-        decay = energy(A)
-        columns = [block(C, everything, [j]) for j in range(C.ncols())]
-        spectra = [autocovariance(process, bits) for process in problem.processes]
-        futures = [future(A, c, s, decay) for c, s in zip(columns, spectra, strict=True)]
-        Q = reduced.state
-        for c, s, G in zip(columns, spectra, futures, strict=True):
-            cross = present(A, c, s, G) * c.transpose()
+    nodes, outputs = problem.pivots.nodes, problem.pivots.outputs
+    matrix, C, T = problem.reduced()
+    A, Q = Powers(matrix), diagonal(problem.state[i] for i in nodes)
+    columns = [columns_of(C, [j]) for j in range(C.ncols())]
+    given = [autocovariances(process, ctx.prec) for process in problem.processes]
+    pasts = [history(A, c, g) for c, g in zip(columns, given, strict=True)]
+    if not problem.fisher:
+        for c, past in zip(columns, pasts, strict=True):
+            cross = columns_of(past, [past.ncols() - 1]) * c.transpose()
             Q = Q + cross + cross.transpose() - c * c.transpose()
-        of_states = solve_stein(A, A, Q, (decay, decay))
-        metric = whitening(of_states + reduced.own_noise)
-        if metric is None:
-            return None
-        B, slack = None, metric.slack()
-        if not reduced.reads_all:
-            H = reduced.readout
-            output = whitening(H * of_states * H.transpose() + reduced.noise)
-            if output is None:
-                return None
-            B, slack = in_white_coordinates(metric, H, output), output.slack()
-        A = in_white_coordinates(metric, A)
-        columns = [metric.W * c for c in columns]
-        futures = [None if G is None else metric.W * G for G in futures]
-        parts = (part for part in (A, B, *columns, *futures) if part is not None)
-        if not all(is_tight(part, low - 40) for part in parts):
-            return None
-        return _White(A, columns, futures, spectra, B, arb(slack))
+    of_states = solve_stein(A, A, Q)
+    output = metric = whitening(of_states + diagonal(problem.own[i] for i in nodes))
+    B, reader = None, metric.W
+    if outputs != nodes:
+        H, noise = rows_of(T, outputs), diagonal(problem.observation[i] for i in outputs)
+        output = whitening(H * of_states * H.transpose() + noise)
+        B, reader = metric.seen(H, output), output.W * H
+    readout = Readout(B, 1 + arb(0, output.slack))
+    total = None
+    if problem.is_plain:
+        total = arb(problem.pivots.rank)
+    elif problem.is_white:  # all of the covariance is memory
+        total = inner((reader * of_states).entries(), reader.entries()) * readout.factor
+    white_A, columns = metric.seen(A.F), [metric.W * c for c in columns]
+    pasts = [metric.W * past for past in pasts]
+    for part in (white_A, B, *columns, *pasts):
+        require(part is None or spread(part) < power_of_two(40 - low))
+    return _White(white_A, columns, given, pasts, readout, total)
 
 
-def _curves(
-    problem: ExactProblem, white: _White, lags: int | None, horizons: int, low: int
-) -> _Curves | None:
-    """Everything asked for, or None if ``low`` bits leave some radius too wide."""
-    from flint import arb, ctx
-
-    with ctx.workprec(low):
-        readout, states = Readout(white.B, white.slack), Propagator(white.A)
-        curves = [
-            InputCurve(states, c, s, G, readout)
-            for c, s, G in zip(white.columns, white.spectra, white.futures, strict=True)
-        ]
-        total = arb(problem.pivots.rank) if problem.is_plain else total_memory(curves, readout)
-        ahead = sum((curve.total_forecast() for curve in curves), arb(0))
-        if not (_is_narrow(total) and _is_narrow(ahead)):
-            return None
-        listed, count = Lags(lags, float(total)), 0
-        while True:
-            for curve in curves:
-                curve.extend_memory(lags or count + count // 2 + 1)
-            first, count = count, lags or min(len(curve.memory) for curve in curves)
-            for curve in curves:
-                if not all(_is_narrow(value) for value in curve.memory[first:count]):
-                    return None
-            summed = [[float(v) for v in curve.memory[first:count]] for curve in curves]
-            if listed.enough(np.sum(summed, axis=0)):
-                count = listed.count or count
-                break
+def _answer(problem: Enclosable, white: _White, lags: int | None, horizons: int) -> Answer:
+    """Everything asked for, at the current precision."""
+    A, parts = Powers(white.A), zip(white.columns, white.given, white.pasts, strict=True)
+    pairs = [memory_and_forecasts(A, *part, white.readout) for part in parts]
+    curves, forecasts = ([pair[k] for pair in pairs] for k in range(2))
+    memory_total = total(curves) if white.total is None else white.total
+    ahead = total(forecasts)
+    unit = float(memory_total.mid()) if problem.fisher else 1.0
+    _require_narrow([memory_total, ahead], unit)
+    listed, count = Lags(lags, float(memory_total) / unit), 0
+    while True:
         for curve in curves:
-            curve.extend_forecast(horizons)
-            if not all(_is_narrow(value) for value in curve.forecast[:horizons]):
-                return None
-        return _Curves(
-            [curve.memory[:count] for curve in curves],
-            [curve.forecast[:horizons] for curve in curves],
-            total,
-            ahead,
-        )
-
-
-def _is_narrow(ball: Any, *, largest_radius: float = 2.0**-80) -> bool:
-    """Whether the ball need not be computed again with more bits."""
-    return bool(ball.rad() < largest_radius)
-
-
-def _outcome(problem: ExactProblem, found: _Curves) -> Answer:
-    memory, memory_error = _table(problem, found.memory)
-    forecast, forecast_error = _table(problem, found.forecast)
-    (total, ahead), (total_error, ahead_error) = rounded([found.total, found.total_forecast])
+            curve.extend(lags or count + count // 2 + 1)
+        first, count = count, lags or min(len(curve.balls) for curve in curves)
+        blocks = [curve.balls[first:count] for curve in curves]
+        _require_narrow([ball for block in blocks for ball in block], unit)
+        if listed.enough(np.sum([[float(v) / unit for v in block] for block in blocks], axis=0)):
+            break
+    for curve in forecasts:
+        curve.extend(horizons)
+        _require_narrow(curve.balls[:horizons], unit)
+    values, errors = (part[:, None] for part in rounded([memory_total, ahead]))
     return Answer(
-        memory[None],
-        memory_error[None],
-        forecast[None],
-        forecast_error[None],
-        np.array([total]),
-        np.array([total_error]),
-        np.array([ahead]),
-        np.array([ahead_error]),
+        *_table(problem, [curve.balls[: listed.count] for curve in curves]),
+        *_table(problem, [curve.balls[:horizons] for curve in forecasts]),
+        values[0],
+        errors[0],
+        values[1],
+        errors[1],
     )
 
 
-def _table(problem: ExactProblem, balls: list[list[Any]]) -> tuple[Floats, Floats]:
+def _require_narrow(balls: Iterable[Any], unit: float) -> None:
+    require(all(ball.rad() < LARGEST_RADIUS * unit for ball in balls))
+
+
+def _table(problem: Enclosable, balls: list[list[Any]]) -> tuple[Floats, Floats]:
     """Values and errors with one column for each input; those without influence stay zero."""
-    values = np.zeros((len(balls[0]), problem.inputs))
+    values = np.zeros((1, len(balls[0]), problem.inputs))
     error = np.zeros_like(values)
+    largest = np.inf if problem.fisher else 1.0
     for channel, column in zip(problem.channels, balls, strict=True):
-        values[:, channel], error[:, channel] = rounded(column, 1.0)
+        values[0, :, channel], error[0, :, channel] = rounded(column, largest)
     return values, error
 
 
 # --- The problem in exact numbers, reduced to states that are excited independently of each other.
 
 
-class PivotProblem(NamedTuple):
-    """x_t = A x_{t−1} + C z_t + state noise, read as ``readout``·x_t + noise, in balls.
+class Enclosable:
+    """x_t = A x_{t−1} + C z_t + noise, in exact numbers, scaled by powers of two.
 
-    ``state`` and ``noise`` are covariances. ``own_noise`` is the observation noise of the states
-    themselves, read or not; where ``reads_all``, it is ``noise`` and the readout is the identity.
+    That changes no capacity. Inputs that have no influence are left out.
+
+    Parameters
+    ----------
+    A : (n, n) array
+        How states drive states.
+    C : (n, d) array
+        How inputs drive states.
+    processes : sequence of d InputProcess
+        The inputs, independent of each other, each scaled to unit variance.
+    observation, state : (n,) arrays
+        Standard deviations of white noise on what is read, and on the states, where it enters the
+        recursion.
+    rows : sequence of int
+        The states that are read.
+    fisher : bool
+        Whether N is the covariance of the noise alone: MC is then Fisher memory.
     """
 
-    A: Any
-    C: Any
-    state: Any
-    readout: Any
-    noise: Any
-    own_noise: Any
-    reads_all: bool
+    def __init__(
+        self,
+        A: Floats,
+        C: Floats,
+        *,
+        processes: Sequence[InputProcess],
+        observation: Floats,
+        state: Floats,
+        rows: Sequence[int],
+        fisher: bool = False,
+    ) -> None:
+        from flint import arb_mat, ctx
 
+        self.inputs, self.fisher = C.shape[1], fisher
+        self.channels = np.flatnonzero(C.any(axis=0)).tolist()
+        self.processes = [processes[j] for j in self.channels]
+        C, read = C[:, self.channels], sorted(set(rows))
+        # States that are not read may get any noise, and some makes them well-conditioned.
+        own = np.full(len(A), observation[read].min() if read else 0.0)
+        own[read] = observation[read]
+        self.pivots = find_pivots(A, C, state, observation, read)
+        exponents = _exponents(A, with_state_noise(C, state))
+        units = np.array([[power_of_two(int(e))] for e in exponents], dtype=object)
+        with ctx.workprec(128):  # enough for these products to be exact
+            self.A = arb_mat((A.astype(object) * units.T / units).tolist())
+            self.C = arb_mat((C.astype(object) / units).tolist())
+            deviations = np.stack([observation, own, state]).astype(object) / units.T
+            #: Variances: of noise on what is read, of that which whitens the states, of their own.
+            self.observation, self.own, self.state = (deviations * deviations).tolist()
 
-class ExactProblem(NamedTuple):
-    """Exact matrices, scaled by powers of two, without the inputs that have no influence."""
+    @property
+    def more_bits(self) -> int:
+        """What the condition of the covariance costs: variances are at most that of the noise."""
+        noise_free = 128 + BITS_PER_STATE * len(self.pivots.nodes) // len(self.channels)
+        least = min(own + state for own, state in zip(self.own, self.state, strict=True))
+        return min(32 - floor_log2(least), noise_free) if least > 0 else noise_free
 
-    A: Any
-    C: Any
-    observation: list[Any]
-    own: list[Any]
-    state: list[Any]
-    processes: list[InputProcess]
-    channels: list[int]
-    inputs: int
-    pivots: Pivots
-    is_noisy: bool
-    is_plain: bool
+    @property
+    def is_white(self) -> bool:
+        """Whether the states have no noise, and the inputs no memory."""
+        quiet = all(variance == 0 for variance in self.state)
+        return quiet and all(process.is_white for process in self.processes)
 
-    def reduced(self) -> PivotProblem | None:
-        """Keep the pivot nodes R only: x = T x[R] with T = K (K[R])⁻¹, K the Krylov matrix.
+    @property
+    def is_plain(self) -> bool:
+        """Whether, besides, what is read has no noise."""
+        return self.is_white and all(self.observation[i] == 0 for i in self.pivots.outputs)
 
-        Modes that nothing excites disappear, and may be unstable. None if K[R] cannot be inverted
-        at the current precision.
+    def reduced(self) -> tuple[Any, Any, Any]:
+        """Keep the pivot nodes R only: A and C of these, and T = K (K[R])⁻¹ with x = T x[R].
+
+        K is the Krylov matrix. Modes that nothing excites disappear, and may be unstable.
         """
-        nodes, outputs = self.pivots.nodes, self.pivots.outputs
-        noise = diagonal(self.observation[i] for i in outputs)
-        own = diagonal(self.own[i] for i in nodes)
-        state = diagonal(self.state[i] for i in nodes)
-        size = self.A.nrows()
+        nodes, size = self.pivots.nodes, self.A.nrows()
         if len(nodes) == size:
-            readout = block(identity(size), outputs, range(size))
-            reads_all = len(outputs) == size
-            return PivotProblem(self.A, self.C, state, readout, noise, own, reads_all)
-        T = self._from_nodes()
-        if T is None:
-            return None
-        A = block(self.A, nodes, range(size)) * T
-        C = block(self.C, nodes, range(self.C.ncols()))
-        for rest in (self.A * T - T * A, self.C - T * C):
-            if not all(entry.contains(0) for entry in rest.entries()):
-                raise UncertainResultError(
-                    f"the rank {len(nodes)} found modulo two primes is too low for this network, "
-                    f"which is made so that they fail; scale `C` by a factor that is no power of "
-                    f"two."
-                )
-        readout = block(T, outputs, range(len(nodes)))
-        return PivotProblem(A, C, state, readout, noise, own, outputs == nodes)
-
-    def _from_nodes(self) -> Any | None:
-        from flint import arb_mat
-
-        size, nodes = self.A.nrows(), self.pivots.nodes
-        noisy = [i for i in range(size) if self.state[i] != 0]
-        unit = [[self.state[i].sqrt() if i == j else 0 for j in noisy] for i in range(size)]
-        masks = arb_mat([c + u for c, u in zip(self.C.tolist(), unit, strict=True)])
-        powers = 1 + max(power for power, _ in self.pivots.columns)
-        places = [power * masks.ncols() + channel for power, channel in self.pivots.columns]
-        K = block(krylov(self.A, masks, powers), range(size), places)
-        chosen = block(K, nodes, range(len(nodes)))
-        try:
-            return chosen.transpose().solve(K.transpose()).transpose()
-        except ZeroDivisionError:
-            return None
+            return self.A, self.C, diagonal([1] * size)
+        noise = diagonal(variance.sqrt() for variance in self.state)
+        noisy = [i for i, variance in enumerate(self.state) if variance != 0]
+        masks = beside(self.C, columns_of(noise, noisy))
+        powers = 1 + max(self.pivots.columns) // masks.ncols()
+        K = columns_of(Powers(self.A).krylov(masks, powers), self.pivots.columns)
+        T = solved(rows_of(K, nodes).transpose(), K.transpose()).transpose()
+        A, C = rows_of(self.A, nodes) * T, rows_of(self.C, nodes)
+        require_zero(self.A * T - T * A, len(nodes))
+        require_zero(self.C - T * C, len(nodes))
+        return A, C, T
 
 
-def prepared(
-    A: Floats,
-    C: Floats,
-    processes: Sequence[InputProcess],
-    observation: Floats,
-    state: Floats,
-    rows: Sequence[int],
-    *,
-    visible_noise: float = 1e-20,
-    near_circle: float = 1e-6,
-) -> ExactProblem:
-    """Scale by powers of two, which changes no capacity, and find the pivots.
+def _exponents(A: Floats, masks: Floats) -> Any:
+    """Integers e such that x_i·2^−e_i have a variance of about one, as far as that is easily had.
 
-    Noise is ``visible`` where, relative to the input's effect, it makes the covariance
-    well-conditioned; eigenvalues in float64 may lie on the unit circle where they are near it.
+    First the least e with 2^e_i ≥ |masks_ij| and 2^e_i ≥ |A_ij|·2^e_j, the size of what reaches
+    node i on the best path; cycles that amplify have none: then those that balance A. In these
+    units float64 holds the variances, as a rule.
     """
-    from flint import arb, arb_mat, ctx
-
-    size, inputs = C.shape
-    observation, state = (np.asarray(noise, dtype=float) for noise in (observation, state))
-    channels = np.flatnonzero(C.any(axis=0)).tolist()
-    read = sorted({int(row) for row in rows})
-    # States that are not read may get any noise, and some makes them well-conditioned.
-    floor = float(observation[read].min()) if read else 0.0
-    own = np.full(size, floor)
-    own[read] = observation[read]
-    pivots = find_pivots(A, C[:, channels], state, observation, read)
-    # balls cannot tell an eigenvalue on the unit circle from one next to it
-    if pivots.nodes and float(np.abs(eigenvalues(A)).max()) > 1 - near_circle:
-        masks = np.hstack([C[:, channels], np.diag(state)[:, state > 0]])
-        if has_reciprocal_eigenvalues(A, masks, pivots):
-            raise UnstableNetworkError(UNSTABLE)
-    exponents = _exponents(A, np.hstack([C, state[:, None]]))
-    up = [power_of_two(int(e)) for e in exponents]
-    down = [power_of_two(-int(e)) for e in exponents]
-    with ctx.workprec(128):  # enough for these products to be exact
-        exact_A = [
-            arb(a) * up[j] * down[i] for i, row in enumerate(A.tolist()) for j, a in enumerate(row)
-        ]
-        exact_C = [arb(c) * down[i] for i, row in enumerate(C[:, channels].tolist()) for c in row]
-        variances = {
-            name: [arb(x) * arb(x) * down[i] * down[i] for i, x in enumerate(noise.tolist())]
-            for name, noise in {"observation": observation, "own": own, "state": state}.items()
-        }
-    driving = [processes[j] for j in channels]
-    return ExactProblem(
-        A=arb_mat(size, size, exact_A),
-        C=arb_mat(size, len(channels), exact_C),
-        observation=variances["observation"],
-        own=variances["own"],
-        state=variances["state"],
-        processes=driving,
-        channels=channels,
-        inputs=inputs,
-        pivots=pivots,
-        is_noisy=floor > 0 and floor >= visible_noise * float(np.abs(C).max()),
-        is_plain=not observation[read].any()
-        and not state.any()
-        and all(process.is_white for process in driving),
-    )
+    exponents = _path_exponents(A, masks)
+    with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
+        near, driven = (np.ldexp(x, -exponents[:, None]) for x in (A, masks))
+        variances = np.diag(stein(np.ldexp(near, exponents), driven @ driven.T))
+        usable = np.isfinite(variances) & (variances > 0)
+        exponents += np.rint(np.log2(np.where(usable, variances, 1.0)) / 2).astype(int)
+    return exponents
 
 
-def _exponents(A: Floats, masks: Floats) -> list[int]:
-    """Integers e such that x_i·2^−e_i are of similar size, as far as that is easily had.
-
-    The least e with 2^e_i ≥ |masks_ij| and 2^e_i ≥ |A_ij|·2^e_j, the size of what reaches node i
-    on the best path; it makes long chains harmless. Cycles that amplify have none: then those that
-    balance A.
-    """
-    size = len(A)
+def _path_exponents(A: Floats, masks: Floats) -> Any:
     with np.errstate(divide="ignore"):
         gains, reached = (np.log2(np.abs(x)) for x in (A, masks))
-    level = reached.max(axis=1)
-    for _ in range(size + 1):
+    level = reached.max(axis=1, initial=-np.inf)
+    for _ in range(len(A) + 1):
         further = np.maximum(level, (gains + level).max(axis=1))
         if np.array_equal(further, level):
-            return [int(e) for e in np.ceil(np.where(np.isfinite(level), level, 0))]
+            return np.ceil(np.where(np.isfinite(level), level, 0)).astype(int)
         level = further
     scale = balanced(A)[1]
     usable = bool(np.isfinite(scale).all() and np.all(scale > 0))
-    return [int(e) for e in np.rint(np.log2(scale))] if usable else [0] * size
-
-
-def rounded(balls: Sequence[Any], most: float = np.inf) -> tuple[Floats, Floats]:
-    """Midpoints of the balls, clipped to [0, most], and upper bounds on the distance to them."""
-    values = np.clip([float(ball.mid()) for ball in balls], 0.0, most)
-    pairs = zip(balls, values.tolist(), strict=True)
-    bounds = [(ball - value).abs_upper() for ball, value in pairs]
-    # only a difference that is exactly zero needs no room for the rounding of its bound
-    error = [0.0 if bound == 0 else np.nextafter(float(bound), np.inf) for bound in bounds]
-    return values, np.array(error)
+    return np.rint(np.log2(scale if usable else np.ones(len(A)))).astype(int)
