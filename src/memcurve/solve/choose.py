@@ -43,7 +43,7 @@ LARGEST_ERROR = 1e-6
 #: believed to be slower, and left out for networks of a sixth fewer states.
 BALL_SECONDS = 1.7e-9
 #: The same for every noise level of any other question (1.4 s at n = 90, 6 s at n = 150).
-GENERAL_BALL_SECONDS = 1.2e-8
+GENERAL_BALL_SECONDS = 2e-8
 #: Seconds that balls may take unasked. Doubled: a sixth more states are answered in balls.
 MOST_SECONDS_UNASKED = 5.0
 #: Seconds that they may take where a tolerance was asked for, or nothing else is known. Doubled: a
@@ -272,7 +272,7 @@ def _is_affordable(
     if best is not None:
         levels = int(np.count_nonzero(~(best.largest_error <= (tolerance or LARGEST_ERROR))))
     seconds = BALL_SECONDS if problem.is_plain else GENERAL_BALL_SECONDS * levels
-    vague = outcome is not None and bool(np.any(outcome.largest_error < 1))
+    vague = best is not None and bool(np.any(best.largest_error < 1))
     most = MOST_SECONDS_UNASKED if tolerance is None and vague else MOST_SECONDS
     return count <= certify_up_to and seconds * count**4 <= most
 

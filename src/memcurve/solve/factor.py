@@ -401,15 +401,16 @@ def _factor(
         cut_off = m < len(model.H) and not fixed and not lags
         most = 4 * len(model.H) + 2000 if cut_off else MOST_LAGS
         try:
-            known = model.scale is not None and len(model.scale) >= m
-            start = (model.scale if known else model.log_sizes)[:m]
-            R, log_sizes, beyond = _graded(H, c, start, level, tail, most, lags)
+            scale = model.log_sizes if model.scale is None else model.scale
+            scale = scale if len(scale) >= m else model.log_sizes
+            R, log_sizes, beyond = _graded(H, c, scale[:m], level, tail, most, lags)
         except UncertainResultError:  # a part of a stable network need not be stable
             if not cut_off:
                 raise
             m = len(model.H)
             continue
-        model.scale = model.scale if known else log_sizes
+        if scale is model.log_sizes:
+            model.scale = log_sizes
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
         if not cut_off or level == 0:
@@ -580,7 +581,7 @@ def faded(
 def _sum_of_powers(P: Floats) -> tuple[float, float]:
     """Bound on Σ_j ‖P^j‖, j ≥ 1, but for a factor 1/(1 − q), and q, by doubling."""
     total, q = float(np.sqrt((P**2).sum())), np.inf
-    short = P.astype(np.float32)  # single precision is enough, and its range mostly
+    short: Any = P.astype(np.float32)  # single precision is enough, and its range mostly
     P = short if np.isfinite(short).all() else P
     for _ in range(60):
         q = 1.01 * float(np.linalg.norm(P))
