@@ -137,7 +137,8 @@ html_search_scorer = str(_EXTENSIONS / "search_scorer.js")
 html_show_search_summary = False  # summaries are fetched, which pages opened from a disk may not
 # pages without others below them have nothing to list at the side
 html_sidebars = {
-    page: [] for page in ("start", "choosing", "conventions", "literature", "performance")
+    page: []
+    for page in ("start", "glossary", "choosing", "conventions", "literature", "performance")
 }
 html_theme_options = {
     "logo": {"text": "memcurve"},
