@@ -96,12 +96,15 @@ class Arnoldi:
         log_new = np.log(np.sqrt((c**2).sum()))
         log_enough = np.log(self.convergence * target) - np.log(powers.norms)
         ahead = 4 if size >= MANY_STATES and C.shape[1] == 1 else 1
-        checks = list[tuple[int, float]]()
+        checks, room = list[tuple[int, float]](), None
         lags = _Lags(c, self.tail * level)
         while k < basis.count:
             before = basis.count
             # of a large network several steps at once, as long as their directions are far apart
-            taken = self._steps_at_once(A, basis, H, k, ahead) if ahead > 1 else 0
+            taken = 0
+            if ahead > 1:
+                room = place.empty(size, self.ahead) if room is None else room
+                taken = self._steps_at_once(A, basis, H, k, ahead, room)
             if taken:
                 ahead = taken if taken < ahead else min(2 * ahead, self.ahead)
             else:
@@ -143,7 +146,9 @@ class Arnoldi:
                 break
         raise UncertainResultError("the memory above the noise is spread over too many directions.")
 
-    def _steps_at_once(self, A: Any, basis: Basis, H: Floats, k: int, count: int) -> int:
+    def _steps_at_once(
+        self, A: Any, basis: Basis, H: Floats, k: int, count: int, room: Tall
+    ) -> int:
         """Steps from the newest direction on, made together; how many of them were good.
 
         w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of
@@ -155,7 +160,7 @@ class Arnoldi:
         if count < 2 or k != basis.count - 1:
             return 0
         place, found, w = basis.place, [], basis.column(k)
-        W = place.empty(basis.size, count)
+        W = room[:, :count]
         for j in range(count):
             w = A @ w
             found.append(place.square(w) ** 0.5)
