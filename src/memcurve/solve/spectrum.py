@@ -25,21 +25,17 @@ eigenvalues around.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memcurve.errors import UncertainResultError, unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import (
-    Indices,
-    balanced,
     eigenvalues,
     in_units,
     is_symmetric,
     separate_parts,
-    submatrix,
 )
 from memcurve.result import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.errors import (
@@ -60,9 +56,7 @@ from memcurve.solve.modes import (
     Response,
     Screening,
     Spectrum,
-    diagonal_values,
     robust_rank,
-    schur_with_mask,
     screen,
     touching,
     unit_norm,
@@ -131,17 +125,16 @@ def _are_told_apart(states: States, C: Floats) -> bool:
 
 
 def _decided(states: States) -> Spectrum:
-    if len(states) == 0:
+    full, look = len(states), None
+    if full == 0:
         return Spectrum(np.zeros(0, complex), 0, 0, states.nodes, np.nan, 0.0, 0.0)
-    full = len(states)
-    if states.nodes_on_cycles < full - 1:  # zero is a multiple eigenvalue, whatever the weights
-        return (_full if states.degree.degree == full else _deficient)(states, None)
-    if states.is_alike and states.degree.degree < full:
-        return _deficient(states, None)
-    look = screen(states.stored, states.mask[:, 0])
-    if look.unstable_radius is not None:
-        raise unstable(look.unstable_radius)
-    return (_full if look.sure or states.degree.degree == full else _deficient)(states, look)
+    if states.nodes_on_cycles >= full - 1:  # else zero is a multiple eigenvalue
+        look = screen(states.stored, states.mask[:, 0])
+        if look.unstable_radius is not None:
+            raise unstable(look.unstable_radius)
+        if look.sure:
+            return _full(states, look)
+    return (_full if states.degree.degree == full else _deficient)(states, look)
 
 
 def _full(states: States, look: Screening | None, *, assumed: bool = False) -> Spectrum:
@@ -154,8 +147,8 @@ def _full(states: States, look: Screening | None, *, assumed: bool = False) -> S
         _require_stable(states, poles)
     if look is not None:
         margin = float(look.excitation.min())
-        if not (look.sure or look.likely):
-            rank_robust = robust_rank(states.dense, states.mask[:, 0])
+        if whole and not (look.sure or look.likely):
+            rank_robust = robust_rank(look)
     sensitivity = symmetric_sensitivity(poles) if symmetric else states.sensitivity
     return Spectrum(poles, full, rank_robust, states.nodes, margin, *sensitivity, assumed=assumed)
 
@@ -174,23 +167,21 @@ def _deficient(states: States, look: Screening | None) -> Spectrum:
     """Not all modes count."""
     require_room_for_states(len(states), "closer look")
     rank = states.degree.degree
-    found = None if states.knows_lost else _krylov_space(states) or _merged(states)
+    found = None
+    if not states.knows_lost:
+        found = _krylov_space(states) or _merged(states)
+    found = found or _without_lost(states, look)
     if found is None:
-        found = _without_lost(states, look)
-    if found is None:
-        robust = rank
-        if states.nodes_on_cycles >= len(states) - 1:  # else zeros would blur the modes around
-            robust = min(rank, robust_rank(states.dense, states.mask[:, 0]))
-        return Spectrum(None, rank, robust, states.nodes, np.nan, *UNKNOWN)
+        return Spectrum(None, rank, rank, states.nodes, np.nan, *UNKNOWN)
     _require_stable(states, found.values)
-    poles: Complexes | None
-    poles, sensitivity, response, later = found.values, found.sensitivity, None, None
+    poles, sensitivity, response = found.values, found.sensitivity, None
     if found.shift:
-        response = Response(found.values, found.shift, found.sensitivity.curve)
-        poles, sensitivity, later = None, UNKNOWN, partial(_deflated, states, look)
+        response = Response(poles, found.shift, sensitivity.curve)
+        poles = poles[np.argsort(-np.abs(poles), kind="stable")][:rank]
+        sensitivity = UNKNOWN
     return Spectrum(
         poles, rank, rank, states.nodes, found.margin, *sensitivity,
-        response=response, find_poles=later, lost=found.lost,
+        response=response, lost=found.lost,
     )  # fmt: skip
 
 
@@ -214,32 +205,24 @@ def _require_stable(states: States, poles: Complexes) -> None:
 def _krylov_space(states: States) -> Poles | None:
     """The Krylov space, where it ends after as many steps as the exact rank says.
 
-    An orthonormal basis is grown from the mask (Arnoldi). A step that leads out of the space by
-    rounding only ends it: the poles are the eigenvalues of A on it. Rounding in an early direction
-    is passed on to the last ones, divided by the steps between: where their product is small, the
-    space is not known.
+    In the Hessenberg form of (A, C) a step that leads out of the space by rounding only ends it:
+    the poles are the eigenvalues of the leading block. Rounding in an early direction is passed on
+    to the last ones, divided by the steps between: where their product is small, the space is not
+    known.
     """
-    (A, unit), rank = in_units(states.A), states.degree.degree
-    size = np.abs(A)
-    norm = max(float(np.sqrt(size.sum(axis=0).max() * size.sum(axis=1).max())), TINY)  # ≥ ‖A‖₂
-    rounding, product = EPS * len(A) ** 0.5, 1.0
-    basis, H = np.zeros((rank, len(A))), np.zeros((rank, rank))
-    q = unit_norm(states.C[:, 0])
-    for k in range(rank):
-        basis[k], x = q, A @ q
-        for _ in range(2):
-            steps = basis[: k + 1] @ x
-            x, H[: k + 1, k] = x - steps @ basis[: k + 1], H[: k + 1, k] + steps
-        length = float(np.sqrt(x @ x))
-        if k + 1 < rank:
-            product *= length / norm
-            if not product * NOT_ROUNDING > rounding:
-                return None
-            H[k + 1, k], q = length, x / length
-    leakage = rank * max(rounding, length / norm) / product
+    from scipy.linalg import hessenberg
+
+    (A, unit), rank, size = in_units(states.A), states.degree.degree, len(states)
+    joint = np.zeros((size + 1, size + 1))
+    joint[1:, 0], joint[1:, 1:] = unit_norm(states.C[:, 0]), A
+    H: Any = hessenberg(joint, overwrite_a=True)[1:, 1:]
+    norm = max(float(np.sqrt((A**2).sum())), TINY)
+    steps = np.abs(np.diag(H, -1)) / norm
+    product, out = float(np.prod(steps[: rank - 1])), steps[rank - 1 : rank].max(initial=0.0)
+    leakage = rank * max(EPS * size**0.5, float(out)) / product if product > 0 else np.inf
     if not leakage <= NOT_ROUNDING:
         return None
-    H = np.asfortranarray(unit * H)
+    H = np.asfortranarray(unit * H[:rank, :rank])
     rounding, norms = backward_error(H) + leakage * unit * norm, power_norms(H)
     if not rounding * norms.sum <= FIRST_ORDER:
         return None
@@ -250,94 +233,75 @@ def _krylov_space(states: States) -> Poles | None:
 def _merged(states: States) -> Poles | None:
     """Eigenvalues of a normal A, those that are equal merged, which the mask excites.
 
-    Rounding moves them by no more than it moves A (Hoffman–Wielandt). Of the left eigenvectors of
-    one eigenvalue a mask excites a single combination. None where A is not normal, or it is not
-    clear which eigenvalues are excited: there must be as many as the exact rank says.
+    Rounding moves them by no more than it moves A (Hoffman–Wielandt). Of the eigenvectors of one
+    eigenvalue a mask excites a single combination. None where A is not normal, or it is not clear
+    which eigenvalues are excited: there must be as many as the exact rank says.
     """
-    (A, unit), C = in_units(states.dense), unit_norm(states.mask[:, 0])
-    rows, columns = (A**2).sum(axis=1), (A**2).sum(axis=0)
-    if not np.allclose(rows, columns, rtol=NOT_ROUNDING, atol=0.0):
+    from scipy.linalg import schur
+
+    (A, unit), C, rank = in_units(states.dense), unit_norm(states.mask[:, 0]), states.degree.degree
+    if not np.allclose((A**2).sum(axis=0), (A**2).sum(axis=1), rtol=NOT_ROUNDING, atol=0.0):
         return None
     rounding = backward_error(A)
     if is_symmetric(A):
-        real_values, W = np.linalg.eigh(A)
-        values, energy = real_values.astype(complex), (W.T @ C) ** 2
+        values, W = np.linalg.eigh(A)
     else:
-        factor = schur_with_mask(A, C)
-        if factor is None:
-            return None
-        T, energy = factor[0][:-1, :-1], factor[0][:-1, -1] ** 2
-        values = diagonal_values(T)
-        first = np.flatnonzero(values.imag > 0)
-        energy[first] += energy[first + 1]
-        # what is left of T beside blocks [a b; −b a] is rounding (Sun 1984: times √n, if not)
-        T[first, first + 1] += T[first + 1, first]
+        T, W = schur(A, output="complex")
+        values = np.diag(T)
+        # what is left of T beside its diagonal is rounding (Sun 1984: times √n, if not)
         rounding = len(A) ** 0.5 * (rounding + float(np.linalg.norm(np.triu(T, 1))))
-        if not rounding <= NOT_ROUNDING * np.sqrt(rows.sum()):
+        if not rounding <= NOT_ROUNDING * np.linalg.norm(A):
             return None
-        upper = values.imag >= 0
-        values, energy = values[upper], energy[upper]
     groups = touching(values, np.full(len(values), rounding))
-    centre = np.array([values[group].mean() for group in groups])
+    centre = np.array([values[group].mean() for group in groups], complex)
     centre.imag[np.abs(centre.imag) <= 2 * rounding] = 0
+    energy = np.abs(W.conj().T @ C) ** 2
     excitation = np.sqrt([energy[group].sum() for group in groups])
-    order, size = np.argsort(-excitation), np.where(centre.imag, 2, 1)
-    counted = np.cumsum(size[order])
-    count = int(np.searchsorted(counted, states.degree.degree)) + 1
-    if count > len(order) or counted[count - 1] != states.degree.degree:
+    ranked = np.argsort(-excitation, kind="stable")
+    least, rest = excitation[ranked[:rank]].min(), excitation[ranked[rank:]].max(initial=0.0)
+    if len(groups) < rank or not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
         return None
-    least, rest = excitation[order[count - 1]], excitation[order[count:]].max(initial=0.0)
-    if not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
-        return None
-    poles = unit * _with_conjugates(centre[np.sort(order[:count])])
-    lost = []
-    for place, k in enumerate(order.tolist()):
-        appears = int(np.where(values[groups[k]].imag, 2, 1).sum()) // int(size[k])
-        if appears > (place < count):
-            own = unit * _with_conjugates(centre[[k]])
-            lost.append(LostModes(own, appears, int(place < count)))
+    poles, lost = unit * _in_pairs(centre[np.sort(ranked[:rank])]), []
+    for place, k in enumerate(ranked.tolist()):
+        if centre[k].imag >= 0 and len(groups[k]) > (place < rank):
+            own = unit * _in_pairs(centre[[k]])
+            lost.append(LostModes(own, len(groups[k]), int(place < rank)))
     sensitivity = normal_sensitivity(poles, unit * rounding)
-    return Poles(poles, sensitivity, 0, tuple(lost), float(least))
+    return Poles(poles, sensitivity, 0, tuple(lost), float(least)) if len(poles) == rank else None
 
 
-def _with_conjugates(upper: Complexes) -> Complexes:
-    return np.concatenate([upper, upper[upper.imag > 0].conj()])
+def _in_pairs(values: Complexes) -> Complexes:
+    """Real values and the upper ones of pairs, with the conjugates of these made exactly so."""
+    upper = values[values.imag > 0]
+    return np.concatenate([values[values.imag == 0], upper, upper.conj()])
 
 
-def _without_lost(
-    states: States, look: Screening | None, *, deflated: bool = False
-) -> Poles | None:
-    """All poles but those that are lost, with the zeros among these as a shift, or deflated."""
+def _without_lost(states: States, look: Screening | None) -> Poles | None:
+    """All poles but those that are lost, with the zeros among these as a shift."""
     exact, nonzero = states.degree, states.nonzero_eigenvalues
     zeros = len(states) - nonzero
     lost = [LostModes(np.zeros(1, complex), zeros, exact.zeros)] if zeros > exact.zeros else []
-    known, chosen = np.zeros(0, complex), list(range(len(states.blocks)))
-    missing = nonzero - exact.nonzero
+    blocks = [k for k, B in enumerate(states.blocks) if B.any()]
+    missing, roots, more = nonzero - exact.nonzero, np.zeros(0, complex), Sensitivity(0.0, 0.0)
     if missing and states.repeated.missing == missing:
-        known = states.repeated.roots
-        chosen = [k for k in chosen if k not in set(states.repeated.blocks)]
-        lost, missing = lost + states.repeated.lost, 0
-    others = [states.strong_components[k] for k in chosen if states.blocks[k].any()]
-    sensitivity = pole_sensitivity(states.stored, others)
-    if deflated:
-        poles, dropped = _nonzero_eigenvalues(states, others)
-        sensitivity = sensitivity.times(max(4.0, dropped / EPS))
-    else:
-        poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
+        roots, missing = states.repeated.roots, 0
+        blocks = [k for k in blocks if k not in set(states.repeated.blocks)]
+        more = uncertain_poles_sensitivity(roots, 4 * EPS * np.abs(roots))
+        lost += states.repeated.lost
+    others = [states.strong_components[k] for k in blocks]
+    poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
     if missing:
-        roots = _lost_roots(states, look, zeros)
-        if sum(often for _, often, _ in roots) != missing:
+        silent = _lost_roots(states, look, zeros)
+        if sum(often for _, often, _ in silent) != missing:
             return None
-        poles, more, gone = _without(poles, roots)
-        lost, sensitivity = [*lost, *gone], sensitivity.plus(more)
-    if deflated and len(poles) + len(known) != exact.nonzero:
-        return None
-    rounding = uncertain_poles_sensitivity(known, 4 * EPS * np.abs(known))
-    poles = np.concatenate([poles, known])
+        poles, more, gone = _without(poles, silent)
+        lost += gone
+    poles = np.concatenate([poles, roots])
     shift = len(poles) - exact.degree
     if shift < 0:  # zeros that count were left out
         poles, shift = np.concatenate([poles, np.zeros(-shift)]), 0
-    return Poles(poles, sensitivity.plus(rounding), shift, tuple(lost))
+    sensitivity = pole_sensitivity(states.stored, others).plus(more)
+    return Poles(poles, sensitivity, shift, tuple(lost))
 
 
 #: Lost eigenvalues, with how often each is lost and how far it may be off.
@@ -346,10 +310,9 @@ Roots = list[tuple[complex, int, float]]
 
 def _lost_roots(states: States, look: Screening | None, zeros: int) -> Roots:
     """Eigenvalues other than zero that are lost: exactly known ones, or those of silent modes."""
-    if states.is_alike:
-        exact = integer_roots(states.weights, states.blocks, states.degree.modulo)
-        if exact:
-            return [(root, often, 4 * EPS * abs(root)) for root, often in exact]
+    exact = integer_roots(states.blocks, states.degree.modulo)
+    if exact:
+        return [(root, often, 4 * EPS * abs(root)) for root, often in exact]
     look = look or screen(states.stored, states.mask[:, 0])
     chosen = np.argsort(np.abs(look.values), kind="stable")[zeros:]
     excitation, noise = look.excitation[chosen], look.noise[chosen]
@@ -367,6 +330,7 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
     """The poles without those next to lost eigenvalues, which may be as far off as they are."""
     more, lost = Sensitivity(0.0, 0.0), list[LostModes]()
     for root, often, off in (each for each in roots if each[0].imag >= 0):
+        own = np.array([root, root.conjugate()][: 2 if root.imag else 1])
         for _ in range(often):
             nearest = int(np.argmin(np.abs(poles - root)))
             pole, poles = poles[nearest], np.delete(poles, nearest)
@@ -376,39 +340,8 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
                     poles = np.delete(poles, partner)
                 else:  # a pair around a real root: one of it is left
                     poles[partner] = 2 * pole.real - root.real
-            own = _with_conjugates(np.array([root]))
             error = np.full(len(own), 2 * abs(pole - root) + off)
             more = more.plus(uncertain_poles_sensitivity(own, error))
         counts = int(np.count_nonzero(np.abs(poles - root) <= NOT_ROUNDING**0.5 * abs(root)))
         lost.append(LostModes(own, often + counts, counts))
     return poles, more, lost
-
-
-def _deflated(states: States, look: Screening | None) -> tuple[Complexes | None, Sensitivity]:
-    """The poles of a shifted filter, with the zeros that count as they are."""
-    found = _without_lost(states, look, deflated=True)
-    if found is None or found.shift:
-        return None, UNKNOWN
-    return found.values, found.sensitivity
-
-
-def _nonzero_eigenvalues(states: States, components: list[Indices]) -> tuple[Complexes, float]:
-    """Eigenvalues left when the zero ones are deflated, B ← B restricted to its range, repeated.
-
-    Backward stable: the spectrum is that of A + δA with the same number of zeros. Also the largest
-    singular value taken for zero, relative to the norm of its block.
-    """
-    parts, dropped = [np.zeros(0, complex)], 0.0
-    for nodes in components:
-        B = balanced(submatrix(states.stored, nodes))[0]
-        norm = float(np.sqrt((B**2).sum()))
-        while len(B) > 1:
-            U, singular, Vh = np.linalg.svd(B)
-            rank = int((singular > NOT_ROUNDING * norm).sum())
-            if rank == len(B):
-                break
-            dropped = max(dropped, float(singular[rank]) / norm)
-            B = (singular[:rank, None] * Vh[:rank]) @ U[:, :rank]
-        parts.append((np.linalg.eigvals(B) if len(B) > 1 else B.ravel()).astype(complex))
-    values = np.concatenate(parts)
-    return values[values != 0], dropped

@@ -354,21 +354,6 @@ class States:
         ]
 
     @cached_property
-    def weights(self) -> Floats:
-        """Moduli of the weights, each once."""
-        A = self.sparse
-        return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
-
-    @cached_property
-    def is_alike(self, *, most: int = 16) -> bool:
-        """Whether there are few different weights: modes may well coincide, or be lost."""
-        A = self.sparse
-        some = (A.ravel() if isinstance(A, np.ndarray) else A.data)[: 4 * most]
-        if len(set(map(abs, some.tolist())) - {0.0}) > most:  # as a rule, these tell
-            return False
-        return len(self.weights) <= most
-
-    @cached_property
     def nodes_on_cycles(self) -> int:
         """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero.
 
