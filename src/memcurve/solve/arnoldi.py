@@ -3,7 +3,8 @@
 Columns of K = [C, AC, A²C, …] hardly differ ("Krylov squeezing"): memory above the noise lies in
 few directions. An orthonormal basis Q of the Krylov space (Arnoldi's method, several steps at once
 where their directions are far apart, orthogonalised twice) takes A to H = QᵀAQ and C to c = QᵀC.
-It ends where what leaves the space, passed on by the powers of A, is far below the noise.
+It ends where what leaves the space, passed on by the powers of A, is far below the noise, or where
+all lags that are not in the space together are: k steps hold the first k lags exactly.
 
 A is a dense or sparse array, an operator, on a device, or shared out over ranks: tall vectors stay
 where A is (:mod:`memcurve.network.places`).
@@ -50,6 +51,9 @@ class Arnoldi:
         Columns of a large network whose rounding is measured.
     left_out : float
         What may be missing of K, relative to the noise: values are off by twice as much.
+    tail : float
+        What all lags beyond those in the space may be, relative to the noise: values are off by its
+        square. Zero: the model has to stand for the network at all lags.
     """
 
     most: int = 4000
@@ -59,6 +63,7 @@ class Arnoldi:
     far_apart: float = 0.5
     samples: int = 32
     left_out: float = LEFT_OUT
+    tail: float = 0.0
 
     def reduce(
         self,
@@ -92,6 +97,7 @@ class Arnoldi:
         log_enough = np.log(self.convergence * target) - np.log(powers.norms)
         ahead = 4 if size >= MANY_STATES and C.shape[1] == 1 else 1
         checks = list[tuple[int, float]]()
+        lags = _Lags(c, self.tail * level)
         while k < basis.count:
             before = basis.count
             # of a large network several steps at once, as long as their directions are far apart
@@ -109,13 +115,22 @@ class Arnoldi:
                 history.append(log_new)
             history[k:] = place.same(history[k:])
             log_new, k = history[-1], k + taken
+            lags.follow(H, k)
             if k // 16 > (k - taken) // 16:
                 tell(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
             if k >= self.foreseen_after > k - taken:
-                steps = _steps_needed(history, log_enough)
+                steps = min(_steps_needed(history, log_enough), lags.steps_needed())
                 if steps > 1.2 * most:
                     break
                 basis.require_room(min(steps, most))
+            if place.same(lags.faded) and k < basis.count:
+                beyond = _size_ahead(A, basis.combined(lags.last[: basis.count]), powers.squares, lags.enough)
+                if beyond <= lags.enough:
+                    model = self._model(A, C, basis, H, c, k, rows, powers)
+                    model.log_sizes, model.lags = log_sizes[:k].copy(), lags.count
+                    model.beyond = beyond
+                    return model
+                lags.enough_now *= 0.5 * lags.enough / beyond
             if k == basis.count or (k >= check and log_new <= log_enough):
                 leaking = place.same(_leakage(H[: basis.count, :k], c[:k], powers.norms, target))
                 if leaking <= 3 * target:
@@ -213,6 +228,46 @@ class Arnoldi:
             H=H[:k, :k].copy(), c=c[:k].copy(), log_sizes=np.zeros(k), rounding=rounding,
             read=reader, reached=k, lasting=powers.lasting if k < len(C) else 0.0,
         )  # fmt: skip
+
+
+class _Lags:
+    """Responses as far as they are exact in the directions found so far, to where they fade."""
+
+    def __init__(self, c: Floats, enough: float) -> None:
+        self.last, self.enough, self.enough_now, self.count = c, enough, enough, 0
+        self.log_norms = [float(np.log(np.sqrt((c**2).sum())))]
+
+    @property
+    def faded(self) -> bool:
+        """Whether what follows is small, if it decays as it did; with half of it to spare."""
+        slope = (self.log_norms[-1] - self.log_norms[self.count // 2]) / max(1, self.count // 2)
+        later = 1 - np.exp(min(2 * slope, -EPS))
+        return bool(np.exp(self.log_norms[-1]) <= self.enough_now * np.sqrt(later / 2))
+
+    def follow(self, H: Floats, steps: int) -> None:
+        """All lags that lie in the space of so many directions whose images are known."""
+        width = self.last.shape[1]
+        while self.enough and not self.faded and (self.count + 1) * width <= steps:
+            self.last = H[:, :steps] @ self.last[:steps]
+            self.count += 1
+            self.log_norms.append(float(np.log(max(np.sqrt((self.last**2).sum()), TINY))))
+
+    def steps_needed(self) -> float:
+        """Steps until they have faded, as they went so far."""
+        if not self.enough or self.count < 2:
+            return np.inf
+        return self.last.shape[1] * _steps_needed(self.log_norms, float(np.log(self.enough)))
+
+
+def _size_ahead(A: Any, X: Tall, squares: float, enough: float) -> float:
+    """Bound on the size of [X, AX, A²X, …], from Σ‖A^m‖² where the rest of it is small."""
+    place = place_of(A)
+    energy, size = 0.0, float(place.squares(X).sum())
+    while size * squares > max(energy, enough**2 / 4):
+        energy += size
+        X = times(A, X)
+        size = float(place.squares(X).sum())
+    return float(np.sqrt(energy + size * squares))
 
 
 def _next_check(checks: list[tuple[int, float]], enough: float) -> int:

@@ -187,10 +187,10 @@ def measured(
             moved[k] = np.maximum(moved[k], np.abs(difference).sum(axis=(1, 2)))
         moved[0] = np.maximum(moved[0], np.abs(again @ other.held - total))
         moved[1] = np.maximum(moved[1], np.abs(again @ other.held_ahead - total_ahead))
-        count = min(len(blur), len(other.sigma))
-        shift = np.where(np.isinf(base.sigma), 0.0, base.sigma)
+        count = min(len(blur), len(other.sizes))
+        shift = np.where(np.isinf(base.sizes), 0.0, base.sizes)
         with np.errstate(invalid="ignore"):
-            shift[:count] = np.abs(other.sigma[:count] - base.sigma[:count])
+            shift[:count] = np.abs(other.sizes[:count] - base.sizes[:count])
         blur = np.maximum(blur, np.nan_to_num(shift, nan=0.0))
     unknown = SAFETY * np.maximum(changes[0], moved[0] / np.maximum(total, 1.0)) > NOT_SMALL
     changes[:, unknown], summed[:, unknown] = 1.0, float(inputs)
@@ -206,6 +206,7 @@ def measured(
     outside = left.gain**2 * _share(left.outside, floor**2)
     cut = 2 * missing + missing**2 + tail**2 + 4 * left.uncertainty + outside
     rounding = ARITHMETIC * EPS * np.sqrt(len(base.sigma) + 1)
+    rounding = rounding + _share(ARITHMETIC * base.rounding, levels)
     spread = base.uncertainty(levels, rank, SAFETY * blur)
     # where a direction is in doubt altogether, so are those that it is mixed with
     mixed = np.where(spread.max(axis=1) > NOT_SMALL, spread.max(axis=1), 0.0)
@@ -213,7 +214,7 @@ def measured(
     def error(values: Floats, squares: Floats, change: Floats) -> Floats:
         own = _by_lag(spread @ squares.T, inputs)
         rest = (SAFETY * change + cut + mixed)[:, None, None]
-        return np.asarray(np.minimum(1.0, rest + own + rounding * np.sqrt(values) + EPS))
+        return np.asarray(np.minimum(1.0, rest + own + rounding[:, None, None] * np.sqrt(values) + EPS))
 
     slope = np.sqrt((factors * (1 - factors)).sum(axis=1))
     second = (missing**2 + tail**2) * len(base.sigma)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Floats
+from memcurve.result import EPS, Floats
 from memcurve.solve.factor import KrylovFactor, state_covariance
 from memcurve.solve.filters import Filter
 from memcurve.solve.stein import stein
@@ -36,7 +36,9 @@ class SingularSystem(NamedTuple):
     """Singular values of what is read, and the squared share of each input in each direction.
 
     ``squares`` (lags·d, k) are those of past inputs, ``ahead`` (horizons·d, k) of inputs to come;
-    ``held`` and ``held_ahead`` (k,) their sums over all lags and all horizons.
+    ``held`` and ``held_ahead`` (k,) their sums over all lags and all horizons. ``sizes`` (k,) tell
+    directions from rounding: singular values, or what each adds to those before where every state
+    is read exactly. ``rounding`` is the size of what the decomposition changes.
     """
 
     sigma: Floats
@@ -44,6 +46,8 @@ class SingularSystem(NamedTuple):
     held: Floats
     ahead: Floats
     held_ahead: Floats
+    sizes: Floats
+    rounding: float
 
     def filter_factors(self, levels: Floats, rank: int) -> Floats:
         """σ²/(σ² + s²) for each level s, as (levels, k); without noise one, ``rank`` times."""
@@ -59,7 +63,7 @@ class SingularSystem(NamedTuple):
         Without noise a direction is read or not: what may be nothing but rounding is in doubt
         altogether.
         """
-        most, least = self.sigma + blur, np.maximum(self.sigma - blur, 0.0)
+        most, least = self.sigma + blur, np.maximum(self.sizes - blur, 0.0)
         both = [self._replace(sigma=x).filter_factors(levels, rank) for x in (most, least)]
         spread = both[0] - both[1]
         spread[levels == 0] = (least == 0) & (np.arange(len(self.sigma)) < rank)
@@ -86,8 +90,10 @@ def singular_system(
         V, future, R, beyond = _coloured(factor, filters)
         M = M @ R.T if whiten is not None else M
     sigma = np.full(V.shape[1], np.inf)
+    sizes, rounding = np.abs(np.diag(M)) if len(M) == len(sigma) else sigma, 0.0
     if whiten is not None:
-        sigma, Z = decomposed(whiten(M), levels)
+        sigma, Z, rounding = decomposed(whiten(M), levels)
+        sizes = sigma
         V, future = V @ Z, future @ Z
         beyond = None if beyond is None else beyond @ Z
     squares, ahead = np.square(V), np.square(future)
@@ -102,8 +108,9 @@ def singular_system(
     nearest = ahead.reshape(len(ahead) // d, d, len(sigma))[::-1][:horizons]
     listed[: len(nearest)] = nearest
     return SingularSystem(
-        sigma, squares, held, listed.reshape(horizons * d, len(sigma)), held_ahead
-    )
+        sigma, squares, held, listed.reshape(horizons * d, len(sigma)), held_ahead, sizes,
+        rounding,
+    )  # fmt: skip
 
 
 def _coloured(
@@ -167,22 +174,26 @@ def _stationary(
     return V[reach * d :], V[: reach * d], L.T, beyond
 
 
-def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats]:
-    """Singular values and right singular vectors of M, relatively accurate where levels need it."""
+def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats, float]:
+    """Singular values and right singular vectors of M, relatively accurate where levels need it.
+
+    Also the size of its rounding, zero where that is relative to each singular value.
+    """
     rows, columns = M.shape
     if not np.isfinite(M).all():
         raise UncertainResultError("the states leave the range of floating point.")
     if not M.any():
         smaller = min(rows, columns)
-        return np.zeros(smaller), np.eye(columns, smaller)
+        return np.zeros(smaller), np.eye(columns, smaller), 0.0
     if rows > 2 * columns:
         order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
         M = np.asarray(np.linalg.qr(M[order], mode="r"))
-    if levels.min() >= NORMWISE * np.sqrt((M**2).sum()):
+    size = float(np.sqrt((M**2).sum()))
+    if levels.min() >= NORMWISE * size:
         _, sigma, Zt = np.linalg.svd(M, full_matrices=False)
-        return sigma, Zt.T
+        return sigma, Zt.T, EPS * size
     # Jacobi works on tall matrices: Z is then the left factor of Mᵀ
-    return _jacobi(M.T, left=True) if len(M) < columns else _jacobi(M, left=False)
+    return *(_jacobi(M.T, left=True) if len(M) < columns else _jacobi(M, left=False)), 0.0
 
 
 def _jacobi(M: Floats, *, left: bool) -> tuple[Floats, Floats]:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import EPS, TINY, Complexes, Floats
+from memcurve.result import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
@@ -40,7 +40,7 @@ from memcurve.solve.stein import stein
 LEFT_OUT = 1e-13
 #: Lags end where all that follow are below this share of the noise, or of each direction without
 #: noise, of which the square counts; of coloured input, where it counts itself, the lower one.
-TAIL = 1e-8
+TAIL = 1e-7
 COLOURED_TAIL = 1e-14
 #: Numbers in the responses that are kept at most. Doubled: slower networks are answered without
 #: their poles, with twice the memory (0.4 GB).
@@ -85,6 +85,9 @@ class ReducedModel:
         Singular systems that were read off it, to serve further questions.
     dropped : (m + d,) array
         Size of what was taken for rounding in each column of AQ and C, and left out.
+    lags, beyond : int, float
+        How many lags the directions hold, and a bound on all later ones, in units of K; zero where
+        the model stands for the network at all lags.
     lasting : float
         Σ_m ‖A^m v‖² for vectors v of length one outside of the space; zero where there are none.
     relative : bool
@@ -99,6 +102,8 @@ class ReducedModel:
     reached: int = 0
     leakage: float = 0.0
     dropped: Floats | float = 0.0
+    lags: int = 0
+    beyond: float = 0.0
     lasting: float = 0.0
     level: float = 0.0
     relative: bool = False
@@ -117,7 +122,7 @@ class ReducedModel:
         change *= sizes / np.sqrt((change**2).sum(axis=0))
         # rounding may lead to where nothing else does: that is to be seen
         model = hessenberg(self.H[:m, :m] + change[:, :m], self.c[:m] + change[:, m:], TINY)
-        model.reached = min(self.reached, m)
+        model.reached, model.lags, model.beyond = min(self.reached, m), self.lags, self.beyond
         if self.read is None:
             return model
         outer, inner = self.read, model.read
@@ -132,6 +137,21 @@ class ReducedModel:
             return sums_of_powers(self.H).norms
         except UncertainResultError:
             return np.inf
+
+    @cached_property
+    def _from_lag_on(self) -> Floats:
+        """Bounds on all lags from each one on, of those that are held and the next."""
+        squares = np.square(responses_to(self.H, self.c, self.lags)).sum(axis=0)
+        later = np.append(squares.reshape(self.lags, -1).sum(axis=1), self.beyond**2)
+        return np.asarray(np.sqrt(np.cumsum(later[::-1])[::-1]))
+
+    def first_lags(self, enough: float) -> int:
+        """How many lags it takes for all later ones to be below this, of those that are held."""
+        return max(1, int(np.count_nonzero(self._from_lag_on[:-1] > enough)))
+
+    def later_lags(self, count: int) -> float:
+        """Bound on all lags but the first, in units of K."""
+        return float(self._from_lag_on[min(count, self.lags)])
 
     def cut(self, level: float) -> int:
         """Directions that stand above a level, with what they are reached by."""
@@ -358,13 +378,17 @@ def _factor(
 ) -> tuple[KrylovFactor, float, float]:
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d = directions is not None, model.c.shape[1]
-    m, leakage = min(len(model.H), directions or model.cut(level)), 0.0
+    m, leakage, lags = min(len(model.H), directions or model.cut(level)), 0.0, 0
+    if model.lags:  # the first lags of so many directions, exactly
+        lags = m // d if fixed and m < len(model.H) else model.first_lags(tail * level)
+        m = min(len(model.H), lags * d)
     entering = np.square(model.rounding) + np.square(model.dropped)
     while True:
-        H, c, cut_off = model.H[:m, :m], model.c[:m], m < len(model.H) and not fixed
+        H, c = model.H[:m, :m], model.c[:m]
+        cut_off = m < len(model.H) and not fixed and not lags
         most = 4 * len(model.H) + 2000 if cut_off else MOST_LAGS
         try:
-            R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail, most)
+            R, log_sizes, beyond = _graded(H, c, model.log_sizes[:m], level, tail, most, lags)
         except UncertainResultError:  # a part of a stable network need not be stable
             if not cut_off:
                 raise
@@ -372,7 +396,7 @@ def _factor(
             continue
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
-        if fixed or level == 0 or m == len(model.H):
+        if not cut_off or level == 0:
             break
         # what is reached late may grow: as long as the space is left with more, it is too small
         leaving = np.square(model.H[m : m + d, :m] @ (sizes[:, None] * R)).sum()
@@ -391,6 +415,9 @@ def _factor(
         kept = max(1, int(np.count_nonzero(after > LEFT_OUT * level)))
         missing += float(after[kept]) if kept < m else 0.0
         R, sizes = R[:kept], sizes[:kept]
+    if fixed:  # rounding of the decomposition knows nothing of where the responses come from
+        noise = np.random.default_rng(SEED).standard_normal(R.shape)
+        R = R + 2 * EPS * np.sqrt((R**2).sum(axis=1, keepdims=True) / R.shape[1]) * noise
     W, L = _orthonormal_rows(R)
     complete = level == 0
     if level == 0:
@@ -400,7 +427,10 @@ def _factor(
             kept, complete = int(parallel[0]), False
             missing += float(np.sqrt(energy[kept:].sum()))
             W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
-    stretch = _stretch(L, sizes, level)
+    if lags:
+        beyond, stretch = model.later_lags(lags) / level, 1.0
+    else:
+        stretch = _stretch(L, sizes, level)
     M = sizes[:, None] * L
     if not whole:  # what lies outside is not at right angles to the rest where some rows are read
         assert model.read is not None
@@ -457,11 +487,18 @@ def _orthonormal_rows(R: Floats) -> tuple[Floats, Floats]:
 
 
 def _graded(
-    H: Floats, c: Floats, log_sizes: Floats, level: float, tail: float, most: int = MOST_LAGS
+    H: Floats,
+    c: Floats,
+    log_sizes: Floats,
+    level: float,
+    tail: float,
+    most: int = MOST_LAGS,
+    lags: int = 0,
 ) -> tuple[Floats, Floats, float]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
 
-    Also a bound on what lies beyond their lags, relative to each direction or to the noise.
+    Also a bound on what lies beyond their lags, relative to each direction or to the noise; none
+    where it is said how many ``lags`` there are.
     """
     for _ in range(4):
         with np.errstate(all="ignore"):
@@ -471,7 +508,10 @@ def _graded(
             weights = np.ones(len(H))
             if level > 0:
                 weights = np.exp(np.minimum(0.0, log_sizes - np.log(level)))
-            R, beyond = faded(scaled, start, weights, tail, most)
+            if lags:
+                R, beyond = responses_to(scaled, start, lags), 0.0
+            else:
+                R, beyond = faded(scaled, start, weights, tail, most)
         largest = np.abs(R).max(axis=1)
         if level > 0:  # what is reached by later lags only is far below the noise
             largest = np.where(largest > 0, largest, 1.0)

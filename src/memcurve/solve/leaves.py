@@ -265,16 +265,21 @@ def _hessenberg_model(problem: Problem, space: Coordinates) -> ReducedModel:
 def solve_arnoldi(problem: Problem) -> Answer:
     """Usable memory of sparse networks, and of those known by products, under observation noise."""
     filters, space = _filters(problem), coordinates(problem, dense=False)
-    model = arnoldi_model(problem, space)
+    white = all(each.is_white for each in filters)
+    tail = TAIL if white else COLOURED_TAIL / max(each.gain for each in filters)
+    model = arnoldi_model(problem, space, tail)
     return _read_off(problem, model, space._replace(whiten=model.read and _as_it_is), filters)
 
 
-def arnoldi_model(problem: Problem, space: Coordinates, most: int | None = None) -> ReducedModel:
-    """The reduced-order model for the least noise of a question, kept for further levels."""
+def arnoldi_model(problem: Problem, space: Coordinates, tail: float = 0.0) -> ReducedModel:
+    """The reduced-order model for the least noise of a question, kept for further levels.
+
+    With a ``tail`` for the lags that matter at this noise, without one for all lags.
+    """
     A, level = space.A, float(space.levels.min())
     if not isinstance(A, np.ndarray | Operator | DeviceMatrix):
         A = A.tocsr()
-    key = ("arnoldi", space.key)
+    key = ("arnoldi", tail, space.key)
     kept: ReducedModel | None = problem.analysis.models.get(key)
     if kept is not None and kept.level <= level:
         return kept
@@ -282,8 +287,9 @@ def arnoldi_model(problem: Problem, space: Coordinates, most: int | None = None)
     # beyond half of the states a dense form is quicker
     limit = size if size <= 300 or not problem.reads_all else max(300, size // 2)
     # directions are dear where states are many, and ten digits enough
-    left_out = 1e-10 if size >= MANY_STATES else LEFT_OUT
-    solver = Arnoldi(most=min(Arnoldi.most, limit), left_out=left_out)
+    enough = 1e-10 / LEFT_OUT if size >= MANY_STATES else 1.0
+    tail *= np.sqrt(enough) if tail == TAIL else enough  # of white inputs, the square counts
+    solver = Arnoldi(most=min(Arnoldi.most, limit), left_out=enough * LEFT_OUT, tail=tail)
     rows = None if problem.reads_all else problem.rows
     model = solver.reduce(A, space.C, level, rows=rows, tell=problem.analysis.tell)
     model.level = level
@@ -328,7 +334,7 @@ def _read_off(
     if kept is None or not kept[0] <= level:
         factor, base = system(model, filters, tail)
         fewer = factor.directions
-        if fewer < len(model.H):  # that directions were left out shows, too
+        if fewer < len(model.H) and not model.lags:  # that directions were left out shows, too
             fewer = max(1, fewer - 1 - fewer // 50)
         others = [
             system(
