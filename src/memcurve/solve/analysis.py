@@ -19,9 +19,8 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices
 from memcurve.progress import Listener, silent
 from memcurve.result import Complexes
-from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.modes import Spectrum
-from memcurve.solve.spectrum import assumed, block_rank, decided
+from memcurve.solve.spectrum import assumed, block_rank, decided, walk_spectrum
 from memcurve.solve.states import KEPT_UP_TO, States
 
 

@@ -138,9 +138,8 @@ class Screening(NamedTuple):
 
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
     figures, may have gone through one more rounding: ``disc`` says how far each may be off.
-    ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt.
-    ``likely``: as far as rounding allows to tell, so that the rank up to rounding is full, but the
-    exact rank is to be asked. ``symmetric``: A is.
+    ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt;
+    else the exact rank is to be asked. ``symmetric``: A is.
     """
 
     poles: Complexes
@@ -150,7 +149,6 @@ class Screening(NamedTuple):
     disc: Floats
     symmetric: bool
     sure: bool = False
-    likely: bool = False
     unstable_radius: float | None = None
 
 
@@ -168,13 +166,11 @@ def screen(A: Any, C: Floats, *, wide: float = 1e4) -> Screening:
     outside = np.abs(look.values[clear & (np.abs(look.values) - look.disc >= 1)])
     # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
     disc = np.maximum(look.disc, DISC * np.abs(look.values))
-    room = room_between(look.values, disc)
     beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, LEAST_EXCITATION)
     return look._replace(
         disc=disc,
         symmetric=all(part.symmetric for part in parts),
-        sure=bool(beyond_doubt.all()) and room > wide,
-        likely=bool(clear.all()) and room > 1,
+        sure=bool(beyond_doubt.all()) and room_between(look.values, disc) > wide,
         unstable_radius=float(outside.max()) if len(outside) else None,
     )
 
@@ -222,28 +218,24 @@ def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
 
 def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
     """Distances |λ_k − λ_j|, some rows k at a time so that they fit; infinite for j = k."""
-    numbers = values if values.imag.any() else values.real  # real ones are quicker
     for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
-        gap = np.abs(numbers[rows, None] - numbers)
+        gap = np.abs(values.real[rows, None] - values.real)
+        if values.imag.any():  # faster than moduli of complex numbers
+            gap = np.sqrt(gap**2 + (values.imag[rows, None] - values.imag) ** 2)
         gap[np.arange(len(rows)), rows] = np.inf
         yield rows, gap
 
 
 def _blur(values: Complexes, weight: Floats) -> Floats:
     """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
-    blur = np.empty(len(values))
-    for rows, gap in _gaps(values):
-        blur[rows] = (weight / gap).sum(axis=1)
+    blur = np.concatenate([(weight / gap).sum(axis=1) for _, gap in _gaps(values)])
     return np.where(np.isfinite(blur), blur, np.inf)
 
 
 def room_between(values: Complexes, radius: Floats) -> float:
     """Factor by which the discs around the eigenvalues could grow before two of them touch."""
-    least = np.inf
-    for rows, gap in _gaps(values):
-        room = gap / (radius[rows, None] + radius)
-        least = min(least, float(np.where(np.isnan(room), 0.0, room).min()))
-    return least
+    rooms = (gap / (radius[rows, None] + radius) for rows, gap in _gaps(values))
+    return min(float(np.where(np.isnan(room), 0.0, room).min()) for room in rooms)
 
 
 def touching(values: Complexes, radius: Floats) -> list[Indices]:

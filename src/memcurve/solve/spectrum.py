@@ -6,7 +6,7 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 
 ::
 
-    every node drives one other at most → closed form (``closed_forms``)
+    every node drives one other at most → closed form
     every mode isolated and excited far above rounding (PBH test) → all count
     exact rank r, modulo primes (``modular``) = n → all count
     r < n → only zeros are lost: a shift of the filter by as many lags
@@ -31,13 +31,8 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError, unstable
 from memcurve.limits import require_room_for_states
-from memcurve.network.graph import (
-    eigenvalues,
-    in_units,
-    is_symmetric,
-    separate_parts,
-)
-from memcurve.result import EPS, SEED, TINY, Complexes, Floats
+from memcurve.network.graph import Walk, eigenvalues, in_units, is_symmetric, separate_parts
+from memcurve.result import EPS, SEED, TINY, Complexes
 from memcurve.solve.errors import (
     FIRST_ORDER,
     UNKNOWN,
@@ -54,6 +49,7 @@ from memcurve.solve.modes import (
     LEAST_EXCITATION,
     LostModes,
     Response,
+    Ring,
     Screening,
     Spectrum,
     robust_rank,
@@ -61,7 +57,7 @@ from memcurve.solve.modes import (
     touching,
     unit_norm,
 )
-from memcurve.solve.modular import krylov_rank
+from memcurve.solve.modular import dyadic, krylov_rank
 from memcurve.solve.powers import power_norms
 from memcurve.solve.states import States
 
@@ -90,7 +86,8 @@ def block_rank(states: States) -> tuple[int, bool]:
     """Exact rank of the block Krylov matrix of several inputs, and whether it is full for sure.
 
     If a single combination of the inputs excites every mode, so do all of them together; that
-    settles the generic case as for one input. Otherwise a full rank may hang on the last digits.
+    settles the generic case as for one input. Otherwise a full rank may hang on the last digits, as
+    it does where inputs differ by these: rounding makes different inputs of copies.
     """
     C = states.C[:, states.C.any(axis=0)]
     if C.size == 0:
@@ -104,24 +101,10 @@ def block_rank(states: States) -> tuple[int, bool]:
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
         if look.sure:
+            sizes = np.linalg.svd(C, compute_uv=False)
             alike = scale.min() >= LEAST_EXCITATION * scale.max()
-            return len(C), bool(alike) and _are_told_apart(states, C)
+            return len(C), bool(alike and sizes[-1] > NOT_ROUNDING * sizes[0])
     return krylov_rank(states.sparse, states.mask), False
-
-
-def _are_told_apart(states: States, C: Floats) -> bool:
-    """Whether inputs differ by more than last digits, or modes by enough for one to drive them all.
-
-    Rounding makes different inputs of copies, and gives each a memory of its own.
-    """
-    sizes = np.linalg.svd(C, compute_uv=False)
-    if sizes[-1] > NOT_ROUNDING * sizes[0]:
-        return True
-    poles = states.eigenvalues
-    with np.errstate(all="ignore"):
-        apart = np.abs((poles[:, None] - poles) / (1 - poles[:, None] * poles.conj()))
-        np.fill_diagonal(apart, 1.0)
-        return bool(np.prod(apart, axis=1).min() > NOT_ROUNDING**1.5)
 
 
 def _decided(states: States) -> Spectrum:
@@ -147,7 +130,7 @@ def _full(states: States, look: Screening | None, *, assumed: bool = False) -> S
         _require_stable(states, poles)
     if look is not None:
         margin = float(look.excitation.min())
-        if whole and not (look.sure or look.likely):
+        if whole and not look.sure:
             rank_robust = robust_rank(look)
     sensitivity = symmetric_sensitivity(poles) if symmetric else states.sensitivity
     return Spectrum(poles, full, rank_robust, states.nodes, margin, *sensitivity, assumed=assumed)
@@ -345,3 +328,72 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
         counts = int(np.count_nonzero(np.abs(poles - root) <= NOT_ROUNDING**0.5 * abs(root)))
         lost.append(LostModes(own, often + counts, counts))
     return poles, more, lost
+
+
+# --- closed forms
+
+
+def walk_spectrum(walk: Walk) -> Spectrum:
+    """The spectrum in closed form where every reachable node drives a single other one.
+
+    Let the nodes be 0, 1, …, n − 1, each driving the next with weight a_i ≠ 0, and the last one
+    node t (a tail of t nodes into a cycle of c = n − t) or nothing (a chain, t = n). Scaled to
+    y_i = x_i/(a_0⋯a_{i−1}), the network multiplies polynomials by z modulo z^t (z^c − p), where
+    p = a_t⋯a_{n−1}: the eigenvalues are t zeros and the c roots of λ^c = p, which all differ. With
+    m(z) = Σ_i C_i/(a_0⋯a_{i−1}) z^i for the mask, the rank is n − deg gcd(m, z^t (z^c − p)), which
+    is n for a single driven node. p is a product of stored numbers and is computed exactly; so is
+    the question whether |p| < 1.
+
+    Every mode is taken to be driven. Raises UnstableNetworkError where one has modulus one or more.
+    """
+    size, reachable = len(walk.order), np.sort(walk.order)
+    if walk.tail == size:
+        ring = Ring(size, 0, -np.inf, 1.0)
+        return Spectrum(np.zeros(size, complex), size, size, reachable, 1.0, 0.0, 0.0, ring=ring)
+    ring, negative, stable = _ring(walk)
+    poles = ring_poles(ring, negative=negative)
+    if not stable:
+        raise unstable(float(np.abs(poles).max()))
+    # an angle and a logarithm, each rounded
+    relative = EPS * (8 + abs(ring.log_square / ring.length))
+    sensitivity = uncertain_poles_sensitivity(poles, relative * np.abs(poles))
+    return Spectrum(poles, size, size, reachable, float(size**-0.5), *sensitivity, ring=ring)
+
+
+def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
+    """The zeros, then the c roots of p, a conjugate pair in two places next to each other."""
+    radius = np.exp(ring.log_square / (2 * ring.length))
+    steps = np.arange(ring.length // 2 + 1) * 2 + negative  # angles in units of π/c
+    steps = steps[steps <= ring.length]
+    is_real = (steps == 0) | (steps == ring.length)
+    upper = radius * np.exp(1j * np.pi * (steps[~is_real] / ring.length))
+    real = radius * np.where(steps[is_real] == 0, 1.0, -1.0)
+    pairs = np.column_stack([upper, upper.conj()]).ravel()
+    return np.concatenate([np.zeros(ring.tail), real, pairs])
+
+
+def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
+    """The cycle of a walk, whether p is negative, and whether |p| < 1; both are exact."""
+    from flint import arb, ctx, fmpz
+
+    integers, exponents = dyadic(walk.weights[walk.tail :])
+    distinct, counts = np.unique(np.abs(integers), return_counts=True)
+    pairs = zip(distinct.tolist(), counts.tolist(), strict=True)
+    factors = [fmpz(m) ** k for m, k in pairs]
+    while len(factors) > 1:  # factors of like size: quickest
+        rest = factors[-1:] if len(factors) % 2 else []
+        factors = [a * b for a, b in zip(factors[::2], factors[1::2], strict=False)] + rest
+    [m], e = factors, int(exponents.sum())  # |p| = m·2^e
+    one = fmpz(1) << max(0, -e)
+    with ctx.workprec(bits):
+        stable = e < 0 and m < one
+        if not stable:
+            log_p, gap = arb((m, e)).log(), arb(0)
+        elif 2 * m < one:
+            log_p, gap = arb((m, e)).log(), 1 - arb((m, e))
+        else:  # without cancellation
+            gap = arb((one - m, e))
+            log_p = (-gap).log1p()
+        log_square, complement = float((2 * log_p).mid()), float((gap * (2 - gap)).mid())
+    negative = bool(np.count_nonzero(integers < 0) % 2)
+    return Ring(walk.tail, len(integers), log_square, complement), negative, stable
