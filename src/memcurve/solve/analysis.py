@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from memcurve.errors import UnstableNetworkError
 from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices
@@ -108,17 +108,10 @@ class Analysis(States):
         self._require_single()
         if self.walk is None:
             return None
-        if self._is_driven_once:
-            return walk_spectrum(self.walk)
-        if self.degree.degree == len(self):
-            return replace(walk_spectrum(self.walk), margin=np.nan)
-        require_room_for_states(len(self), "exact")
-        return None
-
-    @property
-    def _is_driven_once(self) -> bool:
-        """Whether the nodes are a single walk, and the first of them is driven alone."""
-        return self.walk is not None and np.count_nonzero(self.mask) == 1
+        spectrum = walk_spectrum(self.walk, self._pair[1][:, 0])
+        if spectrum is None:
+            require_room_for_states(len(self), "exact")
+        return spectrum
 
     def _require_single(self) -> None:
         if self.inputs != 1:
@@ -154,8 +147,11 @@ class Analysis(States):
         if len(rows) == len(self):
             if self.knows_rank:
                 return self.rank
-            if self._is_driven_once:
-                return len(self)
+            if self.walk is not None:
+                with contextlib.suppress(UnstableNetworkError):  # which has a rank, too
+                    closed = walk_spectrum(self.walk, self._pair[1][:, 0])
+                    if closed is not None:
+                        return closed.rank
         return super().exact_rank(rows, tell)
 
     @cached_property

@@ -32,7 +32,7 @@ import numpy as np
 from memcurve.errors import UncertainResultError, unstable
 from memcurve.limits import require_room_for_states
 from memcurve.network.graph import Walk, eigenvalues, in_units, is_symmetric, separate_parts
-from memcurve.result import EPS, SEED, TINY, Complexes
+from memcurve.result import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.errors import (
     FIRST_ORDER,
     UNKNOWN,
@@ -333,7 +333,7 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
 # --- closed forms
 
 
-def walk_spectrum(walk: Walk) -> Spectrum:
+def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
     """The spectrum in closed form where every reachable node drives a single other one.
 
     Let the nodes be 0, 1, …, n − 1, each driving the next with weight a_i ≠ 0, and the last one
@@ -344,20 +344,33 @@ def walk_spectrum(walk: Walk) -> Spectrum:
     is n for a single driven node. p is a product of stored numbers and is computed exactly; so is
     the question whether |p| < 1.
 
-    Every mode is taken to be driven. Raises UnstableNetworkError where one has modulus one or more.
+    The left eigenvector of λ is w_i = λ^i/(a_0⋯a_{i−1}), so that the mode is driven by m(λ). None
+    where floating point leaves a doubt which modes are. ``mask`` is that of all nodes. Raises
+    UnstableNetworkError where a driven mode has modulus one or more.
     """
-    size, reachable = len(walk.order), np.sort(walk.order)
-    if walk.tail == size:
+    size, tail = len(walk.order), walk.tail
+    reachable, C = np.sort(walk.order), mask[walk.order]
+    driven = np.count_nonzero(C)
+    if tail == size:
+        margin = 1.0 if driven == 1 else float(_share_of_first(walk, C))
+        if not margin > LEAST_EXCITATION:
+            return None
+        zeros = np.zeros(size, dtype=complex)
         ring = Ring(size, 0, -np.inf, 1.0)
-        return Spectrum(np.zeros(size, complex), size, size, reachable, 1.0, 0.0, 0.0, ring=ring)
+        return Spectrum(zeros, size, size, reachable, margin, 0.0, 0.0, ring=ring)
     ring, negative, stable = _ring(walk)
     poles = ring_poles(ring, negative=negative)
+    margin = float(size**-0.5)
+    if driven > 1:
+        margin = _least_excitation(walk, C, poles, ring, negative)
+        if np.isnan(margin):
+            return None
     if not stable:
         raise unstable(float(np.abs(poles).max()))
     # an angle and a logarithm, each rounded
     relative = EPS * (8 + abs(ring.log_square / ring.length))
     sensitivity = uncertain_poles_sensitivity(poles, relative * np.abs(poles))
-    return Spectrum(poles, size, size, reachable, float(size**-0.5), *sensitivity, ring=ring)
+    return Spectrum(poles, size, size, reachable, margin, *sensitivity, ring=ring)
 
 
 def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
@@ -397,3 +410,45 @@ def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
         log_square, complement = float((2 * log_p).mid()), float((gap * (2 - gap)).mid())
     negative = bool(np.count_nonzero(integers < 0) % 2)
     return Ring(walk.tail, len(integers), log_square, complement), negative, stable
+
+
+def _share_of_first(walk: Walk, C: Floats) -> float:
+    """|m(0)| relative to the coefficients of m; NaN where they leave the range of float64."""
+    scaled, _ = _mask_polynomial(walk, C, 0.0)
+    return abs(float(scaled[0])) / float(np.sqrt((scaled**2).sum()))
+
+
+def _mask_polynomial(walk: Walk, C: Floats, log_radius: float) -> tuple[Floats, float]:
+    """Coefficients of m(r·z) for a radius r, up to a common factor, and their relative error."""
+    sizes = np.log(np.abs(walk.weights[: len(C) - 1]))
+    logs = np.concatenate([[0.0], np.cumsum(log_radius - sizes)])
+    signs = np.concatenate([[1.0], np.cumprod(np.sign(walk.weights[: len(C) - 1]))])
+    driven = C != 0
+    size = np.where(driven, logs + np.log(np.abs(np.where(driven, C, 1.0))), -np.inf)
+    # each of n logarithms and of their sums is rounded once
+    error = EPS * len(C) * (4 + float(np.abs(logs).max() + np.abs(sizes).max(initial=0.0)))
+    return np.where(driven, signs * np.sign(C) * np.exp(size - size.max()), 0.0), error
+
+
+def _least_excitation(walk: Walk, C: Floats, poles: Complexes, ring: Ring, negative: bool) -> float:
+    """The least excitation among the poles; NaN where one may be silent.
+
+    m(λ) for all roots λ of p at once is a Fourier transform of m folded to c coefficients, since
+    λ^{i+c} = p λ^i.
+    """
+    size, tail, length = len(C), ring.tail, ring.length
+    scaled, error = _mask_polynomial(walk, C, ring.log_square / (2 * length))
+    norm = float(np.sqrt((scaled**2).sum()))
+    turns = np.arange(size) // length  # a whole turn brings the sign of p
+    signs = np.where(negative & (turns % 2 == 1), -1.0, 1.0)
+    folded = np.bincount(np.arange(size) % length, signs * scaled, minlength=length)
+    twist = np.exp(1j * np.pi * negative * np.arange(length) / length)
+    spectrum = np.fft.ifft(folded * twist) * length  # at the angles (2k + negative)π/c
+    steps = np.angle(poles[tail:]) * (length / np.pi)
+    places = np.rint((steps - negative) / 2).astype(np.intp) % length
+    excitation = float(np.abs(spectrum[places]).min()) / (norm * size**0.5)
+    zero_mode = abs(float(scaled[0])) / norm if tail else np.inf
+    noise = error + 8 * EPS * np.log2(2 * length)
+    if not zero_mode > LEAST_EXCITATION or not excitation > 10 * CLEAR * noise < np.inf:
+        return np.nan
+    return float(min(zero_mode, excitation))

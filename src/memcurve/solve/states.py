@@ -191,8 +191,9 @@ class States:
     def has_wild_units(self, *, widest: int = 400) -> bool:
         """Whether units of nodes of one cycle differ by more binary orders: products overflow."""
         A = self.dense
-        sizes = np.abs(A[A != 0])
-        if not len(sizes) or sizes.max() <= 2.0**widest * sizes.min():
+        sizes = np.abs(A)
+        least = float(sizes.min(where=sizes > 0, initial=np.inf))
+        if sizes.max(initial=0.0) <= 2.0**widest * least:
             return False
         scales = [balanced(submatrix(A, nodes))[1] for nodes in self.strong_components]
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
