@@ -289,7 +289,7 @@ def controllable_spectrum(network: Any, *, assume_controllable: bool = False) ->
     3
     """
     analysis = Analysis.of(as_network(network))
-    return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum()
+    return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum
 
 
 def rank(network: Any, *, progress: Progress = False) -> int:

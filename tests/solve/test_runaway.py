@@ -82,6 +82,6 @@ def test_it_is_looked_for_before_all_eigenvalues(monkeypatch: pytest.MonkeyPatch
     def all_of_them(*_: object, **__: object) -> None:
         raise AssertionError("all eigenvalues")
 
-    monkeypatch.setattr(Analysis, "spectrum", all_of_them)
+    monkeypatch.setattr(Analysis, "spectrum", property(all_of_them))
     with pytest.raises(UnstableNetworkError, match=r"modulus 1\.\d+, .* `spectral_radius=0\.9`"):
         memory_curve(network(1.5, 0.5, 1.0))

@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
-from scipy.linalg import schur
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.modular import minimal_polynomial
 from memcurve.solve.powers import power_norms
-from memcurve.solve.several import complex_schur
 from structured_cases import CASES, Case
-from tolerances import SCHUR
 
 
 def test_there_are_44_structured_cases() -> None:
@@ -114,13 +111,3 @@ def test_power_energy_of_a_transient() -> None:
     truth = sum((P**2).sum() for P in powers)
     assert truth * (1 - 1e-6) <= power_norms(np.asfortranarray(chain)).squares <= 2.1 * truth
     assert power_norms(np.asfortranarray(1.1 * np.eye(3))) == (np.inf, np.inf)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 60])
-@pytest.mark.parametrize("scale", [1.0, 1e-200])
-def test_complex_schur_form(size: int, scale: float) -> None:
-    A = scale * np.random.default_rng(size).standard_normal((size, size))
-    S, Q = complex_schur(*schur(A))
-    assert not np.tril(S, -1).any()
-    assert np.abs(Q @ Q.conj().T - np.eye(size)).max() < SCHUR * size
-    assert np.abs(Q @ S @ Q.conj().T - A).max() < SCHUR * size * np.abs(A).max()

@@ -207,7 +207,7 @@ def _same_nodes(states: States, network: LinearNetwork) -> list[Loss]:
 
 def _lost_modes(states: States, network: LinearNetwork) -> list[Loss]:
     """Modes lost to one input, as far as the curve had to tell which they are."""
-    lost = Analysis.of(network).spectrum(poles=False).lost
+    lost = Analysis.of(network).spectrum.lost
     losses = [_repeated_part(states, modes, network) for modes in lost if modes.appears > 1]
     silent = [modes for modes in lost if modes.appears == 1]
     losses += [_equal_parts(states, modes, network) for modes in silent if modes.blocks]

@@ -54,12 +54,7 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     analysis = Analysis.of(network)
     if network.inputs > 1 or network.readout is not None:
         return Eigenvalues(analysis.all_eigenvalues, None)
-    spectrum = analysis.spectrum(poles=network.states <= MOST_STATES)
-    counting, response = spectrum.poles, spectrum.response
-    if counting is None and response is not None:
-        # deflating many zeros takes long, and a picture does not tell them from those around
-        counting = response.likely_poles()
-    return Eigenvalues(analysis.all_eigenvalues, counting)
+    return Eigenvalues(analysis.all_eigenvalues, analysis.spectrum.poles)
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ def montecarlo(
         require_driven(problem)
         washout = _washout(washout, network.spectral_radius)
         return _general(problem, count, samples, washout, generator(seed))
-    simulated, found = network, problem.analysis.spectrum().poles
+    simulated, found = network, problem.analysis.spectrum.poles
     radius = network.spectral_radius if found is None else float(np.abs(found).max(initial=0.0))
     if covariance == "known" or radius >= 1:
         simulated = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
@@ -257,8 +257,8 @@ def draw_input(distribution: str, rng: np.random.Generator, shape: Any) -> Float
 
 
 def _poles(analysis: Analysis) -> Complexes:
-    poles = analysis.spectrum().poles
-    if poles is None or np.abs(poles).max(initial=0.0) >= 1:
+    poles, shifted = analysis.spectrum.poles, analysis.spectrum.response is not None
+    if poles is None or shifted or np.abs(poles).max(initial=0.0) >= 1:
         raise UncertainResultError(
             "the poles of this network are too uncertain for a simulation in standardised "
             "coordinates; use method='certified'."

@@ -209,7 +209,7 @@ def memory_above_fisher() -> Verdict:
 def bias_formula() -> Verdict:
     """20,000 replications of a network of three nodes, T = 30, lag 1."""
     network, samples, lag, replications = ensembles.normal(3, seed=2), 30, 1, 20_000
-    poles = Analysis.of(network).spectrum().poles
+    poles = Analysis.of(network).spectrum.poles
     if poles is None:
         return FAILS, "no poles"
     A, C = cascade(section_poles(poles))

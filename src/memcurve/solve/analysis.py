@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +19,8 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices
 from memcurve.progress import Listener, silent
 from memcurve.result import Complexes
-from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.modes import Spectrum
-from memcurve.solve.spectrum import assumed, block_rank, decided
+from memcurve.solve.spectrum import assumed, block_rank, decided, walk_spectrum
 from memcurve.solve.states import KEPT_UP_TO, States
 
 
@@ -43,7 +41,6 @@ class Analysis(States):
 
     def __init__(self, network: LinearNetwork) -> None:
         super().__init__(network)
-        self._spectrum: Spectrum | None = None
         #: Reduced models of this network, by the source and by the units of its states.
         self.models: dict[Any, Any] = {}
         #: Whom to tell how far long work is.
@@ -97,35 +94,24 @@ class Analysis(States):
 
     # --- modes
 
-    def spectrum(self, *, poles: bool = True) -> Spectrum:
-        """The controllable spectrum of a network with a single input, decided once.
-
-        Without ``poles`` these may be left out where the curve does not need them.
-        """
-        if self._spectrum is None:
-            self._spectrum = self._closed_form() or decided(self)
-        if poles and self._spectrum.find_poles is not None:
-            with np.errstate(all="ignore"):
-                found, sensitivity = self._spectrum.find_poles()
-            self._spectrum = replace(
-                self._spectrum, poles=found, sensitivity=sensitivity.curve, gap=sensitivity.gap,
-                find_poles=None,
-            )  # fmt: skip
-        return self._spectrum
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The controllable spectrum of a network with a single input."""
+        return self._closed_form() or decided(self)
 
     def assumed_spectrum(self) -> Spectrum:
         """The spectrum with all reached modes taken to count, where closed forms do not tell."""
         return self._closed_form() or assumed(self)
 
     def _closed_form(self) -> Spectrum | None:
-        """The spectrum of a single walk, where it is known."""
+        """The spectrum of a single walk, where all of its modes are driven."""
         self._require_single()
         if self.walk is None:
             return None
-        found = walk_spectrum(self.walk, self._pair[1][:, 0])
-        if found is None:
-            require_room_for_states(len(self.walk.order), "exact")
-        return found
+        spectrum = walk_spectrum(self.walk, self._pair[1][:, 0])
+        if spectrum is None:
+            require_room_for_states(len(self), "exact")
+        return spectrum
 
     def _require_single(self) -> None:
         if self.inputs != 1:
@@ -137,12 +123,12 @@ class Analysis(States):
     @property
     def knows_rank(self) -> bool:
         """Whether the rank was found already."""
-        return self._spectrum is not None or "rank" in vars(self)
+        return not {"spectrum", "rank"}.isdisjoint(vars(self))
 
     @cached_property
     def rank(self) -> int:
         """Exact rank of [C, AC, A²C, …] for the stored numbers."""
-        return self.spectrum(poles=False).rank if self.inputs == 1 else self._block_rank[0]
+        return self.spectrum.rank if self.inputs == 1 else self._block_rank[0]
 
     @cached_property
     def _block_rank(self) -> tuple[int, bool]:
@@ -153,7 +139,7 @@ class Analysis(States):
         """Whether no mode that counts hangs on the last digits."""
         if self.inputs > 1:
             return self._block_rank[1]
-        spectrum = self.spectrum(poles=False)
+        spectrum = self.spectrum
         return spectrum.rank_robust >= spectrum.rank
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
@@ -171,7 +157,6 @@ class Analysis(States):
     @cached_property
     def all_eigenvalues(self) -> Complexes:
         """All eigenvalues of A, reached or not, as far as LAPACK knows them."""
-        poles = None if self._spectrum is None else self._spectrum.poles
-        if poles is not None and len(poles) == self.network.states:
-            return poles
-        return self.everything.eigenvalues
+        poles = self.spectrum.poles if "spectrum" in vars(self) else None
+        whole = poles is not None and len(poles) == self.network.states
+        return poles if poles is not None and whole else self.everything.eigenvalues

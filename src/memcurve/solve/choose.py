@@ -184,7 +184,7 @@ def answered(
         notes.append(_error_note(problem, best, enough))
     diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": name}
     if problem.analysis.inputs == 1 and rank is not None:
-        spectrum = problem.analysis.spectrum(poles=False)
+        spectrum = problem.analysis.spectrum
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
         notes += rank_notes(spectrum)

@@ -129,19 +129,22 @@ def multiplicity(factor: Factor, modulo: dict[int, list[int]]) -> int:
 
 
 def integer_roots(
-    weights: Floats, blocks: Sequence[Floats], modulo: dict[int, list[int]]
+    blocks: Sequence[Floats], modulo: dict[int, list[int]], *, most_weights: int = 16
 ) -> list[tuple[complex, int]]:
     """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
 
-    They are the roots of χ/μ. Where all weights are small multiples of one weight w, that is a
+    They are the roots of χ/μ. Where the weights are few, and small multiples of one w, that is a
     polynomial over the integers in z/w, and so are the products of its factors of equal
     multiplicity. If their coefficients are small, they are known from their residues. None of the
     eigenvalues, where the primes say different things.
     """
     from flint import ctx, fmpz_poly, nmod_poly
 
+    weights = np.unique(np.concatenate([np.unique(np.abs(B[B != 0])) for B in blocks]))
+    if len(modulo) < 2 or not 0 < len(weights) <= most_weights:
+        return []
     unit = Fraction(float(weights[0]))
-    if len(modulo) < 2 or any((Fraction(w) / unit).denominator > 1 for w in weights.tolist()):
+    if any((Fraction(w) / unit).denominator > 1 for w in weights.tolist()):
         return []
     read: list[list[tuple[int, list[int]]]] = []
     for prime, minimal in modulo.items():

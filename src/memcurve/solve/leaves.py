@@ -89,7 +89,7 @@ def solve_lattice(problem: Problem) -> Answer:
     """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
     if problem.analysis.walk is None:
         _require_like_units(problem)
-    return lattice_answer(problem.analysis.spectrum(poles=False), problem.lags)
+    return lattice_answer(problem.analysis.spectrum, problem.lags)
 
 
 def _require_like_units(problem: Problem) -> None:
@@ -380,7 +380,7 @@ def solve_cascade(problem: Problem) -> Answer:
     _require_like_units(problem)
     poles, gap = None, float(problem.states.sensitivity.gap)
     if single:
-        spectrum = problem.analysis.spectrum()
+        spectrum = problem.analysis.spectrum
         poles, gap = spectrum.poles, spectrum.gap
     elif problem.analysis.rank < len(problem.states) or not problem.analysis.rank_is_robust:
         raise UncertainResultError("some modes are controllable by rounding at most.")
@@ -529,7 +529,7 @@ def input_normal_realization(analysis: Analysis) -> tuple[Floats, Floats, Floats
             raise UncertainResultError("rounding hides which directions are controllable.")
         return graded_realization(model)
     except UncertainResultError:
-        poles = analysis.spectrum().poles if analysis.inputs == 1 else None
+        poles = analysis.spectrum.poles if analysis.inputs == 1 else None
         if analysis.inputs > 1 and analysis.rank < len(analysis):
             raise
         A1, C1 = cascade_of(analysis.A, analysis.C, poles)

@@ -11,7 +11,7 @@ columns are alike in size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,7 +29,6 @@ from memcurve.network.graph import (
     submatrix,
 )
 from memcurve.result import EPS, Complexes, Floats
-from memcurve.solve.errors import Sensitivity
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 #: Doubled: more networks are judged by their exact rank.
@@ -67,11 +66,6 @@ class Response(NamedTuple):
     shift: int
     sensitivity: float
 
-    def likely_poles(self) -> Complexes:
-        """About the poles that count: without those of least modulus."""
-        poles = self.poles[np.argsort(-np.abs(self.poles), kind="stable")]
-        return poles[: len(poles) - self.shift]
-
 
 class LostModes(NamedTuple):
     """Eigenvalues that appear so often each, and of which so many count.
@@ -98,7 +92,7 @@ class Spectrum:
     ----------
     poles : complex array or None
         The eigenvalues that count, with multiplicity; None where floating point cannot single
-        them out.
+        them out. Where ``response`` is given, those of least modulus are left out.
     rank : int
         Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory.
     rank_robust : int
@@ -122,8 +116,6 @@ class Spectrum:
     response : Response or None
         Where the curve is known without the poles, or better: more poles than count, and the lags
         by which those that do not, all of them zero, delay their filter.
-    find_poles : callable or None
-        Where the poles have not been asked for yet: what finds them, and how well they are known.
     lost : tuple of LostModes
         Reachable modes that do not count, as far as it is known which these are.
     """
@@ -138,7 +130,6 @@ class Spectrum:
     ring: Ring | None = None
     assumed: bool = False
     response: Response | None = None
-    find_poles: Callable[[], tuple[Complexes | None, Sensitivity]] | None = None
     lost: tuple[LostModes, ...] = ()
 
 
@@ -147,9 +138,8 @@ class Screening(NamedTuple):
 
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
     figures, may have gone through one more rounding: ``disc`` says how far each may be off.
-    ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt.
-    ``likely``: as far as rounding allows to tell, so that the rank up to rounding is full, but the
-    exact rank is to be asked. ``symmetric``: A is.
+    ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt;
+    else the exact rank is to be asked. ``symmetric``: A is.
     """
 
     poles: Complexes
@@ -159,7 +149,6 @@ class Screening(NamedTuple):
     disc: Floats
     symmetric: bool
     sure: bool = False
-    likely: bool = False
     unstable_radius: float | None = None
 
 
@@ -177,13 +166,11 @@ def screen(A: Any, C: Floats, *, wide: float = 1e4) -> Screening:
     outside = np.abs(look.values[clear & (np.abs(look.values) - look.disc >= 1)])
     # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
     disc = np.maximum(look.disc, DISC * np.abs(look.values))
-    room = room_between(look.values, disc)
     beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, LEAST_EXCITATION)
     return look._replace(
         disc=disc,
         symmetric=all(part.symmetric for part in parts),
-        sure=bool(beyond_doubt.all()) and room > wide,
-        likely=bool(clear.all()) and room > 1,
+        sure=bool(beyond_doubt.all()) and room_between(look.values, disc) > wide,
         unstable_radius=float(outside.max()) if len(outside) else None,
     )
 
@@ -231,28 +218,24 @@ def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
 
 def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
     """Distances |λ_k − λ_j|, some rows k at a time so that they fit; infinite for j = k."""
-    numbers = values if values.imag.any() else values.real  # real ones are quicker
     for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
-        gap = np.abs(numbers[rows, None] - numbers)
+        gap = np.abs(values.real[rows, None] - values.real)
+        if values.imag.any():  # faster than moduli of complex numbers
+            gap = np.sqrt(gap**2 + (values.imag[rows, None] - values.imag) ** 2)
         gap[np.arange(len(rows)), rows] = np.inf
         yield rows, gap
 
 
 def _blur(values: Complexes, weight: Floats) -> Floats:
     """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
-    blur = np.empty(len(values))
-    for rows, gap in _gaps(values):
-        blur[rows] = (weight / gap).sum(axis=1)
+    blur = np.concatenate([(weight / gap).sum(axis=1) for _, gap in _gaps(values)])
     return np.where(np.isfinite(blur), blur, np.inf)
 
 
 def room_between(values: Complexes, radius: Floats) -> float:
     """Factor by which the discs around the eigenvalues could grow before two of them touch."""
-    least = np.inf
-    for rows, gap in _gaps(values):
-        room = gap / (radius[rows, None] + radius)
-        least = min(least, float(np.where(np.isnan(room), 0.0, room).min()))
-    return least
+    rooms = (gap / (radius[rows, None] + radius) for rows, gap in _gaps(values))
+    return min(float(np.where(np.isnan(room), 0.0, room).min()) for room in rooms)
 
 
 def touching(values: Complexes, radius: Floats) -> list[Indices]:
@@ -267,35 +250,17 @@ def unit_norm(C: Floats) -> Floats:
     return C / float(np.sqrt((C**2).sum()))
 
 
-def robust_rank(A: Floats, C: Floats) -> int:
-    """The rank up to rounding: how many modes the mask excites further than rounding does.
+def robust_rank(look: Screening) -> int:
+    """How many modes the mask excites beyond rounding, of eigenvalues that rounding tells apart.
 
-    Of eigenvalues that rounding cannot tell apart, all but one of their independent left
-    eigenvectors are lost to a single input; they are independent where a defective eigenvalue has
-    no part in it. States are scaled to responses of unit size first.
+    All of them where some are nearly defective: these are not judged.
     """
-    size, x, above, peak = len(A), C, np.abs(C), np.abs(C)
-    for _ in range(size):
-        x, above = A @ x, np.abs(A) @ above
-        peak = np.maximum(peak, np.where(np.abs(x) > size * DISC * above, np.abs(x), 0.0))
-    exponents = np.rint(np.log2(np.where((peak > 0) & (peak < np.inf), peak, 1.0))).astype(int)
-    A, C = np.ldexp(A, exponents - exponents[:, None]), unit_norm(np.ldexp(C, -exponents))
-    norm = float(np.sqrt((A**2).sum()))
-    try:
-        values, W = np.linalg.eig(A.T)
-        condition = np.linalg.norm(np.linalg.inv(W), axis=1)
-    except np.linalg.LinAlgError:
+    size = len(look.values)
+    largest = float(np.abs(look.values).max(initial=0.0)) * size**0.5
+    if not np.all(look.disc <= DISC**0.5 * largest):
         return size
-    radius = np.minimum(DISC * norm * condition, norm * DISC**0.5)
-    lost = 0
-    for cluster in touching(values, radius):
-        U, lengths, _ = np.linalg.svd(W[:, cluster], full_matrices=False)
-        directions = int(np.count_nonzero(lengths > DISC**0.25))
-        apart = np.abs(values[cluster, None] - np.delete(values, cluster)).min(initial=norm)
-        blur = DISC * norm * size**0.5 * float(condition[cluster].max()) / apart
-        driven = np.linalg.norm(U[:, :directions].T @ C) > min(blur, SMALL_ROUNDING)
-        lost += directions - bool(driven)
-    return size - lost
+    groups, clear = touching(look.values, look.disc), look.excitation > CLEAR * look.noise
+    return sum(1 for group in groups if len(group) > 1 or clear[group[0]])
 
 
 # --- Condition numbers and excitations of all modes without eigenvectors of A itself.
@@ -317,34 +282,8 @@ def schur_modes(A: Floats, C: Floats) -> Modes | None:
     """Poles, values, excitations |w*C| and condition numbers of a strongly connected A.
 
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
-    figures, went through one more rounding. None where eigenvectors are nearly parallel. A that
-    falls into parts would be permuted by LAPACK, and the last row with it.
-    """
-    factor = schur_with_mask(A, C)
-    if factor is None:
-        return None
-    T, poles = factor
-    basis = _EigenvectorsOfT.of(T[:-1, :-1])
-    if basis is None:
-        return None
-    left, right = (np.sqrt(np.einsum("ij,ij->j", X, X)) for X in (basis.inverse.T, basis.X))
-    driven, first = basis.inverse @ T[:-1, -1], basis.first
-    for packed in (left, right, driven):  # a pair a ± ib is stored as a, b
-        packed[first] = packed[first + 1] = np.hypot(packed[first], packed[first + 1])
-    condition, excitation = left * right, np.abs(driven) / left
-    condition[first] /= 2
-    condition[first + 1] /= 2
-    # the condition of X with columns of unit length is at most √(N Σκ²)
-    rounding = EPS * len(A) * float(np.sqrt((condition**2).sum()))
-    allowed = np.clip(1e-3 * excitation.min(), SMALL_ROUNDING, 100 * SMALL_ROUNDING)
-    # NaN where two eigenvalues are the same
-    return (poles, basis.values, excitation, condition) if rounding <= allowed else None
-
-
-def schur_with_mask(A: Floats, C: Floats) -> tuple[Floats, Complexes] | None:
-    """The Schur factor T = ZᵀAZ with ZᵀC as its last column and zeros below, and the eigenvalues.
-
-    None where LAPACK fails, or moves the last row, which it may where A falls into parts.
+    figures, went through one more rounding. None where LAPACK fails, moves the last row, as it may
+    where A falls into parts, or eigenvectors are nearly parallel.
     """
     from scipy.linalg import lapack
 
@@ -359,74 +298,50 @@ def schur_with_mask(A: Floats, C: Floats) -> tuple[Floats, Complexes] | None:
     moved = abs(float(mask @ mask) - float(C @ C)) > SMALL_ROUNDING * float(C @ C)
     if info != 0 or moved or T[size, size] != 0:
         return None
-    return T, re[:size] + 1j * im[:size]
+    try:
+        values, X, inverse = _eigenvectors(T[:size, :size])
+    except np.linalg.LinAlgError:
+        return None
+    left, right = np.sqrt(np.einsum("ij,ij->i", inverse, inverse)), np.sqrt((X**2).sum(axis=0))
+    driven, first = inverse @ mask, np.flatnonzero(values.imag > 0)
+    for packed in (left, right, driven):  # a pair a ± ib is stored as a, b
+        packed[first] = packed[first + 1] = np.hypot(packed[first], packed[first + 1])
+    condition, excitation = left * right, np.abs(driven) / left
+    condition[first] /= 2
+    condition[first + 1] /= 2
+    # the condition of X with columns of unit length is at most √(N Σκ²)
+    rounding = EPS * size * float(np.sqrt((condition**2).sum()))
+    allowed = np.clip(1e-3 * excitation.min(), SMALL_ROUNDING, 100 * SMALL_ROUNDING)
+    poles = re[:size] + 1j * im[:size]
+    # NaN where two eigenvalues are the same
+    return (poles, values, excitation, condition) if rounding <= allowed else None
 
 
-def diagonal_values(T: Floats) -> Complexes:
-    """Eigenvalues of a real Schur form, as LAPACK leaves it: pairs in blocks [a b; c a], bc < 0."""
-    values = np.diag(T).astype(complex)
-    first = np.flatnonzero(np.diag(T, -1))
-    imaginary = np.sqrt(np.abs(T[first, first + 1])) * np.sqrt(np.abs(T[first + 1, first]))
-    values[first] += 1j * imaginary
-    values[first + 1] -= 1j * imaginary
-    return values
+def _eigenvectors(T: Floats, *, leaf: int = 64) -> tuple[Complexes, Floats, Floats]:
+    """Eigenvalues of a quasi-triangular T, X and X⁻¹, from the diagonal outwards.
 
-
-class _EigenvectorsOfT:
-    """X and X⁻¹ of a quasi-triangular T, filled in from the diagonal outwards.
-
-    As LAPACK packs them: a pair a ± ib in two columns a, b, where ``first`` has the place of a;
-    ``values`` are the eigenvalues of the blocks on the diagonal.
+    As LAPACK packs them: a pair a ± ib in two columns a, b. Blocks of the size of a leaf are left
+    to LAPACK. Raises LinAlgError where eigenvectors are parallel.
     """
+    from scipy.linalg import lapack
 
-    def __init__(self, T: Floats) -> None:
-        self.T = T
-        self.X = np.zeros(T.shape, order="F")
-        self.inverse = np.zeros(T.shape, order="F")
-        self.values = np.zeros(len(T), dtype=complex)
-
-    @classmethod
-    def of(cls, T: Floats) -> _EigenvectorsOfT | None:
-        """All of them; None where some are parallel."""
-        basis = cls(T)
-        return basis if basis._fill(0, len(T)) else None
-
-    @property
-    def first(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self.values.imag > 0)
-
-    def _fill(self, start: int, stop: int, leaf: int = 64) -> bool:
-        """Blocks of the size of a leaf are left to LAPACK."""
-        from scipy.linalg.blas import dgemm
-
-        if stop - start <= leaf:
-            return self._fill_leaf(slice(start, stop))
-        middle = (start + stop) // 2
-        middle += self.T[middle, middle - 1] != 0  # never between the two of a pair
-        if not self._fill(start, middle) or not self._fill(middle, stop):
-            return False
-        one, two = slice(start, middle), slice(middle, stop)
-        coupling = dgemm(
-            1.0, self.inverse[one, one], dgemm(1.0, self.T[one, two], self.X[two, two])
-        )
-        Y = _divided(coupling, self.values[one], self.values[two])
-        self.X[one, two] = dgemm(1.0, self.X[one, one], Y)
-        self.inverse[one, two] = dgemm(-1.0, Y, self.inverse[two, two])
-        return True
-
-    def _fill_leaf(self, own: slice) -> bool:
-        from scipy.linalg import lapack
-
-        re, im, _, X, info = lapack.dgeev(self.T[own, own], compute_vl=0, compute_vr=1)
-        try:
-            inverse = np.linalg.inv(X)
-        except np.linalg.LinAlgError:
-            return False
+    size = len(T)
+    if size <= leaf:
+        re, im, _, X, info = lapack.dgeev(T, compute_vl=0, compute_vr=1)
         if info != 0:
-            return False
-        self.values[own] = re + 1j * im
-        self.X[own, own], self.inverse[own, own] = X, inverse
-        return True
+            raise np.linalg.LinAlgError
+        return re + 1j * im, X, np.linalg.inv(X)
+    middle = size // 2
+    middle += T[middle, middle - 1] != 0  # never between the two of a pair
+    one, two = slice(middle), slice(middle, size)
+    (first, X1, inverse1), (second, X2, inverse2) = (
+        _eigenvectors(T[own, own], leaf=leaf) for own in (one, two)
+    )
+    Y = _divided(inverse1 @ (T[one, two] @ X2), first, second)
+    X, inverse = np.zeros((size, size)), np.zeros((size, size))
+    X[one, one], X[two, two], X[one, two] = X1, X2, X1 @ Y
+    inverse[one, one], inverse[two, two], inverse[one, two] = inverse1, inverse2, -Y @ inverse2
+    return np.concatenate([first, second]), X, inverse
 
 
 def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:

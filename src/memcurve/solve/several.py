@@ -24,7 +24,6 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError
 from memcurve.result import Complexes, Floats
-from memcurve.solve.modes import diagonal_values
 
 
 def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -35,9 +34,9 @@ def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:
 
 def _sections(A: Floats, C: Floats) -> tuple[Complexes, Complexes]:
     """Poles (n,), conjugate pairs adjacent, and unit directions (n, d) of the sections."""
-    from scipy.linalg import schur, solve_triangular
+    from scipy.linalg import rsf2csf, schur, solve_triangular
 
-    S, Z = complex_schur(*schur(A.T, output="real"))
+    S, Z = rsf2csf(*schur(A.T, output="real"))
     T: Any = S.conj().T.copy()
     rest: Any = Z.conj().T @ C
     poles, directions = _paired(np.diag(T)), np.empty(rest.shape, complex)
@@ -143,24 +142,3 @@ def _to_real(a: Complexes, b: Complexes, *, generic: float = 0.7390851332151607)
     axes: Any = np.linalg.eigh(J.real + generic * J.imag)[1]
     phases = np.angle(np.diag(axes.T @ J @ axes))
     return np.asarray(np.exp(0.5j * phases)[:, None] * axes.T)
-
-
-def complex_schur(T: Floats, Z: Floats) -> tuple[Complexes, Complexes]:
-    """Real to complex Schur form, as `scipy.linalg.rsf2csf` but for all pairs at once.
-
-    LAPACK leaves blocks [a b; c a] with bc = −μ²: (iμ, c) is an eigenvector of a + iμ.
-    """
-    values, first = diagonal_values(T), np.flatnonzero(np.diag(T, -1))
-    second = first + 1
-    mu, c = values[first].imag, T[second, first]
-    length = np.hypot(mu, c)
-    u, v = 1j * mu / length, c / length
-    S, Q = (np.array(M, complex, order="F") for M in (T, Z))
-    for M in (S, Q):
-        one, two = M[:, first], M[:, second]
-        M[:, first], M[:, second] = one * u + two * v, two * u.conj() - one * v
-    rows, u, v = (S[first], S[second]), u[:, None], v[:, None]
-    S[first], S[second] = u.conj() * rows[0] + v * rows[1], u * rows[1] - v * rows[0]
-    np.fill_diagonal(S, values)
-    S[second, first] = 0
-    return S, Q

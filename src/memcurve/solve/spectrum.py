@@ -6,7 +6,7 @@ would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs o
 
 ::
 
-    every node drives one other at most → closed form (``closed_forms``)
+    every node drives one other at most → closed form
     every mode isolated and excited far above rounding (PBH test) → all count
     exact rank r, modulo primes (``modular``) = n → all count
     r < n → only zeros are lost: a shift of the filter by as many lags
@@ -25,22 +25,13 @@ eigenvalues around.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memcurve.errors import UncertainResultError, unstable
 from memcurve.limits import require_room_for_states
-from memcurve.network.graph import (
-    Indices,
-    balanced,
-    eigenvalues,
-    in_units,
-    is_symmetric,
-    separate_parts,
-    submatrix,
-)
+from memcurve.network.graph import Walk, eigenvalues, in_units, is_symmetric, separate_parts
 from memcurve.result import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.errors import (
     FIRST_ORDER,
@@ -58,16 +49,15 @@ from memcurve.solve.modes import (
     LEAST_EXCITATION,
     LostModes,
     Response,
+    Ring,
     Screening,
     Spectrum,
-    diagonal_values,
     robust_rank,
-    schur_with_mask,
     screen,
     touching,
     unit_norm,
 )
-from memcurve.solve.modular import krylov_rank
+from memcurve.solve.modular import dyadic, krylov_rank
 from memcurve.solve.powers import power_norms
 from memcurve.solve.states import States
 
@@ -96,7 +86,8 @@ def block_rank(states: States) -> tuple[int, bool]:
     """Exact rank of the block Krylov matrix of several inputs, and whether it is full for sure.
 
     If a single combination of the inputs excites every mode, so do all of them together; that
-    settles the generic case as for one input. Otherwise a full rank may hang on the last digits.
+    settles the generic case as for one input. Otherwise a full rank may hang on the last digits, as
+    it does where inputs differ by these: rounding makes different inputs of copies.
     """
     C = states.C[:, states.C.any(axis=0)]
     if C.size == 0:
@@ -110,38 +101,23 @@ def block_rank(states: States) -> tuple[int, bool]:
         if look.unstable_radius is not None:
             raise unstable(look.unstable_radius)
         if look.sure:
+            sizes = np.linalg.svd(C, compute_uv=False)
             alike = scale.min() >= LEAST_EXCITATION * scale.max()
-            return len(C), bool(alike) and _are_told_apart(states, C)
+            return len(C), bool(alike and sizes[-1] > NOT_ROUNDING * sizes[0])
     return krylov_rank(states.sparse, states.mask), False
 
 
-def _are_told_apart(states: States, C: Floats) -> bool:
-    """Whether inputs differ by more than last digits, or modes by enough for one to drive them all.
-
-    Rounding makes different inputs of copies, and gives each a memory of its own.
-    """
-    sizes = np.linalg.svd(C, compute_uv=False)
-    if sizes[-1] > NOT_ROUNDING * sizes[0]:
-        return True
-    poles = states.eigenvalues
-    with np.errstate(all="ignore"):
-        apart = np.abs((poles[:, None] - poles) / (1 - poles[:, None] * poles.conj()))
-        np.fill_diagonal(apart, 1.0)
-        return bool(np.prod(apart, axis=1).min() > NOT_ROUNDING**1.5)
-
-
 def _decided(states: States) -> Spectrum:
-    if len(states) == 0:
+    full, look = len(states), None
+    if full == 0:
         return Spectrum(np.zeros(0, complex), 0, 0, states.nodes, np.nan, 0.0, 0.0)
-    full = len(states)
-    if states.nodes_on_cycles < full - 1:  # zero is a multiple eigenvalue, whatever the weights
-        return (_full if states.degree.degree == full else _deficient)(states, None)
-    if states.is_alike and states.degree.degree < full:
-        return _deficient(states, None)
-    look = screen(states.stored, states.mask[:, 0])
-    if look.unstable_radius is not None:
-        raise unstable(look.unstable_radius)
-    return (_full if look.sure or states.degree.degree == full else _deficient)(states, look)
+    if states.nodes_on_cycles >= full - 1:  # else zero is a multiple eigenvalue
+        look = screen(states.stored, states.mask[:, 0])
+        if look.unstable_radius is not None:
+            raise unstable(look.unstable_radius)
+        if look.sure:
+            return _full(states, look)
+    return (_full if states.degree.degree == full else _deficient)(states, look)
 
 
 def _full(states: States, look: Screening | None, *, assumed: bool = False) -> Spectrum:
@@ -154,8 +130,8 @@ def _full(states: States, look: Screening | None, *, assumed: bool = False) -> S
         _require_stable(states, poles)
     if look is not None:
         margin = float(look.excitation.min())
-        if not (look.sure or look.likely):
-            rank_robust = robust_rank(states.dense, states.mask[:, 0])
+        if whole and not look.sure:
+            rank_robust = robust_rank(look)
     sensitivity = symmetric_sensitivity(poles) if symmetric else states.sensitivity
     return Spectrum(poles, full, rank_robust, states.nodes, margin, *sensitivity, assumed=assumed)
 
@@ -174,23 +150,21 @@ def _deficient(states: States, look: Screening | None) -> Spectrum:
     """Not all modes count."""
     require_room_for_states(len(states), "closer look")
     rank = states.degree.degree
-    found = None if states.knows_lost else _krylov_space(states) or _merged(states)
+    found = None
+    if not states.knows_lost:
+        found = _krylov_space(states) or _merged(states)
+    found = found or _without_lost(states, look)
     if found is None:
-        found = _without_lost(states, look)
-    if found is None:
-        robust = rank
-        if states.nodes_on_cycles >= len(states) - 1:  # else zeros would blur the modes around
-            robust = min(rank, robust_rank(states.dense, states.mask[:, 0]))
-        return Spectrum(None, rank, robust, states.nodes, np.nan, *UNKNOWN)
+        return Spectrum(None, rank, rank, states.nodes, np.nan, *UNKNOWN)
     _require_stable(states, found.values)
-    poles: Complexes | None
-    poles, sensitivity, response, later = found.values, found.sensitivity, None, None
+    poles, sensitivity, response = found.values, found.sensitivity, None
     if found.shift:
-        response = Response(found.values, found.shift, found.sensitivity.curve)
-        poles, sensitivity, later = None, UNKNOWN, partial(_deflated, states, look)
+        response = Response(poles, found.shift, sensitivity.curve)
+        poles = poles[np.argsort(-np.abs(poles), kind="stable")][:rank]
+        sensitivity = UNKNOWN
     return Spectrum(
         poles, rank, rank, states.nodes, found.margin, *sensitivity,
-        response=response, find_poles=later, lost=found.lost,
+        response=response, lost=found.lost,
     )  # fmt: skip
 
 
@@ -214,32 +188,24 @@ def _require_stable(states: States, poles: Complexes) -> None:
 def _krylov_space(states: States) -> Poles | None:
     """The Krylov space, where it ends after as many steps as the exact rank says.
 
-    An orthonormal basis is grown from the mask (Arnoldi). A step that leads out of the space by
-    rounding only ends it: the poles are the eigenvalues of A on it. Rounding in an early direction
-    is passed on to the last ones, divided by the steps between: where their product is small, the
-    space is not known.
+    In the Hessenberg form of (A, C) a step that leads out of the space by rounding only ends it:
+    the poles are the eigenvalues of the leading block. Rounding in an early direction is passed on
+    to the last ones, divided by the steps between: where their product is small, the space is not
+    known.
     """
-    (A, unit), rank = in_units(states.A), states.degree.degree
-    size = np.abs(A)
-    norm = max(float(np.sqrt(size.sum(axis=0).max() * size.sum(axis=1).max())), TINY)  # ≥ ‖A‖₂
-    rounding, product = EPS * len(A) ** 0.5, 1.0
-    basis, H = np.zeros((rank, len(A))), np.zeros((rank, rank))
-    q = unit_norm(states.C[:, 0])
-    for k in range(rank):
-        basis[k], x = q, A @ q
-        for _ in range(2):
-            steps = basis[: k + 1] @ x
-            x, H[: k + 1, k] = x - steps @ basis[: k + 1], H[: k + 1, k] + steps
-        length = float(np.sqrt(x @ x))
-        if k + 1 < rank:
-            product *= length / norm
-            if not product * NOT_ROUNDING > rounding:
-                return None
-            H[k + 1, k], q = length, x / length
-    leakage = rank * max(rounding, length / norm) / product
+    from scipy.linalg import hessenberg
+
+    (A, unit), rank, size = in_units(states.A), states.degree.degree, len(states)
+    joint = np.zeros((size + 1, size + 1))
+    joint[1:, 0], joint[1:, 1:] = unit_norm(states.C[:, 0]), A
+    H: Any = hessenberg(joint, overwrite_a=True)[1:, 1:]
+    norm = max(float(np.sqrt((A**2).sum())), TINY)
+    steps = np.abs(np.diag(H, -1)) / norm
+    product, out = float(np.prod(steps[: rank - 1])), steps[rank - 1 : rank].max(initial=0.0)
+    leakage = rank * max(EPS * size**0.5, float(out)) / product if product > 0 else np.inf
     if not leakage <= NOT_ROUNDING:
         return None
-    H = np.asfortranarray(unit * H)
+    H = np.asfortranarray(unit * H[:rank, :rank])
     rounding, norms = backward_error(H) + leakage * unit * norm, power_norms(H)
     if not rounding * norms.sum <= FIRST_ORDER:
         return None
@@ -250,94 +216,75 @@ def _krylov_space(states: States) -> Poles | None:
 def _merged(states: States) -> Poles | None:
     """Eigenvalues of a normal A, those that are equal merged, which the mask excites.
 
-    Rounding moves them by no more than it moves A (Hoffman–Wielandt). Of the left eigenvectors of
-    one eigenvalue a mask excites a single combination. None where A is not normal, or it is not
-    clear which eigenvalues are excited: there must be as many as the exact rank says.
+    Rounding moves them by no more than it moves A (Hoffman–Wielandt). Of the eigenvectors of one
+    eigenvalue a mask excites a single combination. None where A is not normal, or it is not clear
+    which eigenvalues are excited: there must be as many as the exact rank says.
     """
-    (A, unit), C = in_units(states.dense), unit_norm(states.mask[:, 0])
-    rows, columns = (A**2).sum(axis=1), (A**2).sum(axis=0)
-    if not np.allclose(rows, columns, rtol=NOT_ROUNDING, atol=0.0):
+    from scipy.linalg import schur
+
+    (A, unit), C, rank = in_units(states.dense), unit_norm(states.mask[:, 0]), states.degree.degree
+    if not np.allclose((A**2).sum(axis=0), (A**2).sum(axis=1), rtol=NOT_ROUNDING, atol=0.0):
         return None
     rounding = backward_error(A)
     if is_symmetric(A):
-        real_values, W = np.linalg.eigh(A)
-        values, energy = real_values.astype(complex), (W.T @ C) ** 2
+        values, W = np.linalg.eigh(A)
     else:
-        factor = schur_with_mask(A, C)
-        if factor is None:
-            return None
-        T, energy = factor[0][:-1, :-1], factor[0][:-1, -1] ** 2
-        values = diagonal_values(T)
-        first = np.flatnonzero(values.imag > 0)
-        energy[first] += energy[first + 1]
-        # what is left of T beside blocks [a b; −b a] is rounding (Sun 1984: times √n, if not)
-        T[first, first + 1] += T[first + 1, first]
+        T, W = schur(A, output="complex")
+        values = np.diag(T)
+        # what is left of T beside its diagonal is rounding (Sun 1984: times √n, if not)
         rounding = len(A) ** 0.5 * (rounding + float(np.linalg.norm(np.triu(T, 1))))
-        if not rounding <= NOT_ROUNDING * np.sqrt(rows.sum()):
+        if not rounding <= NOT_ROUNDING * np.linalg.norm(A):
             return None
-        upper = values.imag >= 0
-        values, energy = values[upper], energy[upper]
     groups = touching(values, np.full(len(values), rounding))
-    centre = np.array([values[group].mean() for group in groups])
+    centre = np.array([values[group].mean() for group in groups], complex)
     centre.imag[np.abs(centre.imag) <= 2 * rounding] = 0
+    energy = np.abs(W.conj().T @ C) ** 2
     excitation = np.sqrt([energy[group].sum() for group in groups])
-    order, size = np.argsort(-excitation), np.where(centre.imag, 2, 1)
-    counted = np.cumsum(size[order])
-    count = int(np.searchsorted(counted, states.degree.degree)) + 1
-    if count > len(order) or counted[count - 1] != states.degree.degree:
+    ranked = np.argsort(-excitation, kind="stable")
+    least, rest = excitation[ranked[:rank]].min(), excitation[ranked[rank:]].max(initial=0.0)
+    if len(groups) < rank or not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
         return None
-    least, rest = excitation[order[count - 1]], excitation[order[count:]].max(initial=0.0)
-    if not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
-        return None
-    poles = unit * _with_conjugates(centre[np.sort(order[:count])])
-    lost = []
-    for place, k in enumerate(order.tolist()):
-        appears = int(np.where(values[groups[k]].imag, 2, 1).sum()) // int(size[k])
-        if appears > (place < count):
-            own = unit * _with_conjugates(centre[[k]])
-            lost.append(LostModes(own, appears, int(place < count)))
+    poles, lost = unit * _in_pairs(centre[np.sort(ranked[:rank])]), []
+    for place, k in enumerate(ranked.tolist()):
+        if centre[k].imag >= 0 and len(groups[k]) > (place < rank):
+            own = unit * _in_pairs(centre[[k]])
+            lost.append(LostModes(own, len(groups[k]), int(place < rank)))
     sensitivity = normal_sensitivity(poles, unit * rounding)
-    return Poles(poles, sensitivity, 0, tuple(lost), float(least))
+    return Poles(poles, sensitivity, 0, tuple(lost), float(least)) if len(poles) == rank else None
 
 
-def _with_conjugates(upper: Complexes) -> Complexes:
-    return np.concatenate([upper, upper[upper.imag > 0].conj()])
+def _in_pairs(values: Complexes) -> Complexes:
+    """Real values and the upper ones of pairs, with the conjugates of these made exactly so."""
+    upper = values[values.imag > 0]
+    return np.concatenate([values[values.imag == 0], upper, upper.conj()])
 
 
-def _without_lost(
-    states: States, look: Screening | None, *, deflated: bool = False
-) -> Poles | None:
-    """All poles but those that are lost, with the zeros among these as a shift, or deflated."""
+def _without_lost(states: States, look: Screening | None) -> Poles | None:
+    """All poles but those that are lost, with the zeros among these as a shift."""
     exact, nonzero = states.degree, states.nonzero_eigenvalues
     zeros = len(states) - nonzero
     lost = [LostModes(np.zeros(1, complex), zeros, exact.zeros)] if zeros > exact.zeros else []
-    known, chosen = np.zeros(0, complex), list(range(len(states.blocks)))
-    missing = nonzero - exact.nonzero
+    blocks = [k for k, B in enumerate(states.blocks) if B.any()]
+    missing, roots, more = nonzero - exact.nonzero, np.zeros(0, complex), Sensitivity(0.0, 0.0)
     if missing and states.repeated.missing == missing:
-        known = states.repeated.roots
-        chosen = [k for k in chosen if k not in set(states.repeated.blocks)]
-        lost, missing = lost + states.repeated.lost, 0
-    others = [states.strong_components[k] for k in chosen if states.blocks[k].any()]
-    sensitivity = pole_sensitivity(states.stored, others)
-    if deflated:
-        poles, dropped = _nonzero_eigenvalues(states, others)
-        sensitivity = sensitivity.times(max(4.0, dropped / EPS))
-    else:
-        poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
+        roots, missing = states.repeated.roots, 0
+        blocks = [k for k in blocks if k not in set(states.repeated.blocks)]
+        more = uncertain_poles_sensitivity(roots, 4 * EPS * np.abs(roots))
+        lost += states.repeated.lost
+    others = [states.strong_components[k] for k in blocks]
+    poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
     if missing:
-        roots = _lost_roots(states, look, zeros)
-        if sum(often for _, often, _ in roots) != missing:
+        silent = _lost_roots(states, look, zeros)
+        if sum(often for _, often, _ in silent) != missing:
             return None
-        poles, more, gone = _without(poles, roots)
-        lost, sensitivity = [*lost, *gone], sensitivity.plus(more)
-    if deflated and len(poles) + len(known) != exact.nonzero:
-        return None
-    rounding = uncertain_poles_sensitivity(known, 4 * EPS * np.abs(known))
-    poles = np.concatenate([poles, known])
+        poles, more, gone = _without(poles, silent)
+        lost += gone
+    poles = np.concatenate([poles, roots])
     shift = len(poles) - exact.degree
     if shift < 0:  # zeros that count were left out
         poles, shift = np.concatenate([poles, np.zeros(-shift)]), 0
-    return Poles(poles, sensitivity.plus(rounding), shift, tuple(lost))
+    sensitivity = pole_sensitivity(states.stored, others).plus(more)
+    return Poles(poles, sensitivity, shift, tuple(lost))
 
 
 #: Lost eigenvalues, with how often each is lost and how far it may be off.
@@ -346,10 +293,9 @@ Roots = list[tuple[complex, int, float]]
 
 def _lost_roots(states: States, look: Screening | None, zeros: int) -> Roots:
     """Eigenvalues other than zero that are lost: exactly known ones, or those of silent modes."""
-    if states.is_alike:
-        exact = integer_roots(states.weights, states.blocks, states.degree.modulo)
-        if exact:
-            return [(root, often, 4 * EPS * abs(root)) for root, often in exact]
+    exact = integer_roots(states.blocks, states.degree.modulo)
+    if exact:
+        return [(root, often, 4 * EPS * abs(root)) for root, often in exact]
     look = look or screen(states.stored, states.mask[:, 0])
     chosen = np.argsort(np.abs(look.values), kind="stable")[zeros:]
     excitation, noise = look.excitation[chosen], look.noise[chosen]
@@ -367,6 +313,7 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
     """The poles without those next to lost eigenvalues, which may be as far off as they are."""
     more, lost = Sensitivity(0.0, 0.0), list[LostModes]()
     for root, often, off in (each for each in roots if each[0].imag >= 0):
+        own = np.array([root, root.conjugate()][: 2 if root.imag else 1])
         for _ in range(often):
             nearest = int(np.argmin(np.abs(poles - root)))
             pole, poles = poles[nearest], np.delete(poles, nearest)
@@ -376,7 +323,6 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
                     poles = np.delete(poles, partner)
                 else:  # a pair around a real root: one of it is left
                     poles[partner] = 2 * pole.real - root.real
-            own = _with_conjugates(np.array([root]))
             error = np.full(len(own), 2 * abs(pole - root) + off)
             more = more.plus(uncertain_poles_sensitivity(own, error))
         counts = int(np.count_nonzero(np.abs(poles - root) <= NOT_ROUNDING**0.5 * abs(root)))
@@ -384,31 +330,125 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
     return poles, more, lost
 
 
-def _deflated(states: States, look: Screening | None) -> tuple[Complexes | None, Sensitivity]:
-    """The poles of a shifted filter, with the zeros that count as they are."""
-    found = _without_lost(states, look, deflated=True)
-    if found is None or found.shift:
-        return None, UNKNOWN
-    return found.values, found.sensitivity
+# --- closed forms
 
 
-def _nonzero_eigenvalues(states: States, components: list[Indices]) -> tuple[Complexes, float]:
-    """Eigenvalues left when the zero ones are deflated, B ← B restricted to its range, repeated.
+def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
+    """The spectrum in closed form where every reachable node drives a single other one.
 
-    Backward stable: the spectrum is that of A + δA with the same number of zeros. Also the largest
-    singular value taken for zero, relative to the norm of its block.
+    Let the nodes be 0, 1, …, n − 1, each driving the next with weight a_i ≠ 0, and the last one
+    node t (a tail of t nodes into a cycle of c = n − t) or nothing (a chain, t = n). Scaled to
+    y_i = x_i/(a_0⋯a_{i−1}), the network multiplies polynomials by z modulo z^t (z^c − p), where
+    p = a_t⋯a_{n−1}: the eigenvalues are t zeros and the c roots of λ^c = p, which all differ. With
+    m(z) = Σ_i C_i/(a_0⋯a_{i−1}) z^i for the mask, the rank is n − deg gcd(m, z^t (z^c − p)), which
+    is n for a single driven node. p is a product of stored numbers and is computed exactly; so is
+    the question whether |p| < 1.
+
+    The left eigenvector of λ is w_i = λ^i/(a_0⋯a_{i−1}), so that the mode is driven by m(λ). None
+    where floating point leaves a doubt which modes are. ``mask`` is that of all nodes. Raises
+    UnstableNetworkError where a driven mode has modulus one or more.
     """
-    parts, dropped = [np.zeros(0, complex)], 0.0
-    for nodes in components:
-        B = balanced(submatrix(states.stored, nodes))[0]
-        norm = float(np.sqrt((B**2).sum()))
-        while len(B) > 1:
-            U, singular, Vh = np.linalg.svd(B)
-            rank = int((singular > NOT_ROUNDING * norm).sum())
-            if rank == len(B):
-                break
-            dropped = max(dropped, float(singular[rank]) / norm)
-            B = (singular[:rank, None] * Vh[:rank]) @ U[:, :rank]
-        parts.append((np.linalg.eigvals(B) if len(B) > 1 else B.ravel()).astype(complex))
-    values = np.concatenate(parts)
-    return values[values != 0], dropped
+    size, tail = len(walk.order), walk.tail
+    reachable, C = np.sort(walk.order), mask[walk.order]
+    driven = np.count_nonzero(C)
+    if tail == size:
+        margin = 1.0 if driven == 1 else float(_share_of_first(walk, C))
+        if not margin > LEAST_EXCITATION:
+            return None
+        zeros = np.zeros(size, dtype=complex)
+        ring = Ring(size, 0, -np.inf, 1.0)
+        return Spectrum(zeros, size, size, reachable, margin, 0.0, 0.0, ring=ring)
+    ring, negative, stable = _ring(walk)
+    poles = ring_poles(ring, negative=negative)
+    margin = float(size**-0.5)
+    if driven > 1:
+        margin = _least_excitation(walk, C, poles, ring, negative)
+        if np.isnan(margin):
+            return None
+    if not stable:
+        raise unstable(float(np.abs(poles).max()))
+    # an angle and a logarithm, each rounded
+    relative = EPS * (8 + abs(ring.log_square / ring.length))
+    sensitivity = uncertain_poles_sensitivity(poles, relative * np.abs(poles))
+    return Spectrum(poles, size, size, reachable, margin, *sensitivity, ring=ring)
+
+
+def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
+    """The zeros, then the c roots of p, a conjugate pair in two places next to each other."""
+    radius = np.exp(ring.log_square / (2 * ring.length))
+    steps = np.arange(ring.length // 2 + 1) * 2 + negative  # angles in units of π/c
+    steps = steps[steps <= ring.length]
+    is_real = (steps == 0) | (steps == ring.length)
+    upper = radius * np.exp(1j * np.pi * (steps[~is_real] / ring.length))
+    real = radius * np.where(steps[is_real] == 0, 1.0, -1.0)
+    pairs = np.column_stack([upper, upper.conj()]).ravel()
+    return np.concatenate([np.zeros(ring.tail), real, pairs])
+
+
+def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
+    """The cycle of a walk, whether p is negative, and whether |p| < 1; both are exact."""
+    from flint import arb, ctx, fmpz
+
+    integers, exponents = dyadic(walk.weights[walk.tail :])
+    distinct, counts = np.unique(np.abs(integers), return_counts=True)
+    pairs = zip(distinct.tolist(), counts.tolist(), strict=True)
+    factors = [fmpz(m) ** k for m, k in pairs]
+    while len(factors) > 1:  # factors of like size: quickest
+        rest = factors[-1:] if len(factors) % 2 else []
+        factors = [a * b for a, b in zip(factors[::2], factors[1::2], strict=False)] + rest
+    [m], e = factors, int(exponents.sum())  # |p| = m·2^e
+    one = fmpz(1) << max(0, -e)
+    with ctx.workprec(bits):
+        stable = e < 0 and m < one
+        if not stable:
+            log_p, gap = arb((m, e)).log(), arb(0)
+        elif 2 * m < one:
+            log_p, gap = arb((m, e)).log(), 1 - arb((m, e))
+        else:  # without cancellation
+            gap = arb((one - m, e))
+            log_p = (-gap).log1p()
+        log_square, complement = float((2 * log_p).mid()), float((gap * (2 - gap)).mid())
+    negative = bool(np.count_nonzero(integers < 0) % 2)
+    return Ring(walk.tail, len(integers), log_square, complement), negative, stable
+
+
+def _share_of_first(walk: Walk, C: Floats) -> float:
+    """|m(0)| relative to the coefficients of m; NaN where they leave the range of float64."""
+    scaled, _ = _mask_polynomial(walk, C, 0.0)
+    return abs(float(scaled[0])) / float(np.sqrt((scaled**2).sum()))
+
+
+def _mask_polynomial(walk: Walk, C: Floats, log_radius: float) -> tuple[Floats, float]:
+    """Coefficients of m(r·z) for a radius r, up to a common factor, and their relative error."""
+    sizes = np.log(np.abs(walk.weights[: len(C) - 1]))
+    logs = np.concatenate([[0.0], np.cumsum(log_radius - sizes)])
+    signs = np.concatenate([[1.0], np.cumprod(np.sign(walk.weights[: len(C) - 1]))])
+    driven = C != 0
+    size = np.where(driven, logs + np.log(np.abs(np.where(driven, C, 1.0))), -np.inf)
+    # each of n logarithms and of their sums is rounded once
+    error = EPS * len(C) * (4 + float(np.abs(logs).max() + np.abs(sizes).max(initial=0.0)))
+    return np.where(driven, signs * np.sign(C) * np.exp(size - size.max()), 0.0), error
+
+
+def _least_excitation(walk: Walk, C: Floats, poles: Complexes, ring: Ring, negative: bool) -> float:
+    """The least excitation among the poles; NaN where one may be silent.
+
+    m(λ) for all roots λ of p at once is a Fourier transform of m folded to c coefficients, since
+    λ^{i+c} = p λ^i.
+    """
+    size, tail, length = len(C), ring.tail, ring.length
+    scaled, error = _mask_polynomial(walk, C, ring.log_square / (2 * length))
+    norm = float(np.sqrt((scaled**2).sum()))
+    turns = np.arange(size) // length  # a whole turn brings the sign of p
+    signs = np.where(negative & (turns % 2 == 1), -1.0, 1.0)
+    folded = np.bincount(np.arange(size) % length, signs * scaled, minlength=length)
+    twist = np.exp(1j * np.pi * negative * np.arange(length) / length)
+    spectrum = np.fft.ifft(folded * twist) * length  # at the angles (2k + negative)π/c
+    steps = np.angle(poles[tail:]) * (length / np.pi)
+    places = np.rint((steps - negative) / 2).astype(np.intp) % length
+    excitation = float(np.abs(spectrum[places]).min()) / (norm * size**0.5)
+    zero_mode = abs(float(scaled[0])) / norm if tail else np.inf
+    noise = error + 8 * EPS * np.log2(2 * length)
+    if not zero_mode > LEAST_EXCITATION or not excitation > 10 * CLEAR * noise < np.inf:
+        return np.nan
+    return float(min(zero_mode, excitation))

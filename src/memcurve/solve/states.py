@@ -191,8 +191,9 @@ class States:
     def has_wild_units(self, *, widest: int = 400) -> bool:
         """Whether units of nodes of one cycle differ by more binary orders: products overflow."""
         A = self.dense
-        sizes = np.abs(A[A != 0])
-        if not len(sizes) or sizes.max() <= 2.0**widest * sizes.min():
+        sizes = np.abs(A)
+        least = float(sizes.min(where=sizes > 0, initial=np.inf))
+        if sizes.max(initial=0.0) <= 2.0**widest * least:
             return False
         scales = [balanced(submatrix(A, nodes))[1] for nodes in self.strong_components]
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
@@ -352,21 +353,6 @@ class States:
             submatrix(self.stored, nodes) if len(nodes) > 1 else diagonal[nodes][:, None]
             for nodes in self.strong_components
         ]
-
-    @cached_property
-    def weights(self) -> Floats:
-        """Moduli of the weights, each once."""
-        A = self.sparse
-        return np.unique(np.abs(A[A != 0] if isinstance(A, np.ndarray) else A.data[A.data != 0]))
-
-    @cached_property
-    def is_alike(self, *, most: int = 16) -> bool:
-        """Whether there are few different weights: modes may well coincide, or be lost."""
-        A = self.sparse
-        some = (A.ravel() if isinstance(A, np.ndarray) else A.data)[: 4 * most]
-        if len(set(map(abs, some.tolist())) - {0.0}) > most:  # as a rule, these tell
-            return False
-        return len(self.weights) <= most
 
     @cached_property
     def nodes_on_cycles(self) -> int:
