@@ -17,8 +17,8 @@ import pytest
 import memcurve
 from command import POSIX, Command, failed, inside
 from memcurve import Sweep
-from memcurve.sweeping.engine import Counts
-from memcurve.sweeping.run import duration, told
+from memcurve.sweeping.engine import CaseCounts
+from memcurve.sweeping.run import duration, progress_callback
 
 STUDY = """\
 title = "Does the size matter?"
@@ -266,16 +266,16 @@ def test_help_needs_no_libraries() -> None:
 
 
 def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    with told("study", True) as tell:
+    with progress_callback("study", True) as tell:
         for seconds in (0.0, 5.0, 11.0, 12.0):
             done = 10 + int(seconds)
-            tell(Counts(done, 1, 99 - done), seconds)
+            tell(CaseCounts(done, 1, 99 - done), seconds)
     assert capsys.readouterr().err.splitlines() == [
         "study: 11 of 100 cases were computed before",
         "study: 22 of 100 cases, 1 failed, 1.0 a second, about 78 s left",
     ]
-    with told("study", False) as tell:
-        tell(Counts(1, 0, 1), 100.0)
+    with progress_callback("study", False) as tell:
+        tell(CaseCounts(1, 0, 1), 100.0)
     assert capsys.readouterr().err == ""
 
 
@@ -284,8 +284,8 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     listening = contextlib.nullcontext(lambda *figures: shown.append(figures))
     monkeypatch.setattr("memcurve.sweeping.run.listening", lambda progress: listening)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with told("study", True) as tell:
-        tell(Counts(50, 1, 49), 10.0)
+    with progress_callback("study", True) as tell:
+        tell(CaseCounts(50, 1, 49), 10.0)
     assert shown == [("study", 51, 100)]
 
 

@@ -24,7 +24,7 @@ import sweep_jobs
 from command import mpiexec, needs_mpi
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
-from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.store import CaseResult, Store
 from sweep_jobs import cases
 
 HERE = Path(sweep_jobs.__file__).parent
@@ -132,7 +132,7 @@ def _rows(path: Path) -> list[tuple[Any, ...]]:
     return [_content(row) for row in rows]
 
 
-def _content(row: Row) -> tuple[Any, ...]:
+def _content(row: CaseResult) -> tuple[Any, ...]:
     return (row.key, row.case, row.status, row.values, row.curve, row.error)
 
 

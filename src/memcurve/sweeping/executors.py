@@ -30,7 +30,7 @@ from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.limits import blas_libraries
 from memcurve.optional import optional
 from memcurve.result import installed_versions
-from memcurve.sweeping.store import Outcome
+from memcurve.sweeping.store import CaseOutcome
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -59,7 +59,7 @@ def run_chunk(
     budget: float,
     *,
     limit: float | None = None,
-) -> list[Outcome]:
+) -> list[CaseOutcome]:
     """Run a job on some cases, given by key and JSON, and return what became of them.
 
     Once ``budget`` seconds have passed the rest is left to later: cases may turn out to take longer
@@ -73,7 +73,7 @@ def run_chunk(
             f"a worker has {' and '.join(differing)}, so that results could differ; install the "
             f"versions of the driver there."
         )
-    finished: list[Outcome] = []
+    finished: list[CaseOutcome] = []
     # one BLAS thread: more are slower here, and another number of them gives other digits
     with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
         end = time.perf_counter() + budget
@@ -87,16 +87,16 @@ def run_chunk(
     return finished
 
 
-def _outcome(job: Job, key: str, content: str) -> Outcome:
+def _outcome(job: Job, key: str, content: str) -> CaseOutcome:
     start = time.perf_counter()
     try:
         result = job(json.loads(content))
         if not isinstance(result, dict) or result.keys() != {"values", "curve"}:
             raise TypeError(f"a job must return a dict of values and curve, got {result!r:.200}")
-        return Outcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
+        return CaseOutcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
     except (Exception, SystemExit) as problem:
         error = f"{type(problem).__name__}: {problem}"
-        return Outcome.of(key, None, None, error, time.perf_counter() - start)
+        return CaseOutcome.of(key, None, None, error, time.perf_counter() - start)
 
 
 def prepare_process() -> None:
@@ -126,8 +126,8 @@ DIED = "the worker process died while it ran this case (a crash, or not enough m
 
 
 def _within(
-    limit: float, case: tuple[str, str], run: Callable[..., list[Outcome]]
-) -> list[Outcome]:
+    limit: float, case: tuple[str, str], run: Callable[..., list[CaseOutcome]]
+) -> list[CaseOutcome]:
     """The outcome of a case in a process of its own, which is killed when its time is over.
 
     Nothing less ends a call into a C library that does not return.
@@ -147,7 +147,7 @@ def _within(
     _ASIDE.stop()
     if not error:
         raise UnusableWorkerError(f"no process could be started for a case. {_KEPT}")
-    return [Outcome.of(case[0], None, None, error, time.perf_counter() - start)]
+    return [CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)]
 
 
 _KEPT = "What is finished is kept: run the same command again to go on."

@@ -10,7 +10,7 @@ import numpy as np
 from memcurve import plot
 from memcurve.sweeping.cases import QUANTITIES, number_of_states
 from memcurve.sweeping.specification import Picture
-from memcurve.sweeping.tables import Finished, Table, is_numeric, number_text, texts
+from memcurve.sweeping.tables import Finished, CaseTable, is_numeric, number_text, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ _MOST_HUES = 14
 _MOST_FACETS, _MOST_BESIDE = 6, 3
 
 
-def chosen_picture(table: Table) -> Picture:
+def chosen_picture(table: CaseTable) -> Picture:
     """The picture that the study asks for, with what it leaves open chosen from its axes."""
     study, columns = table.study, table.columns()
     asked = study.picture if study else Picture()
@@ -67,7 +67,7 @@ def chosen_picture(table: Table) -> Picture:
     return asked.model_copy(update={"kind": kind, "x": x, "y": y, "hue": hue, "quantity": quantity})
 
 
-def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
+def draw(table: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
     """Draw the rows of a sweep, see :meth:`memcurve.Sweep.plot`."""
     if table.counts["done"] == 0:
         raise ValueError(
@@ -123,7 +123,7 @@ def _facets(points: Finished, picture: Picture) -> dict[str, Finished] | None:
         column, values = table.columns()[axis], points.values(axis)
         if 2 <= len(values) <= _MOST_FACETS:
             parts = {
-                value: Table([table.rows[k] for k in range(len(column)) if column[k] == value],
+                value: CaseTable([table.rows[k] for k in range(len(column)) if column[k] == value],
                              table.study)
                 for value in values
             }  # fmt: skip

@@ -26,9 +26,9 @@ from memcurve.sweeping.cases import QUANTITIES
 from memcurve.sweeping.library import SHIPPED, general
 from memcurve.sweeping.pictures import draw
 from memcurve.sweeping.specification import WHOLE, Named, Picture
-from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.store import CaseResult, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import Finished, Table, alike
+from memcurve.sweeping.tables import Finished, CaseTable, alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ _MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(Table, Result):  # type: ignore[override]
+class Sweep(CaseTable, Result):  # type: ignore[override]
     """What became of the cases of a study.
 
     Attributes
@@ -50,7 +50,7 @@ class Sweep(Table, Result):  # type: ignore[override]
         The name of the study, ``"cases"`` for cases that were given one by one.
     text : str
         The study as TOML, to the letter.
-    rows : tuple of Row
+    rows : tuple of CaseResult
         One a case, in the order of the study: ``key``, ``case``, ``status`` (``"done"``,
         ``"failed"`` or ``"pending"``), ``values``, ``curve``, ``error``, ``seconds``, and the
         ``run`` and ``memcurve_version`` that computed it.
@@ -76,7 +76,7 @@ class Sweep(Table, Result):  # type: ignore[override]
     name: str
     text: str
     runs: tuple[dict[str, Any], ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CaseResult, ...]
 
     @classmethod
     def open(cls, store: FilePath, study: Study | int | None = None) -> Sweep:
@@ -100,7 +100,7 @@ class Sweep(Table, Result):  # type: ignore[override]
         return None if is_list(self.text) else Study.from_text(self.text, self.name)
 
     @property
-    def failed(self) -> tuple[Row, ...]:
+    def failed(self) -> tuple[CaseResult, ...]:
         """The rows of failed cases; their ``error`` says why."""
         return tuple(row for row in self.rows if row.status == "failed")
 

@@ -20,13 +20,13 @@ from memcurve.limits import blas_libraries
 from memcurve.progress import Progress, listening
 from memcurve.result import installed_versions
 from memcurve.sweeping.cases import Case, evaluate
-from memcurve.sweeping.engine import Counts, Listener, run_cases
-from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.engine import CaseCounts, ProgressCallback, run_cases
+from memcurve.sweeping.executors import Job, open_executor
 from memcurve.sweeping.pictures import chosen_picture, require_readable
 from memcurve.sweeping.result import Sweep, read_sweep, require_ending
-from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.store import CaseResult, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import Finished, Table
+from memcurve.sweeping.tables import Finished, CaseTable
 
 #: From here on a study is run only where it is said that so many cases are meant.
 MANY_CASES = 1_000_000
@@ -93,20 +93,47 @@ def sweep(
     name = chosen.name if chosen else "cases"
     if chosen is not None:
         require_few(chosen, allow_many)
+    with finished_cases(
+        evaluate, name, text, ((case.key, case.to_dict()) for case in cases), store,
+        executor=executor, workers=workers, address=address, retry_failed=retry_failed,
+        case_timeout=case_timeout, progress=progress,
+    ) as (opened, number):  # fmt: skip
+        return read_sweep(opened, number, chosen)
+
+
+@contextlib.contextmanager
+def finished_cases(
+    job: Job,
+    name: str,
+    text: str,
+    cases: Iterable[tuple[str, dict[str, Any]]],
+    store: str | os.PathLike[str] | None,
+    *,
+    executor: str,
+    workers: int | None = None,
+    address: str | None = None,
+    retry_failed: bool = False,
+    case_timeout: float | None = None,
+    progress: Progress = False,
+) -> Iterator[tuple[Store, int]]:
+    """Run a job on all cases of a study: store, worker pool and progress together.
+
+    ``cases`` are keys and contents. Within the context the store is open and has all results, under
+    the number of the study. Under MPI only the driving rank gets there.
+    """
     if case_timeout is not None:
         require_number(case_timeout, "case_timeout", "of seconds above 0", lambda s: s > 0)
     with (
         open_executor(executor, workers=workers, address=address) as pool,
-        # under MPI only the rank that drives comes here
         Store.open(store) as opened,
-        told(name, progress) as tell,
+        progress_callback(name, progress) as report_progress,
     ):
         opened.provenance = {"name": name, **provenance()}
-        number = opened.begin_study(text, ((case.key, case.to_dict()) for case in cases))
+        number = opened.begin_study(text, cases)
         if retry_failed:
             opened.retry_failed(number)
-        run_cases(opened, number, evaluate, pool, tell, case_timeout=case_timeout)
-        return read_sweep(opened, number, chosen)
+        run_cases(opened, number, job, pool, report_progress, case_timeout=case_timeout)
+        yield opened, number
 
 
 def require_few(study: Study, allow_many: bool) -> None:
@@ -225,8 +252,8 @@ def require_drawable(study: Study) -> None:
     # finished without values: enough to see how many lines and colours there would be
     curve: Any = {"lags": [], "values": []} if study.curves else None
     cases = {case.key: case.to_dict() for case in study.outline()}
-    rows = [Row(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
-    table = Table(rows, study)
+    rows = [CaseResult(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
+    table = CaseTable(rows, study)
     try:
         require_readable(Finished(table), chosen_picture(table))
     except ValueError as error:
@@ -234,32 +261,31 @@ def require_drawable(study: Study) -> None:
 
 
 @contextlib.contextmanager
-def told(name: str, progress: Progress) -> Iterator[Listener]:
-    """Whom to tell of the counts: a function, a bar on a terminal, or lines on stderr."""
+def progress_callback(name: str, progress: Progress) -> Iterator[ProgressCallback]:
+    """Where progress goes: a function, a bar on a terminal, or lines on stderr."""
     if progress is not True or sys.stderr.isatty():
-        with listening(progress) as tell:
-            yield lambda counts, seconds: tell(name, counts.finished, counts.total)
+        with listening(progress) as report:
+            yield lambda counts, seconds: report(name, counts.finished, counts.total)
         return
-    before, said = None, 0.0
+    before, last_line = None, 0.0
 
-    def say(counts: Counts, seconds: float) -> None:
-        """A line at the start and now and then."""
-        nonlocal before, said
+    def print_line(counts: CaseCounts, seconds: float) -> None:
+        nonlocal before, last_line
         line = f"{name}: {counts.finished:,} of {counts.total:,} cases"
         if before is None:
             before = counts.finished
             if before:
                 print(f"{line} were computed before", file=sys.stderr, flush=True)
-        if seconds - said < _BETWEEN_LINES:
+        if seconds - last_line < _BETWEEN_LINES:
             return
-        said = seconds
+        last_line = seconds
         rate = (counts.finished - before) / seconds
-        speed = f"{rate:,.1f} a second" if rate >= 0.1 else f"{60 * rate:.1f} a minute"
+        speed = f"{rate:,.1f} per second" if rate >= 0.1 else f"{60 * rate:.1f} per minute"
         left = f", about {duration(counts.pending / rate)} left" if rate else ""
-        bad = f", {counts.failed:,} failed" if counts.failed else ""
-        print(f"{line}{bad}, {speed}{left}", file=sys.stderr, flush=True)
+        failed = f", {counts.failed:,} failed" if counts.failed else ""
+        print(f"{line}{failed}, {speed}{left}", file=sys.stderr, flush=True)
 
-    yield say
+    yield print_line
 
 
 def duration(seconds: float) -> str:

@@ -50,7 +50,7 @@ _READ_AT_ONCE = 200
 Status = Literal["pending", "done", "failed"]
 
 
-class Outcome(NamedTuple):
+class CaseOutcome(NamedTuple):
     """What became of one case, as it is kept; ``error`` is None if and only if it succeeded."""
 
     key: str
@@ -77,7 +77,7 @@ def one_line(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class CaseResult:
     """One case of a study as it stands: "pending", "done" or "failed"."""
 
     key: str
@@ -194,7 +194,7 @@ class Store:
         for _, key, content in self._paged(query, study):
             yield key, content
 
-    def rows(self, study: int | None = None) -> Iterator[Row]:
+    def rows(self, study: int | None = None) -> Iterator[CaseResult]:
         """The cases of a study (the latest one by default) in its order, with their results."""
         query = (
             'SELECT m.position, c.key, r.case_id, c.content, r."values", r.curve, r.error, '
@@ -206,7 +206,7 @@ class Store:
         for _, key, result, *texts, error, seconds, run, version in self._paged(query, study):
             status: Status = "pending" if result is None else "done" if error is None else "failed"
             case, values, curve = (text and json.loads(text) for text in texts)
-            yield Row(key, case, status, values, curve, error, seconds, run, version)
+            yield CaseResult(key, case, status, values, curve, error, seconds, run, version)
 
     def counts(self, study: int | None = None) -> dict[str, int]:
         """How many cases of a study are "pending", "done" and "failed"."""
@@ -226,7 +226,7 @@ class Store:
                 (self.number(study),),
             ).rowcount
 
-    def put(self, outcomes: Iterable[Outcome]) -> None:
+    def put(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Keep outcomes; they are on the disk when this returns. What is done stays as it is."""
         with _explained(self.path), _transaction(self._connection):
             for outcome in outcomes:

@@ -11,7 +11,7 @@ from typing import Any
 from memcurve.notes import Note
 from memcurve.sweeping.cases import LIFTED, QUANTITIES, label, number_of_states
 from memcurve.sweeping.specification import AXES, Specification
-from memcurve.sweeping.store import Row
+from memcurve.sweeping.store import CaseResult
 
 #: Totals that differ by less than this are the same to the reader.
 SAME = 1e-6
@@ -19,13 +19,13 @@ SAME = 1e-6
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
 
 
-class Table:
+class CaseTable:
     """The rows of a sweep; ``study`` is None for a list of cases."""
 
-    rows: Sequence[Row]
+    rows: Sequence[CaseResult]
     study: Specification | None
 
-    def __init__(self, rows: Sequence[Row], study: Specification | None) -> None:
+    def __init__(self, rows: Sequence[CaseResult], study: Specification | None) -> None:
         self.rows, self.study = rows, study
 
     @cached_property
@@ -165,7 +165,7 @@ class Finished:
     Rows that are a part of others have the values of axes, and their order, in common with these.
     """
 
-    def __init__(self, table: Table, whole: Finished | None = None) -> None:
+    def __init__(self, table: CaseTable, whole: Finished | None = None) -> None:
         self.table, self._whole = table, whole
         done = [k for k, row in enumerate(table.rows) if row.status == "done"]
         self.rows = [table.rows[k] for k in done]
