@@ -19,10 +19,10 @@ from command import ended
 from memcurve.sweeping import engine
 from memcurve.sweeping.engine import (
     CaseCounts,
+    Chunk,
     Interrupted,
     Schedule,
     StopSignals,
-    Chunk,
     run_cases,
 )
 from memcurve.sweeping.executors import UnusableWorkerError, open_executor, run_chunk, versions

@@ -91,9 +91,9 @@ def run_cases(
     its case a failed one, and the sweep goes on with the others. So does one that takes more than
     ``case_timeout`` seconds; each worker then runs its cases in a process of its own.
 
-    ``progress`` is called with the counts (those of earlier runs included) and the seconds since the
-    start: at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
-    KeyboardInterrupt that it raises, :class:`Interrupted` says what is kept.
+    ``progress`` is called with the counts (earlier runs included) and the seconds since the start:
+    at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
+    KeyboardInterrupt that it raises, :class:`Interrupted` says what is saved.
     """
     run = functools.partial(run_chunk, job, versions(), limit=case_timeout)
     loop = _Loop(store, study, run, pool, progress)

@@ -10,7 +10,7 @@ import numpy as np
 from memcurve import plot
 from memcurve.sweeping.cases import QUANTITIES, number_of_states
 from memcurve.sweeping.specification import Picture
-from memcurve.sweeping.tables import Finished, CaseTable, is_numeric, number_text, texts
+from memcurve.sweeping.tables import CaseTable, Finished, is_numeric, number_text, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -28,7 +28,7 @@ from memcurve.sweeping.pictures import draw
 from memcurve.sweeping.specification import WHOLE, Named, Picture
 from memcurve.sweeping.store import CaseResult, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import Finished, CaseTable, alike
+from memcurve.sweeping.tables import CaseTable, Finished, alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,7 +26,7 @@ from memcurve.sweeping.pictures import chosen_picture, require_readable
 from memcurve.sweeping.result import Sweep, read_sweep, require_ending
 from memcurve.sweeping.store import CaseResult, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import Finished, CaseTable
+from memcurve.sweeping.tables import CaseTable, Finished
 
 #: From here on a study is run only where it is said that so many cases are meant.
 MANY_CASES = 1_000_000
