@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -53,6 +53,8 @@ _DETOUR = 12
 _DETOURS = 15
 #: Detours at most; doubled: networks with blocks or positions take half a second longer.
 _MOST_DETOURS = 3_000
+#: Edges traded at once, which fit into the cache. Doubled: hardly a change.
+_PART = 1 << 17
 #: Bytes per cell of the matrix when all cells are sorted into classes.
 _CELL = 24
 
@@ -438,7 +440,7 @@ class _Trades:
         self._size, self._loops_are_free = edges.size, edges.loops_are_free
         self._kinds, self._rng = kinds, rng
         self._others = edges.size if edges.loops_are_free else edges.size - 1
-        self._ends: list[Places] = [edges.source, edges.target]
+        self._ends: list[Places] = [edges.source.copy(), edges.target.copy()]
         self._is_complement = 2 * len(edges.source) > self._size * self._others
         if self._is_complement:
             self._complement()
@@ -502,6 +504,23 @@ class _Trades:
         cells = row[self._ends[end]]
         cells += self._ends[1 - end] << 1
         cells.sort()
+        self._last_pair = int(cells[-1]) >> bits if len(cells) else 0
+        return sum(self._deal(end, cells, part, nodes, bits) for part in self._parts(cells, bits))
+
+    def _parts(self, cells: Places, bits: int) -> Iterator[slice]:
+        """Parts of the sorted cells that fit into the cache, each with all cells of its pairs."""
+        first, count = 0, len(cells)
+        while first < count:
+            last = first + _PART if self._kinds.is_one else count
+            if last < count:
+                next_pair = ((cells[last] >> bits) + 1) << bits
+                last = int(np.searchsorted(cells, next_pair))
+            yield slice(first, min(last, count))
+            first = last
+
+    def _deal(self, end: int, all_cells: Places, part: slice, nodes: Places, bits: int) -> int:
+        """Pool and deal out the cells of a part; how many edges were moved."""
+        cells = all_cells[part]
         pair, other = cells >> bits, (cells & ((1 << bits) - 1)) >> 1
         is_single = np.ones(len(cells), dtype=bool)
         is_both = (cells[1:] ^ cells[:-1]) == 1
@@ -511,14 +530,15 @@ class _Trades:
         if not self._loops_are_free:
             is_single &= (other != first[pair]) & (other != second[pair])
         places = np.flatnonzero(is_single)
-        group = pair[places]
+        group, last_group = pair[places], self._last_pair
         if not self._kinds.is_one:
             places, group = self._by_kind(end, places, first[group], second[group], other[places])
+            last_group = int(group[-1]) if len(group) else 0
         before = cells[places] & 1
-        after = _dealt(group, before, self._rng)
+        after = _dealt(group, last_group, before, self._rng)
         cells[places] ^= before ^ after
-        self._ends[end] = nodes[(pair << 1) | (cells & 1)]
-        self._ends[1 - end] = other
+        self._ends[end][part] = nodes[(pair << 1) | (cells & 1)]
+        self._ends[1 - end][part] = other
         return int(np.count_nonzero(before != after))
 
     def _by_kind(
@@ -639,12 +659,10 @@ def _differ(groups: Places, values: NDArray[Any]) -> bool:
     return bool((values != values[first][group]).any())
 
 
-def _dealt(group: Places, belongs: Places, rng: np.random.Generator) -> Places:
-    """Zeros and ones shuffled within groups, which are in ascending order."""
-    if not len(group):
-        return belongs
-    # sorted by group and chance; the last bit goes along, where ties would show once in 2^20 years
-    bits = 62 - int(group[-1]).bit_length()
+def _dealt(group: Places, last: int, belongs: Places, rng: np.random.Generator) -> Places:
+    """Zeros and ones permuted within groups, which are in ascending order up to ``last``."""
+    # sorted by group and a random key, whose ties are negligible; the last bit goes along
+    bits = 62 - last.bit_length()
     keys = rng.integers(1 << bits, size=len(group))
     keys <<= 1
     keys |= belongs

@@ -251,8 +251,8 @@ def test_an_interrupted_sweep_ends_soon_and_says_how_to_go_on(
     assert driver.others() == set()
     assert code == 130
     pattern = (
-        rf"stopped by \w+: (\d+) of 40 cases are finished and kept in {re.escape(str(path))}; "
-        rf"run the same command again to go on\.\n"
+        rf"stopped by \w+: (\d+) of 40 cases are finished and saved in {re.escape(str(path))}; "
+        rf"run the same command again to continue\.\n"
     )
     told = re.fullmatch(pattern, err)
     assert told, err
@@ -294,7 +294,7 @@ def test_a_case_that_hangs_is_ended_and_the_others_are_not(tmp_path: Path, kind:
         rows = list(store.rows())
     assert counts == (20 - len(hanging + deadly), len(hanging + deadly), 0)
     for number in hanging:
-        assert rows[number].error == "TimeoutError: it was ended after 0.5 s, the limit for a case"
+        assert rows[number].error == "TimeoutError: ended after 0.5 s, the limit per case"
         assert 0.5 <= rows[number].seconds < 5
     assert all(
         (rows[number].error or "").startswith("the worker process died") for number in deadly
@@ -395,7 +395,7 @@ def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path: Path
         scheduler.kill()
         code, _, err = driver.ended(within=20)
     assert code == 1
-    assert err.startswith(f"the Dask scheduler at {address} has gone; start it again.")
+    assert err.startswith(f"the Dask scheduler at {address} is gone; restart it.")
     assert _done(path) > 10
 
 
@@ -453,7 +453,7 @@ def test_an_interrupted_sweep_on_dask_ends_soon(
     os.killpg(driver.process.pid, signal.SIGINT)
     code, _, err = driver.ended(within=10)
     assert code == 130
-    assert "run the same command again to go on" in err
+    assert "run the same command again to continue" in err
     assert "Traceback" not in err
     assert time.monotonic() - start < 2.5
     driver.end_of_others(within=2)

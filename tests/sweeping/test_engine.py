@@ -103,7 +103,7 @@ def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     content = {"seconds": 0.01}
-    match = r"cases are finished and kept in .*; run the same command"
+    match = r"cases are finished and saved in .*; run the same command"
     with pytest.raises(Interrupted, match=match):
         swept(path, sweep_jobs.digits, 200, content=content, progress=enough)
     with Store.open(path) as store:

@@ -347,7 +347,7 @@ def test_a_file_that_may_not_grow(path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1_200_000, 1_200_000))\n"
     message = _written(path, before=limit)
     assert message.startswith("OSError")
-    assert "What was finished before is kept" in message
+    assert "Finished cases are saved" in message
     with Store.open(path) as store:
         assert store.counts()["done"] > 10
         assert store.counts()["pending"] > 10

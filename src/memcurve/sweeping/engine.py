@@ -1,4 +1,4 @@
-"""The loop that drives a sweep: send cases out, keep what comes back, survive what breaks."""
+"""The main loop of a sweep: dispatch cases, save results, recover from crashed workers."""
 
 from __future__ import annotations
 
@@ -30,15 +30,19 @@ from memcurve.sweeping.store import CaseOutcome, Store, one_line
 #: Key and content, as JSON, of a case without a result.
 Pending = tuple[str, str]
 
-_TASKS_PER_WORKER = 4
-#: Seconds of work in a task: enough to make the way there and back cheap, little to lose.
-_TASK_SECONDS = 0.2
+#: Chunks queued per worker. Doubled: more to repeat after a crash.
+_CHUNKS_PER_WORKER = 4
+#: Seconds of work per chunk. Doubled: less overhead, more to lose.
+_CHUNK_SECONDS = 0.2
+#: Cases per chunk at most. Doubled: hardly faster.
 _MOST_AT_ONCE = 256
-#: A worker returns what it has when a task took this much longer than planned.
-_BUDGET = 2 * _TASK_SECONDS
+#: Seconds after which a worker returns what it has. Doubled: results are saved later.
+_BUDGET = 2 * _CHUNK_SECONDS
+#: Seconds between progress reports. Doubled: a slower bar.
 _BETWEEN_REPORTS = 0.1
+#: Seconds between checks of the pool. Doubled: lost clusters are noticed later.
 _BETWEEN_CHECKS = 1.0
-#: Seconds within which another signal means the same as the one before.
+#: Seconds within which a repeated signal is ignored. Doubled: a second Ctrl-C has to wait longer.
 _IMPATIENCE = 2.0
 
 
@@ -65,12 +69,12 @@ ProgressCallback = Callable[[CaseCounts, float], object]
 
 
 class Interrupted(KeyboardInterrupt):
-    """The sweep was stopped, by ``signal`` or as asked; the message says how to go on."""
+    """The sweep was stopped, by ``signal`` or on request; the message says how to continue."""
 
     def __init__(self, counts: CaseCounts, store: Path, by: signal.Signals | None) -> None:
         super().__init__(
             f"stopped{f' by {by.name}' if by else ''}: {counts.finished} of {counts.total} cases "
-            f"are finished and kept in {store}; run the same command again to go on."
+            f"are finished and saved in {store}; run the same command again to continue."
         )
         self.signal = by
 
@@ -84,12 +88,12 @@ def run_cases(
     *,
     case_timeout: float | None = None,
 ) -> CaseCounts:
-    """Run a job on the pending cases of a study, and keep each result as soon as it is there.
+    """Run a job on the pending cases of a study, and save each result as soon as it arrives.
 
-    A job, a function at the top level of a module, is given the content of a case and returns
-    ``{"values": …, "curve": …}``, each a dict or None. One that raises or ends its process makes
-    its case a failed one, and the sweep goes on with the others. So does one that takes more than
-    ``case_timeout`` seconds; each worker then runs its cases in a process of its own.
+    A job, a function at the top level of a module, takes the content of a case and returns
+    ``{"values": …, "curve": …}``, each a dict or None. A case whose job raises, ends its process or
+    takes more than ``case_timeout`` seconds fails, and the sweep continues with the others. With a
+    time limit, each worker runs its cases in a second process.
 
     ``progress`` is called with the counts (earlier runs included) and the seconds since the start:
     at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
@@ -154,7 +158,7 @@ class _Loop:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
         pool, schedule = self._pool, self._schedule
         while self.signals.received is None:
-            window = 1 if pool.inline else _TASKS_PER_WORKER * pool.workers
+            window = 1 if pool.inline else _CHUNKS_PER_WORKER * pool.workers
             task = schedule.next_task(pool.workers, window)
             if task is None:
                 return False
@@ -295,9 +299,9 @@ class Schedule:
             self._crashes.pop(outcome.key, None)
         if finished:
             seconds = sum(outcome.seconds for outcome in finished) / len(finished)
-            known = seconds if self._case_seconds is None else self._case_seconds
-            self._case_seconds = max(1e-9, 0.8 * known + 0.2 * seconds)
-            fitting = round(_TASK_SECONDS / max(self._case_seconds, seconds))
+            before = seconds if self._case_seconds is None else self._case_seconds
+            self._case_seconds = max(1e-9, 0.8 * before + 0.2 * seconds)
+            fitting = round(_CHUNK_SECONDS / max(self._case_seconds, seconds))
             self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
         return finished
 
@@ -388,8 +392,8 @@ def _unusable(error: BaseException) -> UnusableWorkerError:
         return error
     if isinstance(error, BrokenExecutor):
         return UnusableWorkerError(
-            f"no worker process could be started ({one_line(str(error))}); a script that starts a "
-            f"sweep has to do so under `if __name__ == '__main__':`. What is finished is kept."
+            f"no worker process could be started ({one_line(str(error))}); a script must start a "
+            f"sweep under `if __name__ == '__main__':`. Finished cases are saved."
         )
     return UnusableWorkerError(
         f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "

@@ -25,10 +25,12 @@ _AXIS_LABELS = {
 }
 _PLURALS = {"density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs"}
 _MARKERS = "osD^vPX"
-#: More colours than this nobody tells apart.
+#: Colours and line styles at most. Doubled: some look the same.
 _MOST_HUES = 14
-# panels of a picture at most, and beside each other
-_MOST_FACETS, _MOST_BESIDE = 6, 3
+#: Panels at most. Doubled: panels too small to read.
+_MOST_FACETS = 6
+#: Panels side by side. Doubled: wider figures.
+_MOST_BESIDE = 3
 
 
 def chosen_picture(table: CaseTable) -> Picture:
@@ -78,7 +80,7 @@ def draw(table: CaseTable, picture: Picture | None = None, ax: Axes | None = Non
     for quantity in chosen.quantity or ():
         if all(value is None for value in table.columns()[quantity]):
             raise ValueError(
-                f"no finished case knows its {quantity!r}, so that it cannot be drawn; choose "
+                f"no finished case has a {quantity!r}, so it cannot be drawn; choose "
                 f"another `quantity` in the study's [picture] table."
             )
     points = Finished(table)
@@ -160,7 +162,7 @@ def require_readable(points: Finished, picture: Picture) -> None:
 
 
 def _series(points: Finished, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
-    """One a line or colour: label, quantity and what its rows have in common."""
+    """Lines or colours: label, quantity and the axis values that its rows share."""
     labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
     if picture.hue is None:
         return [(label, quantity, {}) for quantity, label in labels.items()]
@@ -209,7 +211,7 @@ def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
             ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             ax.xaxis.set_minor_formatter(NullFormatter())
         if len(above) < len(across):
-            ax.set_xlabel(f"{ax.get_xlabel()}; 0 has no place on this axis")
+            ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
 
 
 def _draw_bars(points: Finished, picture: Picture, ax: Axes) -> None:
@@ -290,7 +292,7 @@ def _draw_curves(points: Finished, picture: Picture, ax: Axes) -> None:
     ax.set_ylabel("memory $MC_τ$")
     ax.grid(alpha=0.25)
     dotted = any(line.get_linestyle() == ":" for line in ax.lines)
-    _legend(points, picture, ax, *(["dotted: of those that go so far"] if dotted else []))
+    _legend(points, picture, ax, *(["dotted: mean of the longer curves"] if dotted else []))
 
 
 def _finish(points: Finished, picture: Picture, ax: Axes) -> None:

@@ -1,4 +1,4 @@
-"""Run a study: its cases into a store, wherever they are computed, and the results out of it."""
+"""Run a study: compute its cases on a pool of workers, save them in a store, read them back."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from memcurve.sweeping.store import CaseResult, Store
 from memcurve.sweeping.studies import Study
 from memcurve.sweeping.tables import CaseTable, Finished
 
-#: From here on a study is run only where it is said that so many cases are meant.
+#: Cases from which a study needs confirmation. Doubled: slips of the pen run longer.
 MANY_CASES = 1_000_000
-#: So many cases are timed, or fewer where they take longer than this altogether.
-_TIMED_CASES, _TIMED_SECONDS = 12, 10.0
-#: Seconds between lines of progress where there is no terminal.
+#: Cases timed for an estimate. Doubled: a better estimate in twice the time.
+_TIMED_CASES = 12
+#: Seconds after which no further case is timed. Doubled: the same.
+_TIMED_SECONDS = 10.0
+#: Seconds between lines of progress without a terminal. Doubled: half as many lines.
 _BETWEEN_LINES = 10.0
 
 
@@ -48,30 +50,31 @@ def sweep(
     case_timeout: float | None = None,
     progress: Progress = False,
 ) -> Sweep:
-    """Compute all cases of a study, wherever there is room, and keep each as soon as it is done.
+    """Compute all cases of a study in parallel and save each result as soon as it is computed.
 
-    What a store holds already is not computed again: a sweep that was stopped goes on, a study that
-    was changed computes what is new. The numbers do not depend on the executor, to the bit.
+    Cases that are already in the store are not computed again: an interrupted sweep continues, a
+    changed study computes its new cases. Results do not depend on the executor, bit for bit.
 
     Parameters
     ----------
     study : Study, path, mapping or iterable of Case
-        A study, a study file, the name of a shipped one, the tables of a file, or cases.
+        A study, a study file, the name of a built-in study, the tables of a file, or cases.
     store : path or None
-        The file that keeps the results; None for a temporary one.
+        File in which results are saved; None for a temporary one.
     executor : str
         ``"processes"`` (default), ``"serial"``, ``"dask"`` or ``"mpi"``.
     workers : int, optional
-        Number of processes; one a core by default.
+        Number of processes; one per core by default.
     address : str, optional
-        Of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``; without one a local one is started.
+        Address of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``; by default a local cluster is
+        started.
     retry_failed : bool
         Compute failed cases again.
     allow_many : bool
         Required for a study of more than a million cases.
     case_timeout : float, optional
-        Seconds after which a case is ended, whatever it does; it is then a failed one, and the
-        sweep goes on. No limit by default. Each worker needs a second process for it.
+        Seconds after which a case is killed and counts as failed; the sweep continues. No limit by
+        default. Each worker then needs a second process.
     progress : bool or callable
         Show progress on stderr; or a function called with the name of the study, the number of
         finished cases (those of earlier runs and failed ones included), and that of all.
@@ -79,7 +82,7 @@ def sweep(
     Returns
     -------
     Sweep
-        All rows; a case that failed is one too, with its error.
+        All results; failed cases are included, with their errors.
 
     Examples
     --------
@@ -137,12 +140,11 @@ def finished_cases(
 
 
 def require_few(study: Study, allow_many: bool) -> None:
-    """Raise for a study so large that it may be a mistake, unless it is said that it is none."""
+    """Raise for a study so large that it may be a mistake, unless confirmed."""
     if study.count > MANY_CASES and not allow_many:
         raise ValueError(
             f"{study.file}: has {study.count:,} cases, more than {MANY_CASES:,}; make its lists "
-            f"shorter, or say that so many are meant: allow_many=True in Python, --yes in the "
-            f"command."
+            f"shorter, or confirm with allow_many=True in Python, --yes in the command."
         )
 
 
@@ -193,18 +195,18 @@ def estimate(
     ``done`` and ``failed`` are None for a study too large to look up; ``estimated_seconds`` is for
     all that is left, from ``timed_cases``, and None where none was timed.
     """
-    known: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     if store.is_file():
         with Store.open(store, read_only=True) as opened:
             for number in opened.studies():
-                known |= {row.key: row.status for row in opened.rows(number)}
+                statuses |= {row.key: row.status for row in opened.rows(number)}
     done = failed = seconds = error = None
     places: Sequence[int] = range(study.count)
     if study.count <= MANY_CASES:
         finished = ("done",) if retry_failed else ("done", "failed")
-        found = [known.get(case.key) for case in study.cases()]
-        done, failed = found.count("done"), 0 if retry_failed else found.count("failed")
-        places = [place for place, status in enumerate(found) if status not in finished]
+        each = [statuses.get(case.key) for case in study.cases()]
+        done, failed = each.count("done"), 0 if retry_failed else each.count("failed")
+        places = [place for place, status in enumerate(each) if status not in finished]
     # drawn with a fixed seed, so that the same question has the same answer
     count = min(_TIMED_CASES, len(places)) if time_it else 0
     chosen = [study.case_at(place) for place in random.Random(0).sample(places, count)]
@@ -228,7 +230,7 @@ def estimate(
 
 
 def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
-    """Raise where what comes after hours of work, ``--export`` or ``--plot``, would fail then."""
+    """Raise if writing ``--export`` or ``--plot`` would fail, before hours of work."""
     for option, path in files.items():
         if path is None:
             continue
@@ -289,9 +291,9 @@ def progress_callback(name: str, progress: Progress) -> Iterator[ProgressCallbac
 
 
 def duration(seconds: float) -> str:
-    """A time as one says it: 8 s, 3 min, 2.5 h, 4 days."""
-    for unit, length, most in (("s", 1.0, 100), ("min", 60.0, 100), ("h", 3600.0, 50)):
-        if seconds < most * length:
+    """A duration in words: 8 s, 3 min, 2.5 h, 4 days."""
+    for unit, length, limit in (("s", 1.0, 100), ("min", 60.0, 100), ("h", 3600.0, 50)):
+        if seconds < limit * length:
             value = seconds / length
             return f"{value:.1f} {unit}" if 0 < value < 9.95 else f"{value:.0f} {unit}"
     return f"{seconds / 86400:,.0f} days"

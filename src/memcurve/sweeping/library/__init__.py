@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memcurve.notes import counted
 from memcurve.sweeping.cases import QUANTITIES
 from memcurve.sweeping.tables import SAME, Finished, is_numeric, number_text
 
@@ -24,8 +25,8 @@ _FEWEST = 8
 _CHANCE = 0.01
 
 PROSE = {
-    "sparsity": "The exact total is the rank of each network, {size} at every density from {full:g} "
-    "on{falling}.",
+    "sparsity": "The exact total is the rank of each network, {size} at every density from "
+    "{full:g} on{falling}.",
     "falling": "; below, the rank falls for lack of weights, to {total:.3g} at {density:g}",
     "artefact": "Memory seems to change with sparsity, {changes}; but the exact total is the rank "
     "of each network, {size} at every density from {full:g} on{falling}.",
@@ -48,7 +49,7 @@ PROSE = {
     "unknown": "No finished case has a {quantity} ({reason}).",
     "partly": "The {quantity} is {range} where it is known; in {unknown:,} of {count:,} finished "
     "cases it is {reason}.",
-    "range": "The {quantity} is {range} over {count:,} cases{rest}.",
+    "range": "The {quantity} is {range} over {cases}{rest}.",
     "along": "The mean {quantity} changes most with the {axis}, from {low:.4g} at {lowest} to "
     "{high:.4g} at {highest}; over all cases it is {range}.",
     "correlated": "; it {changes} most clearly with the {axis} (rank correlation {rho:.2f})",
@@ -185,7 +186,7 @@ def general(table: Finished) -> str:
     quantity = next((name for name in quantities if name not in trivial), quantities[0])
     kind, overall = QUANTITIES[quantity], table.spread(quantity)
     facts: dict[str, Any] = {
-        "quantity": _name(quantity), "range": _range_text(overall), "count": rows,
+        "quantity": _name(quantity), "range": _range_text(overall), "count": rows, "cases": counted(rows, "case"),
         "unknown": table.columns[quantity].count(None), "reason": kind.missing,
     }  # fmt: skip
     if quantity in trivial:
