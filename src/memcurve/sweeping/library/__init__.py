@@ -186,8 +186,9 @@ def general(table: Finished) -> str:
     quantity = next((name for name in quantities if name not in trivial), quantities[0])
     kind, overall = QUANTITIES[quantity], table.spread(quantity)
     facts: dict[str, Any] = {
-        "quantity": _name(quantity), "range": _range_text(overall), "count": rows, "cases": counted(rows, "case"),
-        "unknown": table.columns[quantity].count(None), "reason": kind.missing,
+        "quantity": _name(quantity), "range": _range_text(overall), "count": rows,
+        "cases": counted(rows, "case"), "unknown": table.columns[quantity].count(None),
+        "reason": kind.missing,
     }  # fmt: skip
     if quantity in trivial:
         return PROSE["states"].format(**facts)
