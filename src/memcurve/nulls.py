@@ -290,7 +290,14 @@ def erdos_renyi(
 
 @dataclass(frozen=True)
 class Null:
-    """A null model: the function that draws surrogates, what they preserve, and what it needs."""
+    """A null model: the function that draws surrogates, what they preserve, and what it needs.
+
+    Examples
+    --------
+    >>> from memcurve.nulls import NULLS
+    >>> NULLS["shuffle"].keeps
+    'all edges and the multiset of weights'
+    """
 
     draw: Callable[..., LinearNetwork]
     keeps: str

@@ -401,7 +401,7 @@ def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path: Path
 
 @needs_dask
 @pytest.mark.slow
-def test_dask_workers_with_another_version_are_named(
+def test_dask_workers_with_another_version_are_refused(
     drive: Callable[..., Driver], tmp_path: Path
 ) -> None:
     other = tmp_path / "modules" / "memcurve"
@@ -411,8 +411,7 @@ def test_dask_workers_with_another_version_are_named(
     with _dask(workers=1, modules=other.parent) as (address, _):
         code, _, err = drive(tmp_path / "sweep.db", "dask", "digits", 9, 0.02, address).ended()
     assert code == 1
-    assert re.search(r"tcp://127\.0\.0\.1:\d+ has memcurve 9\.9, not ", err)
-    assert "Run there: pip install memcurve==" in err
+    assert "pip install memcurve==" in err
     assert "Traceback" not in err
 
 

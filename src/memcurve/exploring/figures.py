@@ -144,8 +144,8 @@ def summary(scene: Scene) -> str:
     """The total for white input, with its horizon and accuracy."""
     curve, network = scene.curve, scene.network
     if not curve.total:
-        states = "states" if network.readout is None else "states that are read"
-        return PROSE["not driven"].format(states=states)
+        read = "states" if network.readout is None else "states that are read"
+        return PROSE["not driven"].format(states=read)
     states, lag = network.read_states, curve.horizon(0.5)
     read = "" if network.readout is None else " read"
     of = f"of at most {states} ({counted(states, 'state')}{read})"

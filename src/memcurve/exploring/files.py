@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from memcurve import plot
 from memcurve.cells import csv_text
@@ -77,7 +78,7 @@ def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:
 
 def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
     """Lags, values and errors of curves as CSV, with every digit."""
-    columns = {"lag": list(range(max(map(len, curves.values()))))}
+    columns: dict[str, list[Any]] = {"lag": list(range(max(map(len, curves.values()))))}
     for name, curve in curves.items():
         missing = [None] * (len(columns["lag"]) - len(curve))
         columns[name] = [*curve.values.tolist(), *missing]

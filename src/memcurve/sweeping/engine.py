@@ -395,7 +395,8 @@ def _unusable(error: BaseException) -> UnusableWorkerError:
             f"no worker process could be started ({one_line(str(error))}); a script must start a "
             f"sweep under `if __name__ == '__main__':`. Finished cases are saved."
         )
+    packages = " ".join(f"{name}=={version}" for name, version in versions().items())
     return UnusableWorkerError(
         f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "
-        f"need memcurve and the modules of the job, in the versions of the driver."
+        f"need the modules of the job and the versions of the driver: pip install {packages}"
     )
