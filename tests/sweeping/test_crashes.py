@@ -106,7 +106,7 @@ def _command(process: int) -> str:
         return ""
 
 
-def _soon(holds: Callable[[], Any], within: float = 20) -> None:
+def _soon(holds: Callable[[], Any], within: float = 60) -> None:
     end = time.monotonic() + within
     while not holds():
         assert time.monotonic() < end, "it took too long"
